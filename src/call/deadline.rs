@@ -69,11 +69,13 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
 }
 
 /// Returns the error text for a handler that exceeded its deadline.
-pub(crate) fn late(limit: Duration) -> String {
-    format!(
-        "The call did not finish within {} s and was cancelled. Ask for less in one request, or try again later.",
-        limit.as_secs()
-    )
+pub(crate) fn late(cx: &Context, limit: Duration) -> String {
+    let remedy = if cx.rounds().has_cancelled() {
+        "It is not known whether another server executed its last request. Check its effect before you call again."
+    } else {
+        "Ask for less in one request, or try again later."
+    };
+    format!("The call did not finish within {} s and was cancelled. {remedy}", limit.as_secs())
 }
 
 /// Runs the handler of a prompt or a resource. Returns `None` if the handler asks the client for input.
@@ -85,7 +87,7 @@ pub(crate) async fn run_or_ask<F: Future>(
     match run(cx, deadline, work).await {
         Ended::Done(made) => Ok(Some(made)),
         Ended::Asks => Ok(None),
-        Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(deadline))),
+        Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(cx, deadline))),
     }
 }
 

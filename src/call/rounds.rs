@@ -69,6 +69,8 @@ pub(crate) struct Rounds {
     counts: RefCell<FxHashMap<Rc<str>, usize>>,
     /// The keys whose question differs from the question that was answered in an earlier round.
     changed: RefCell<Vec<String>>,
+    /// Whether a request was dropped that another server may have executed.
+    has_cancelled: Cell<bool>,
 }
 
 /// The reason why the questions of a round cannot be sent. The texts are for the log.
@@ -94,6 +96,7 @@ impl Rounds {
             steps: RefCell::new(StepMemory::new(state_limit)),
             counts: RefCell::default(),
             changed: RefCell::default(),
+            has_cancelled: Cell::default(),
         }
     }
 
@@ -148,6 +151,20 @@ impl Rounds {
     /// Stores the result of a step for later rounds.
     pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
         self.steps.borrow_mut().remember(place, step, result);
+    }
+
+    /// Stores the failure of a step that was dropped while another server may have executed its request.
+    #[cfg(feature = "client")]
+    pub(crate) fn remember_cancelled(&self, place: &str, step: &str, failure: Box<RawValue>) {
+        self.has_cancelled.set(true);
+        if self.spans_rounds() {
+            self.remember(place, step, failure);
+        }
+    }
+
+    /// Returns whether a request was dropped that another server may have executed.
+    pub(super) fn has_cancelled(&self) -> bool {
+        self.has_cancelled.get()
     }
 
     /// Counts a nested call or step, and returns its ordinal among those with the same digest, from 1.

@@ -179,9 +179,10 @@ impl Call {
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
+        outgoing.arguments = arguments.get().into();
         outgoing.listeners = listeners;
         let asked = Asked { cx, pass, is_kept: false };
-        link.call_tool(outgoing, &arguments, definition, asked).await
+        link.call_tool(outgoing, definition, asked).await
     }
 }
 

@@ -117,13 +117,10 @@ async fn of_status(opened: &mut Opened) -> Option<Failed> {
 /// Source: Cloudflare's documentation, "Workers errors" and "1xxx errors".
 async fn of_platform_error(opened: &mut Opened) -> Failure {
     let page = opened.read(ERROR_PAGE).await.unwrap_or_default();
-    let page = String::from_utf8_lossy(&page);
-    if page.contains("1016") {
-        Failure::Unreachable(Unreachable::Dns)
-    } else if page.contains("1042") || page.contains("1019") {
-        Failure::Unreachable(Unreachable::SameZone)
-    } else {
-        Failure::ServerFailed { status: 530 }
+    match String::from_utf8_lossy(&page).trim() {
+        "error code: 1016" => Failure::Unreachable(Unreachable::Dns),
+        "error code: 1019" | "error code: 1042" => Failure::Unreachable(Unreachable::SameZone),
+        _ => Failure::ServerFailed { status: 530 },
     }
 }
 

@@ -30,8 +30,6 @@ pub(super) enum Form {
     Error { status: u16, code: i64, offered: Offered },
     /// A response whose status alone counts, or that is not JSON-RPC.
     Http { status: u16 },
-    /// The platform of this client did not reach the server, and answers itself.
-    Unreached,
 }
 
 /// The eras of the known revisions that an error names.
@@ -112,7 +110,6 @@ enum Pattern {
     /// The error for an unsupported revision, which names a revision of the era.
     Offer(Statuses, Era),
     Http(Statuses),
-    Unreached,
 }
 
 type Statuses = &'static [RangeInclusive<u16>];
@@ -132,7 +129,6 @@ impl Pattern {
                 let is_offered = if era == Era::Modern { offered.modern } else { offered.legacy };
                 is_in(statuses, status) && code == UNSUPPORTED && is_offered
             }
-            (Self::Unreached, Form::Unreached) => true,
             _ => false,
         }
     }
@@ -184,7 +180,7 @@ static TABLE: &[Row] = {
     use Action::{Accept, Again, Contradiction, NewToken, Unsupported};
     use Executed::{No, Unknown};
     use Kind::{Discover, Effectful, Repeatable};
-    use Pattern::{AnyError, Error, Http, Offer, Result, Unreached};
+    use Pattern::{AnyError, Error, Http, Offer, Result};
     use Stage::{Modern, Pinned, Session, Sessionless};
 
     const ALL: &[Stage] = &[Stage::Unknown, Modern, Pinned, Session, Sessionless];
@@ -204,7 +200,6 @@ static TABLE: &[Row] = {
         row(ALL, EACH, Http(S401_403), Accept(Lesson::Nothing), No),
         // These redirects ask for the same request at another URL. After others, the server may have executed the request.
         row(ALL, EACH, Http(&[307..=308]), Accept(Lesson::Nothing), No),
-        row(ALL, EACH, Unreached, Accept(Lesson::Nothing), No),
         // Errors that only modern servers send. A tool may need a capability after it has begun.
         row(MODERN, EACH, Offer(S400, Era::Modern), Again(Lesson::Nothing), No),
         row(UNPINNED, EACH, Offer(S400, Era::Legacy), Again(Lesson::Legacy), No),
@@ -224,11 +219,10 @@ static TABLE: &[Row] = {
         row(UNKNOWN, HARMLESS, Error(ANY, OF_LEGACY), Again(Lesson::Legacy), Unknown),
         // The method does not exist.
         row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), No),
-        row(LEGACY, EACH, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
+        row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         // A modern server seems to be legacy now. The answer to a call may also come from a proxy or from the tool.
         row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Forget), Unknown),
         row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Forget), Unknown),
-        row(&[Modern], EACH, Error(S400_404_405, &[PARAMS]), Accept(Lesson::Forget), No),
         row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Forget), Unknown),
         row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Forget), Unknown),
         // The session has ended: a server must answer each request of such a session with status 404. If the new session has ended too,
@@ -242,8 +236,6 @@ static TABLE: &[Row] = {
         row(&[Sessionless], HARMLESS, Http(S400_404), Again(Lesson::Session), Unknown),
         row(&[Sessionless], EACH, Error(S400_404, OF_SESSION), Accept(Lesson::Session), Unknown),
         row(&[Sessionless], EACH, Http(S400_404), Accept(Lesson::Session), Unknown),
-        // The parameters are invalid.
-        row(ALL, EACH, Error(ANY, &[PARAMS]), Accept(Lesson::Nothing), No),
     ]
 };
 

@@ -28,7 +28,8 @@ pub(super) struct Outgoing {
     pub params: Params,
     /// The name or the URI that the header `Mcp-Name` repeats.
     pub target: Option<String>,
-    /// The headers that repeat arguments.
+    /// The arguments of a call as JSON text, and the headers that repeat some of them.
+    pub arguments: Rc<str>,
     pub header_params: Vec<(String, String)>,
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
@@ -40,6 +41,8 @@ pub(super) struct Outgoing {
     pub listeners: Listeners,
     /// The number of bytes of all answers to the request.
     pub received: Rc<Cell<usize>>,
+    /// Whether the request was sent, and its answer has not arrived. Clones share it.
+    pub is_in_flight: Rc<Cell<bool>>,
 }
 
 impl Outgoing {
@@ -48,6 +51,7 @@ impl Outgoing {
             method,
             params,
             target: None,
+            arguments: Rc::default(),
             header_params: Vec::new(),
             is_repeatable: method != Method::CallTool,
             timeout,
@@ -55,6 +59,7 @@ impl Outgoing {
             capabilities: None,
             listeners: Listeners::default(),
             received: Rc::default(),
+            is_in_flight: Rc::default(),
         }
     }
 }
@@ -94,7 +99,10 @@ impl Link {
                 self.set_log_level(*level, sent.known).await;
             }
             let time = self.time_left(outgoing.timeout, deadline).map_err(|late| unsent(failed(late)))?;
-            let failure = match self.attempt(outgoing, sent, time).await {
+            outgoing.is_in_flight.set(true);
+            let attempted = self.attempt(outgoing, sent, time).await;
+            outgoing.is_in_flight.set(false);
+            let failure = match attempted {
                 Ok(Some(reply)) => return Ok(reply),
                 Ok(None) => continue,
                 Err(failure) => failure,

@@ -75,10 +75,6 @@ impl Answer {
             Self::Response { status, outcome: Err(error), .. } => {
                 Form::Error { status: *status, code: error.code, offered: Offered::of(&self.supported()) }
             }
-            // After 522, the server may have got the request.
-            Self::Http { status, failed } if *status != 522 && matches!(failed.failure(), Failure::Unreachable(_)) => {
-                Form::Unreached
-            }
             Self::Http { status, .. } => Form::Http { status: *status },
         }
     }

@@ -3,6 +3,7 @@
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -17,6 +18,7 @@ use super::passed::Pass;
 use super::question::Question;
 use super::request::Outgoing;
 use super::response::Reply;
+use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::json::{Document, JsonLimits, Kind, Value, write};
@@ -51,6 +53,27 @@ struct Finished {
     failure: Option<String>,
 }
 
+/// A request that may have effects. If it is dropped before its answer has arrived, later rounds do not send it again.
+struct Unanswered {
+    cx: Context,
+    path: Rc<CallPath>,
+    step: String,
+    is_in_flight: Rc<Cell<bool>>,
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if !self.is_in_flight.get() {
+            return;
+        }
+        let failure = Some("did not answer before the call was cancelled.".to_owned());
+        // A string always serializes.
+        if let Ok(cancelled) = write::to_raw_value(&Finished { reply: None, failure }) {
+            self.cx.rounds().remember_cancelled(self.path.place(), &self.step, cancelled);
+        }
+    }
+}
+
 /// The questions of a round.
 struct Round {
     /// The key of each question, and its answer.
@@ -80,10 +103,11 @@ impl Link {
     pub(super) async fn answered(&self, mut outgoing: Outgoing, asked: &Asked) -> Result<Box<RawValue>, ClientError> {
         let capabilities = asked.capabilities(self.upstream().handlers.capabilities());
         outgoing.capabilities = Some(capabilities);
-        let failed = |failed| self.failed(outgoing.method, failed).executed_as(Executed::Unknown);
+        let method = outgoing.method;
+        let failed = |failed| self.failed(method, failed).executed_as(Executed::Unknown);
         let mut empty = 0;
         for round in 1..=UPSTREAM_ROUNDS {
-            let reply = self.round(round, &outgoing, asked).await.map_err(|error| {
+            let reply = self.round(round, &mut outgoing, asked).await.map_err(|error| {
                 // In an earlier round, the server may have executed a part of the request.
                 let executed = if round > 1 { error.executed().or(Executed::Unknown) } else { error.executed() };
                 self.explained(error.executed_as(executed), asked)
@@ -124,18 +148,18 @@ impl Link {
     }
 
     /// Sends the request of one round. If the rounds are kept, a later round of the caller's request does not send it again.
-    async fn round(&self, round: usize, outgoing: &Outgoing, asked: &Asked) -> Result<Reply, ClientError> {
-        let exchange = self.exchange(outgoing).boxed_local();
+    async fn round(&self, round: usize, outgoing: &mut Outgoing, asked: &Asked) -> Result<Reply, ClientError> {
         if asked.is_kept && asked.cx.has_rounds() {
             let name = format!("round {round} of {}", outgoing.target.as_deref().unwrap_or_default());
-            self.step(&asked.cx, &name, outgoing, exchange).await
+            let of_step = outgoing.clone();
+            self.step(&asked.cx, &name, &of_step, self.exchange_call(outgoing).boxed_local()).await
         } else {
-            exchange.await
+            self.exchange_call(outgoing).boxed_local().await
         }
     }
 
-    /// Runs `work` as a step of our caller's request. In a later round, a request that failed is sent again only if it may be repeated, or
-    /// if the server did not execute it.
+    /// Runs `work` as a step of our caller's request. In a later round, a request that failed or was cancelled is sent again only if it may
+    /// be repeated, or if the server did not execute it.
     pub(super) async fn step(
         &self,
         cx: &Context,
@@ -147,6 +171,13 @@ impl Link {
         // A step fails with the error of a handler. The error of the client is kept beside it.
         let failed = Cell::new(None);
         let step = cx.step(name, &(), async || {
+            let is_in_flight = outgoing.is_in_flight.clone();
+            let _unanswered = (!outgoing.is_repeatable).then(|| Unanswered {
+                cx: cx.clone(),
+                path: cx.path(),
+                step: name.to_owned(),
+                is_in_flight,
+            });
             let error = match work.await {
                 Ok(reply) => return Ok(Finished { reply: Some(reply), failure: None }),
                 Err(error) => error,

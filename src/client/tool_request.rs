@@ -4,7 +4,6 @@
 use std::rc::Rc;
 
 use futures::FutureExt;
-use serde_json::value::RawValue;
 
 use super::connection::Link;
 use super::definition::{Listed, Output, TOOLS};
@@ -26,7 +25,6 @@ impl Link {
     pub(super) async fn call_tool(
         self: &Rc<Self>,
         mut outgoing: Outgoing,
-        arguments: &RawValue,
         definition: Option<Listed>,
         mut asked: Asked,
     ) -> Result<CallResult, ClientError> {
@@ -38,7 +36,10 @@ impl Link {
         };
         outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| self.is_repeatable(tool));
         asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable;
-        let call = self.send_call(&outgoing, &name, arguments, definition.as_ref(), &asked);
+        if let Some(tool) = &definition {
+            self.describe(&mut outgoing, tool)?;
+        }
+        let call = self.answered(outgoing.clone(), &asked);
         let json = if asked.is_kept {
             let step = format!("{}_{name}", self.server().name);
             let call = async { Ok(Reply { asks: false, result: call.await? }) };
@@ -58,39 +59,27 @@ impl Link {
     ///
     /// If the server requires headers that the client did not send, and has not executed the call, the client lists the tools and sends the
     /// call once more.
-    async fn send_call(
-        self: &Rc<Self>,
-        outgoing: &Outgoing,
-        name: &str,
-        arguments: &RawValue,
-        definition: Option<&Listed>,
-        asked: &Asked,
-    ) -> Result<Box<RawValue>, ClientError> {
-        let answer = self.send_defined(outgoing.clone(), arguments, definition, asked).await;
+    pub(super) async fn exchange_call(&self, outgoing: &mut Outgoing) -> Result<Reply, ClientError> {
+        let reply = self.exchange(outgoing).await;
         let is_rejected =
             |error: &ClientError| *error.failure() == Failure::HeaderMismatch && error.executed() == Executed::No;
-        if answer.as_ref().is_err_and(is_rejected)
-            && let Ok(list) = self.new_list(TOOLS).await
-            && let Some(tool) = list.items.iter().find(|item| item.is_tool(name))
-        {
-            return self.send_defined(outgoing.clone(), arguments, Some(tool), asked).await;
+        if !reply.as_ref().is_err_and(is_rejected) {
+            return reply;
         }
-        answer
+        let name = outgoing.target.clone().unwrap_or_default();
+        let list = self.new_list(TOOLS).boxed_local().await;
+        let Some(tool) = list.iter().flat_map(|list| &list.items).find(|item| item.is_tool(&name)) else {
+            return reply;
+        };
+        self.describe(outgoing, tool)?;
+        self.exchange(outgoing).await
     }
 
-    /// Sends a call with the headers that the definition adds.
-    async fn send_defined(
-        &self,
-        mut outgoing: Outgoing,
-        arguments: &RawValue,
-        definition: Option<&Listed>,
-        asked: &Asked,
-    ) -> Result<Box<RawValue>, ClientError> {
-        if let Some(tool) = definition {
-            outgoing.header_params = param_headers::of_call(tool.header_params(), arguments.get())
-                .map_err(|problem| self.failed(outgoing.method, Failure::Local(problem.into()).into()))?;
-        }
-        self.answered(outgoing, asked).await
+    /// Adds the headers that the definition of a tool requires.
+    fn describe(&self, outgoing: &mut Outgoing, tool: &Listed) -> Result<(), ClientError> {
+        outgoing.header_params = param_headers::of_call(tool.header_params(), &outgoing.arguments)
+            .map_err(|problem| self.failed(outgoing.method, Failure::Local(problem.into()).into()))?;
+        Ok(())
     }
 
     /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one

@@ -132,7 +132,7 @@ impl Called {
     async fn finish(&self, work: ToolFuture) -> Executed {
         match run(&self.cx, self.deadline, work).await {
             Ended::Asks => Executed::Asks,
-            Ended::Late => Executed::Done(ToolResult::failure(late(self.deadline))),
+            Ended::Late => Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
             Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
             Ended::Done(Err(error)) => self.failed(error),
         }

@@ -110,10 +110,13 @@ fn a_failed_call_is_not_repeated() {
     assert_eq!(peer.methods(), ["tools/call"]);
 }
 
+/// C53: a tool may also send this error after an effect, so it proves nothing.
 #[test]
 fn an_error_of_the_server_is_shown() {
     let peer = Peer::new([error(200, -32_602, "Unknown tool `track`.")]);
     let error = track(at(&peer).revision(Revision::V2026_07_28)).expect_err("a failure");
-    assert_eq!(error.to_string(), "The server `parcels` answers: \"Unknown tool `track`.\"");
-    assert_eq!(error.executed(), Executed::No);
+    let expected =
+        "The server `parcels` answers: \"Unknown tool `track`.\" It is not known whether the call was executed.";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    assert_eq!(error.executed(), Executed::Unknown);
 }

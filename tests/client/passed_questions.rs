@@ -51,7 +51,7 @@ fn a_call_is_a_step() {
     assert_eq!(peer.methods(), ["tools/call"; 2]);
 }
 
-/// C116: an idempotent call is sent again, and so is a call that failed.
+/// C116: an idempotent call is sent again, and so is a call that the server did not execute.
 #[test]
 fn an_idempotent_call_is_sent_in_each_round() {
     async fn send(client: McpClient, cx: Context) -> Result<String, HandlerError> {
@@ -61,7 +61,8 @@ fn an_idempotent_call_is_sent_in_each_round() {
         let is_sent = cx.confirm("send", "Send it?").await?;
         Ok(format!("{failed} {text} {is_sent}"))
     }
-    let failure = || error(200, -32_602, "Unknown tool.");
+    // The server proves that it did not execute the call.
+    let failure = || error(404, -32_601, "Unknown method.");
     let peer = Peer::new([failure(), modern("one"), failure(), modern("two")]);
     testing::run(async {
         let endpoint = desk(pinned(&peer), send);

@@ -101,7 +101,7 @@ fn a_tool_that_fails_has_a_result() {
         let passed = result.into_tool_result();
         assert_eq!((passed.is_error(), passed.text().as_str()), (true, "No such parcel."));
         let error: HandlerError = parcels.call("track", json!({})).await.expect_err("a failure").into();
-        assert_eq!(error.message(), "The server `parcels` answers: \"Unknown tool.\"");
+        assert!(error.message().starts_with("The server `parcels` answers: \"Unknown tool.\""), "{}", error.message());
     });
 }
 

@@ -2,14 +2,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::client::{ClientError, Executed, Failure};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, Revision, Tool};
 use serde_json::json;
 
-use crate::calls::{at, client, context};
-use crate::peer::{Answer, Peer, error};
+use crate::calls::{at, client, context, modern};
+use crate::peer::{Answer, End, Peer, error, result};
+use crate::questions::{asks, form};
 use crate::scripted::{
     CODES, Call, Failing, Form, OFFERS, STATUSES, Scripted, Server, Shop, check, client_of, pay, run,
 };
@@ -208,5 +210,88 @@ fn a_failed_call_is_not_sent_again_in_a_later_round() {
         let answer = testing::run(Client::new(&endpoint).answer("sure", json!({})).call("pay", json!({})));
         assert!(texts.iter().all(|text| answer.text().contains(text)), "{}", answer.text());
         assert_eq!(peer.methods(), vec!["tools/call"; calls]);
+    }
+}
+
+/// C52, C111: the list that a rejected call needs belongs to the first round of the call, so the next round of the caller continues with the
+/// state of the server. This does not depend on the lists that the isolate of a round knows.
+#[test]
+fn a_call_with_new_headers_is_sent_once_in_all_rounds() {
+    let tool = json!({ "name": "track", "inputSchema": { "type": "object", "properties": { "number": { "type": "integer", "x-mcp-header": "Number" } } } });
+    let list = |ttl: u32| result(json!({ "tools": [tool], "ttlMs": ttl, "resultType": "complete" }));
+    let rejected = || error(400, -32_020, "Mcp-Param-Number is missing.");
+    let question = || asks(json!({ "q": form("Sure?", json!({})) }), json!("s1"));
+    for (is_cached, is_new_isolate, answers, methods) in [
+        (true, false, vec![rejected(), list(60_000), question(), modern("done")], "call list call call"),
+        (
+            false,
+            false,
+            vec![rejected(), list(0), question(), rejected(), list(0), modern("done")],
+            "call list call call list call",
+        ),
+        (
+            true,
+            true,
+            vec![rejected(), list(60_000), question(), rejected(), list(60_000), modern("done")],
+            "call list call call list call",
+        ),
+    ] {
+        let peer = Peer::new(answers);
+        let new = {
+            let peer = peer.clone();
+            move || client(at(&peer).revision(Revision::V2026_07_28))
+        };
+        let shared = new();
+        let endpoint = testing::endpoint(move |_| {
+            let client = if is_new_isolate { new() } else { shared.clone() };
+            let send = move |cx: Context| {
+                let client = client.clone();
+                async move {
+                    let call = client.connect(&cx).call("parcels_track", json!({ "number": 7 }))?;
+                    Ok::<_, HandlerError>(call.through(&cx).await?.text())
+                }
+            };
+            McpServer::builder("desk", "1.0.0").tool(Tool::new("send", "Sends.", send)).build()
+        });
+        let answer = testing::run(Client::new(&endpoint).answer("parcels.1.q", json!({})).call("send", json!({})));
+        assert_eq!(answer.text(), "done", "{is_cached} {is_new_isolate}");
+        let sent: Vec<_> = peer.methods().iter().map(|method| method.trim_start_matches("tools/").to_owned()).collect();
+        assert_eq!(sent.join(" "), methods, "{is_cached} {is_new_isolate}");
+        let last = peer.requests().last().expect("a request").body().clone();
+        assert!(last.contains(r#""requestState":"s1""#), "{last}");
+    }
+}
+
+/// C52, C53: a call that is cancelled before its answer has arrived is not sent again in a later round, and the caller learns that its
+/// effect is not known.
+#[test]
+fn a_cancelled_call_is_not_sent_again_in_a_later_round() {
+    let silent = || Answer::new(200, "application/json", "").end(End::SilentBeforeHead);
+    let unknown = "The call did not finish within 5 s and was cancelled. It is not known whether another server executed its last request. \
+                   Check its effect before you call again.";
+    for (name, expected) in
+        [("pay", unknown), ("outer", "The server `parcels` did not answer before the call was cancelled.")]
+    {
+        let peer = Peer::new([silent(), silent()]);
+        let client = client(at(&peer).revision(Revision::V2026_07_28).timeout(Duration::from_secs(60)));
+        let endpoint = testing::endpoint(move |_| {
+            let client = client.clone();
+            let pay = move |cx: Context| {
+                let client = client.clone();
+                async move { Ok::<_, HandlerError>(client.connect(&cx).call("parcels_pay", json!({}))?.await?.text()) }
+            };
+            let outer = async |cx: Context| {
+                let paid = cx.call_tool("pay", json!({})).await?.text();
+                cx.confirm("sure", "Continue?").await?;
+                Ok::<_, HandlerError>(paid)
+            };
+            McpServer::builder("desk", "1.0.0")
+                .tool(Tool::new("pay", "Pays.", pay).deadline(Duration::from_secs(5)))
+                .tool(Tool::new("outer", "Pays, and asks.", outer))
+                .build()
+        });
+        let answer = testing::run(Client::new(&endpoint).answer("sure", json!({})).call(name, json!({})));
+        assert!(answer.text().starts_with(expected), "{}", answer.text());
+        assert_eq!(peer.methods(), ["tools/call"], "{name}");
     }
 }

@@ -83,15 +83,14 @@ impl Failing {
 
     /// Returns whether the answer says that the server did not execute the call.
     pub fn denies_execution(self, form: Form) -> bool {
-        // The platform and the authorization answer with these statuses, whatever the body.
-        let is_denied = |status| matches!(status, 307 | 308 | 401 | 403 | 521 | 526);
+        // Redirects and the authorization answer with these statuses, whatever the body.
+        let is_denied = |status| matches!(status, 307 | 308 | 401 | 403);
         let is_read = |status| !matches!(status, 300..=399 | 401 | 403 | 429 | 500..);
         self.permits_repetition(form)
             || match self {
                 Self::Page(status) => is_denied(status),
                 Self::Error(status, ..) if !is_read(status) => is_denied(status),
-                Self::Error(status, -32_601, _) => form != Form::Modern || status == 404,
-                Self::Error(_, -32_602, _) => true,
+                Self::Error(404, -32_601, _) => form == Form::Modern,
                 _ => false,
             }
     }
