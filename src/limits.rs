@@ -200,6 +200,13 @@ limits! {
         FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
             "steps to compile a schema of another server, of about 10 ns or 4 bytes each"
             => "an output schema is not enforced, and the log has a warning; a form is rejected";
+        FOREIGN_SCHEMAS_STEPS: u32 = 6_000_000, Count, "":
+            "steps to compile all schemas of other servers in a request"
+            => "further output schemas are not enforced, and the log has a warning; further forms are rejected";
+        FOREIGN_SCHEMAS: usize = 64, Count, "":
+            "cached compiled schemas of other servers" => "one schema is evicted";
+        CACHED_FOREIGN_STEPS: u32 = 20_000, Count, "":
+            "steps to compile a schema of another server that is cached" => "the schema is compiled again for each call";
         SCHEMAS: usize = 256, Count, "":
             "cached compiled schemas, except those of Rust types" => "one schema is evicted";
     }

@@ -3,8 +3,11 @@
 //! Source: RFC 7517; RFC 7518 §6; RFC 8037 §2.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::channel::oneshot;
 use http::Method;
 use serde_json::{Map, Value};
 
@@ -13,7 +16,7 @@ use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal};
 use crate::base64::URL_SAFE;
 use crate::bounded_cache::BoundedCache;
-use crate::host::{FetchLimits, PublicKey};
+use crate::host::{FetchLimits, Host, PublicKey};
 use crate::limits::{
     ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS, KEYS_SECONDS,
     KEYS_WAIT_SECONDS,
@@ -175,24 +178,39 @@ fn cached(url: &SecureUrl, id: Option<&str>, now: u64) -> Option<Vec<PublicKey>>
 }
 
 /// Fetches the keys and caches the outcome. Returns the keys with the key id `id`.
+///
+/// The fetch is a task of its own. Otherwise, a caller that closes its connection would end the fetch on which other requests wait.
 async fn fetch_and_cache(
     url: &SecureUrl,
     id: Option<&str>,
     presented: Presented<'_>,
 ) -> Result<Vec<PublicKey>, TokenRefusal> {
     update(url, presented.now(), |issuer, now| issuer.pending_until = now.saturating_add(ISSUER_SECONDS));
-    let fetched = fetch(url, presented).await;
-    update(url, presented.now(), |issuer, now| {
+    let (sender, outcome) = oneshot::channel();
+    let (host, of_task) = (presented.host.clone(), url.clone());
+    let task = async move {
+        let fetched = fetch(&of_task, &host).await;
+        cache(&of_task, &fetched, host.now_ms() / 1000);
+        // A request that has ended does not need the keys any more.
+        let _ = sender.send(fetched);
+    };
+    presented.host().spawn(task.boxed_local());
+    let fetched = outcome.await.unwrap_or_else(|_| Err(unavailable("the platform has stopped the request".into())));
+    Ok(with_id(&fetched?, id))
+}
+
+/// Caches the outcome of a fetch.
+fn cache(url: &SecureUrl, fetched: &Result<Vec<NamedKey>, TokenRefusal>, now: u64) {
+    update(url, now, |issuer, now| {
         issuer.pending_until = 0;
         issuer.is_down = fetched.is_err();
         let pause = if issuer.is_down { KEYS_AFTER_FAILURE_SECONDS } else { KEYS_AGAIN_SECONDS };
         issuer.next_fetch = now.saturating_add(pause);
-        if let Ok(keys) = &fetched {
+        if let Ok(keys) = fetched {
             issuer.keys.clone_from(keys);
             issuer.keys_expire = now.saturating_add(KEYS_SECONDS);
         }
     });
-    Ok(with_id(&fetched?, id))
 }
 
 /// Changes the cached state of an issuer. `change` gets the time in seconds.
@@ -216,10 +234,9 @@ fn with_id(keys: &[NamedKey], id: Option<&str>) -> Vec<PublicKey> {
     found
 }
 
-async fn fetch(url: &SecureUrl, presented: Presented<'_>) -> Result<Vec<NamedKey>, TokenRefusal> {
+async fn fetch(url: &SecureUrl, host: &Rc<dyn Host>) -> Result<Vec<NamedKey>, TokenRefusal> {
     let request = url.request(Method::GET, String::new());
-    let answer =
-        presented.host().fetch(request, ISSUER_LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
+    let answer = host.fetch(request, ISSUER_LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
     if answer.status != 200 {
         return Err(unavailable(format!("its server answers with status {}", answer.status)));
     }

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
+#[cfg(feature = "client")]
+use crate::limits::FOREIGN_SCHEMAS_STEPS;
 use crate::schema::CheckSteps;
 
 /// Data that differs between callers. If the program reads it, the answer must not be cached for other callers.
@@ -45,6 +47,24 @@ struct Shared {
     state: RefCell<State>,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
+    #[cfg(feature = "client")]
+    foreign: ForeignSteps,
+}
+
+/// The steps that are left for schemas of other servers.
+#[cfg(feature = "client")]
+pub(crate) struct ForeignSteps {
+    /// The steps to compile schemas.
+    pub compilation: Cell<u32>,
+    /// The steps to check results, and answers to forms.
+    pub checks: CheckSteps,
+}
+
+#[cfg(feature = "client")]
+impl Default for ForeignSteps {
+    fn default() -> Self {
+        Self { compilation: Cell::new(FOREIGN_SCHEMAS_STEPS), checks: CheckSteps::default() }
+    }
 }
 
 impl RequestInfo {
@@ -74,6 +94,8 @@ impl RequestInfo {
             state: RefCell::new(state),
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
+            #[cfg(feature = "client")]
+            foreign: ForeignSteps::default(),
         }))
     }
 
@@ -85,6 +107,12 @@ impl RequestInfo {
     /// Returns the steps that are left for checks of results. The messages of a batch share them.
     pub(crate) fn result_steps(&self) -> &CheckSteps {
         &self.0.result_steps
+    }
+
+    /// Returns the steps that are left for schemas of other servers. All calls of other servers in a request share them.
+    #[cfg(feature = "client")]
+    pub(crate) fn foreign_steps(&self) -> &ForeignSteps {
+        &self.0.foreign
     }
 
     /// Returns the caller, for a check whose outcome is not visible in a cached answer.

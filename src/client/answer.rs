@@ -2,6 +2,7 @@
 //!
 //! Only the methods of `Upstream` that register a function call these functions, so a program without such a function does not contain them.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -13,7 +14,7 @@ use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
 use crate::json::{Document, JsonLimits, object, write};
-use crate::schema::{NotEnforceable, Schema};
+use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
 /// A form of a question.
 pub(super) struct Form {
@@ -23,12 +24,12 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Compiles the schema of a form.
+    /// Compiles the schema of a form. `left` is the number of steps that the request has left to compile schemas.
     ///
     /// # Errors
     /// The compilation takes too many steps.
-    pub(super) fn of(schema: Json) -> Result<Self, Failure> {
-        match Schema::of_other_server(schema.clone()) {
+    pub(super) fn of(schema: Json, left: &Cell<u32>) -> Result<Self, Failure> {
+        match Schema::of_form(schema.clone(), left) {
             Ok(enforced) => Ok(Self { schema, enforced: Some(enforced) }),
             Err(NotEnforceable::Unsupported) => Ok(Self { schema, enforced: None }),
             Err(NotEnforceable::TooCostly) => {
@@ -42,8 +43,12 @@ impl Form {
 ///
 /// # Errors
 /// The function fails, or its answer does not fit the form.
-pub(super) fn to_form(outcome: Result<Elicited<Json>, HandlerError>, form: &Form) -> Result<Box<RawValue>, Failed> {
-    raw(&of_form(outcome.map_err(unanswered)?, form)?)
+pub(super) fn to_form(
+    outcome: Result<Elicited<Json>, HandlerError>,
+    form: &Form,
+    steps: &CheckSteps,
+) -> Result<Box<RawValue>, Failed> {
+    raw(&of_form(outcome.map_err(unanswered)?, form, steps)?)
 }
 
 /// Returns the answer to a URL.
@@ -93,7 +98,7 @@ fn action<T>(elicited: &Elicited<T>) -> Json {
 /// Completes the content of a form with the defaults of its fields, and checks it.
 ///
 /// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: Elicited<Json>, form: &Form) -> Result<Json, Failed> {
+fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Json, Failed> {
     let content = match answer {
         Elicited::Accepted(Json::Object(content)) => content,
         Elicited::Accepted(_) => return Err(unfit("it is not an object")),
@@ -104,7 +109,7 @@ fn of_form(answer: Elicited<Json>, form: &Form) -> Result<Json, Failed> {
         let text = write::text(&content);
         let document = Document::parse(text.as_bytes(), JsonLimits::default());
         let document = document.map_err(|error| unfit(&error.to_string()))?;
-        let mistakes = schema.validate_form_for_log(document.root());
+        let mistakes = schema.validate_form_for_log(document.root(), steps);
         if !mistakes.is_empty() {
             return Err(unfit(&mistakes.join("; ")));
         }
@@ -149,7 +154,7 @@ mod tests {
     use super::*;
 
     fn form(schema: &Json) -> Form {
-        Form::of(schema.clone()).expect("a form")
+        Form::of(schema.clone(), &Cell::new(1_000_000)).expect("a form")
     }
 
     /// C34: defaults are filled in, and the content must fit the form.
@@ -174,16 +179,19 @@ mod tests {
             (Elicited::Declined, json!({ "action": "decline" })),
             (Elicited::Cancelled, json!({ "action": "cancel" })),
         ] {
-            assert_eq!(of_form(answer, &form(&schema)).expect("an answer"), expected);
+            assert_eq!(of_form(answer, &form(&schema), &CheckSteps::default()).expect("an answer"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
-            assert!(of_form(Elicited::Accepted(wrong.clone()), &form(&schema)).is_err(), "{wrong}");
+            assert!(
+                of_form(Elicited::Accepted(wrong.clone()), &form(&schema), &CheckSteps::default()).is_err(),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn a_form_that_cannot_be_compiled_is_not_enforced() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(?=x)" } } });
-        assert!(of_form(Elicited::Accepted(json!({ "a": "y" })), &form(&schema)).is_ok());
+        assert!(of_form(Elicited::Accepted(json!({ "a": "y" })), &form(&schema), &CheckSteps::default()).is_ok());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A definition stays the JSON text that the server sent. Its schemas are neither resolved nor dereferenced.
 
-use std::cell::OnceCell;
+use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
@@ -27,8 +27,6 @@ struct Definition {
     kind: Kind,
     name: String,
     json: Box<RawValue>,
-    /// The compiled output schema of a tool.
-    output: OnceCell<Output>,
 }
 
 /// The output schema of a tool.
@@ -105,7 +103,7 @@ impl Listed {
             })?;
         }
         let json = item.to_raw().ok_or_else(|| problem("is not JSON"))?;
-        Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json, output: OnceCell::new() })))
+        Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json })))
     }
 
     /// Returns the item as JSON text: an object with the name of the server and the definition. [`from_json`](Self::from_json) reads it.
@@ -199,19 +197,14 @@ impl Listed {
         self.member(|tool| param_headers::marked(tool).ok()).unwrap_or_default()
     }
 
-    /// Returns the output schema of a tool.
-    ///
-    /// A short schema is compiled once. Other schemas are compiled for each call, because a compiled schema is many times as large as its
-    /// text, and the other server chooses it.
-    pub(super) fn output(&self) -> Output {
-        if let Some(output) = self.0.output.get() {
-            return output.clone();
+    /// Returns the output schema of a tool. `left` is the number of steps that the request has left to compile schemas.
+    pub(super) fn output(&self, left: &Cell<u32>) -> Output {
+        let compiled = self.member(|tool| Some(Schema::of_other_server(tool.get("outputSchema")?, left)));
+        match compiled {
+            None => Output::Any,
+            Some(Ok(schema)) => Output::Enforced(schema),
+            Some(Err(reason)) => Output::NotEnforced(reason),
         }
-        let (output, is_short) = match self.member(|tool| Some(compiled(tool.get("outputSchema")?))) {
-            Some(compiled) => compiled,
-            None => (Output::Any, true),
-        };
-        if is_short { self.0.output.get_or_init(|| output).clone() } else { output }
     }
 
     /// Returns why a second item of this name is left out.
@@ -231,18 +224,6 @@ impl Listed {
     }
 }
 
-/// Compiles an output schema, and returns whether it is short.
-fn compiled(schema: Value<'_>) -> (Output, bool) {
-    const SHORT: usize = 4 << 10;
-    let is_short = schema.text().len() <= SHORT;
-    match schema.to_json().map(Schema::of_other_server) {
-        // The automaton of a pattern may be large, however short the pattern is.
-        Some(Ok(schema)) => (Output::Enforced(schema.clone()), is_short && !schema.has_patterns()),
-        Some(Err(reason)) => (Output::NotEnforced(reason), true),
-        None => (Output::NotEnforced(NotEnforceable::Unsupported), true),
-    }
-}
-
 impl fmt::Debug for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listed").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
@@ -253,20 +234,25 @@ impl fmt::Debug for Listed {
 mod tests {
     use super::*;
 
-    /// C59: what an output schema costs in memory is not kept, unless it is small.
+    /// C59: the isolate keeps a compiled output schema only if it is small, however short its text is.
     #[test]
-    fn only_small_output_schemas_are_kept() {
-        let long = "x".repeat(4 << 10);
-        for (schema, is_kept) in [
+    fn only_small_output_schemas_are_cached() {
+        let pairs = vec![r##"{"anyOf":[{"$ref":"#/x"}]}"##; 79].join(",");
+        let constants = (0..500).map(|nth| nth.to_string()).collect::<Vec<_>>().join(",");
+        for (schema, is_cached) in [
             (r#"{"type":"object"}"#.to_owned(), true),
-            ("7".to_owned(), true),
-            (format!(r#"{{"description":"{long}"}}"#), false),
-            (r#"{"properties":{"a":{"pattern":"a{4000}"}}}"#.to_owned(), false),
+            (format!(r#"{{"x":{{"enum":[{constants}]}},"prefixItems":[{pairs}]}}"#), false),
+            (r#"{"properties":{"a":{"pattern":"a{4900}"}}}"#.to_owned(), false),
+            ("7".to_owned(), false),
         ] {
             let tool = format!(r#"{{"server":"parcels","tool":{{"name":"track","outputSchema":{schema}}}}}"#);
             let tool = Listed::from_json(&tool).expect("a definition");
-            assert_eq!(matches!(tool.output(), Output::Enforced(_)), schema != "7", "{schema}");
-            assert_eq!(tool.0.output.get().is_some(), is_kept, "{schema}");
+            let compiled = || {
+                let left = Cell::new(4_000_000);
+                assert_eq!(matches!(tool.output(&left), Output::Enforced(_)), schema != "7", "{schema}");
+                left.get() < 4_000_000
+            };
+            assert_eq!((compiled(), compiled()), (true, !is_cached), "{schema}");
         }
     }
 }

@@ -20,10 +20,7 @@ pub(super) fn marked(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
         return Ok(Vec::new());
     }
     let schema = schema.to_json().ok_or("a number of the input schema is too large")?;
-    let params = header_params(&schema).map_err(|error| error.to_string())?;
-    if params.len() > UPSTREAM_PARAMS {
-        return Err(format!("it marks more than {UPSTREAM_PARAMS} arguments with `x-mcp-header`"));
-    }
+    let params = header_params(&schema, UPSTREAM_PARAMS).map_err(|error| error.to_string())?;
     Ok(params)
 }
 

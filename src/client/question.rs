@@ -14,6 +14,9 @@ use crate::text::{Text, visible};
 /// The types that a field of a form can have.
 const FIELDS: [&str; 4] = ["string", "number", "integer", "boolean"];
 
+/// The members of the schema of a form. Others are removed, because clients show them or compile them in different ways.
+const MEMBERS: [&str; 4] = ["$schema", "type", "properties", "required"];
+
 /// A form that a server asks a person to fill in.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -137,6 +140,9 @@ fn form(params: Value<'_>) -> Result<Json, Failure> {
         return Err(Failure::Malformed("asks with a form that has nested fields"));
     }
     let mut schema = schema.to_json().ok_or(Failure::Malformed("asks with a number that is too large"))?;
+    if let Some(members) = schema.as_object_mut() {
+        members.retain(|name, _| MEMBERS.contains(&name.as_str()));
+    }
     clean(&mut schema, &visible).map_err(|HiddenInContract| {
         Failure::Malformed("asks with a form whose names or values have hidden characters")
     })?;

@@ -13,9 +13,10 @@ use super::request::Outgoing;
 use super::response::Reply;
 use super::result::CallResult;
 use super::rounds::Asked;
+use crate::call::request_info::ForeignSteps;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits};
-use crate::schema::{CheckSteps, NotEnforceable};
+use crate::schema::NotEnforceable;
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
@@ -50,7 +51,9 @@ impl Link {
         let result = CallResult::read(json).map_err(|problem| self.malformed_result(&outgoing, problem))?;
         // A list of this connection is newer than a definition that the program stored.
         match self.known_tool(&name).await.or(definition) {
-            Some(tool) if !result.is_error() => self.check_output(&outgoing, &tool, &result).map(|()| result),
+            Some(tool) if !result.is_error() => {
+                self.check_output(&outgoing, &tool, &result, asked.cx.request().foreign_steps()).map(|()| result)
+            }
             _ => Ok(result),
         }
     }
@@ -91,8 +94,14 @@ impl Link {
     }
 
     /// Checks the structured content of a result against the output schema of the tool.
-    fn check_output(&self, outgoing: &Outgoing, tool: &Listed, result: &CallResult) -> Result<(), ClientError> {
-        let schema = match tool.output() {
+    fn check_output(
+        &self,
+        outgoing: &Outgoing,
+        tool: &Listed,
+        result: &CallResult,
+        steps: &ForeignSteps,
+    ) -> Result<(), ClientError> {
+        let schema = match tool.output(&steps.compilation) {
             Output::Any => return Ok(()),
             Output::Enforced(schema) => schema,
             Output::NotEnforced(reason) => {
@@ -115,7 +124,7 @@ impl Link {
         let content = document.root().get("structuredContent");
         let content =
             content.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
-        let mistakes = schema.validate_for_log(content, &CheckSteps::default());
+        let mistakes = schema.validate_for_log(content, &steps.checks);
         if mistakes.is_empty() {
             return Ok(());
         }

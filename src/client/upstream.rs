@@ -191,8 +191,12 @@ impl Upstream {
         let answer = Rc::new(answer);
         self.handlers.form = Some(Rc::new(move |question, cx| {
             let (answer, question) = (answer.clone(), Elicitation::read(question)?);
-            let form = Form::of(question.schema.clone())?;
-            Ok(async move { answer::to_form(answer(question, cx).await, &form) }.boxed_local())
+            let form = Form::of(question.schema.clone(), &cx.request().foreign_steps().compilation)?;
+            let answered = async move {
+                let outcome = answer(question, cx.clone()).await;
+                answer::to_form(outcome, &form, &cx.request().foreign_steps().checks)
+            };
+            Ok(answered.boxed_local())
         }));
         self
     }

@@ -1,6 +1,6 @@
 //! Compile-time analysis of `anyOf` and `oneOf`: constants become one list, and a key or a tag excludes alternatives without a check.
 
-use super::budget::Steps;
+use super::budget::{COMPARED, Steps};
 use super::mistake::or_list;
 use super::program::{Alternatives, Enum, Keyword, ObjectRule, Program, Rule, RuleId, SELECTABLE, Selection, Tag};
 use super::sorted::sorted;
@@ -60,7 +60,9 @@ impl Program {
     /// Takes the steps for the texts of an alternative that [`analyzed`](Self::analyzed) reads. Returns `false` if fewer are left.
     fn take_for_texts(&self, rule: RuleId, steps: &mut Steps) -> bool {
         let own = enums(&self.rule(rule).keywords).flat_map(|allowed| &allowed.shown);
-        steps.take_for_texts(own.map(String::as_str))
+        // The names of an object include those that only `required` and similar keywords have.
+        self.object_rules(rule).all(|object| steps.take_for(object.names.len(), COMPARED))
+            && steps.take_for_texts(own.map(String::as_str))
             && steps.take_for_texts(self.object_rules(rule).flat_map(ObjectRule::own_names))
     }
 

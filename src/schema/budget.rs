@@ -67,7 +67,7 @@ pub(super) const LINE_PART: u32 = 20;
 pub(super) const SUGGESTION: u32 = 30;
 
 /// Reading a value of a schema that is compiled, in addition to [`TEXT`] for its strings.
-pub(super) const READ: u32 = 10;
+pub(super) const READ: u32 = 20;
 /// Compiling a subschema.
 pub(super) const SUBSCHEMA: u32 = 50;
 /// Copying or comparing a text of a schema, in addition to one step for each [`COPIED`] bytes.

@@ -100,10 +100,10 @@ pub(super) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<
     if steps.are_exhausted() { Err(SchemaError::too_costly()) } else { Ok(program) }
 }
 
-/// Takes the steps for reading the whole document.
+/// Takes the steps for reading a value with everything in it.
 ///
 /// # Errors
-/// The document is nested too deeply, or the steps run out.
+/// The value is nested too deeply, or the steps run out.
 fn read(value: &Value, depth: usize, steps: &mut Steps) -> Result<(), Box<SchemaError>> {
     if depth > SCHEMA_DEPTH {
         return Err(SchemaError::at("", format!("schemas are nested deeper than {SCHEMA_DEPTH} levels")));
@@ -185,8 +185,8 @@ impl<'s> Compiler<'s, '_> {
                     let target = self.references.resolve(string(value, name)?, object.resource, self.steps)?;
                     Keyword::Reference(self.rule_of(target))
                 }
-                "enum" => Keyword::Enum(Enum::of(array(value, name)?)),
-                "const" => Keyword::Enum(Enum::of([value])),
+                "enum" => Keyword::Enum(self.constants(array(value, name)?)?),
+                "const" => Keyword::Enum(self.constants([value])?),
                 "multipleOf" => Keyword::MultipleOf(positive_number(value, name)?),
                 "pattern" => Keyword::Pattern(self.pattern(string(value, name)?, name)?),
                 "format" => match Format::named(string(value, name)?) {
@@ -228,6 +228,12 @@ impl<'s> Compiler<'s, '_> {
             keywords.push(keyword);
         }
         Ok(keywords)
+    }
+
+    /// Compiles constants. A reference can lead to a constant within a constant, so each of them takes steps of its own.
+    fn constants(&mut self, values: impl IntoIterator<Item = &'s Value> + Clone) -> Result<Enum, Box<SchemaError>> {
+        values.clone().into_iter().try_for_each(|value| read(value, 0, self.steps))?;
+        Ok(Enum::of(values))
     }
 
     fn optional_rule(&mut self, object: Object<'s>, name: &str) -> Option<RuleId> {

@@ -28,14 +28,20 @@ pub(crate) struct HeaderParam {
     pub kind: Type,
 }
 
-/// Collects the marked arguments of a schema.
+/// The marked arguments that were found, and the largest number of them.
+struct Found {
+    params: Vec<HeaderParam>,
+    most: usize,
+}
+
+/// Collects the marked arguments of a schema, of which it may have `most`.
 ///
 /// # Errors
-/// A mark is not allowed or not valid.
-pub(crate) fn collect(schema: &Value) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
-    let mut found = Vec::new();
+/// A mark is not allowed or not valid, or there are too many.
+pub(crate) fn collect(schema: &Value, most: usize) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
+    let mut found = Found { params: Vec::new(), most };
     walk(schema, &mut Vec::new(), true, &mut found)?;
-    // A schema of another server may have many marks, so the names are in a set.
+    let found = found.params;
     let mut names = BTreeSet::new();
     match found.iter().find(|param| !names.insert(param.header.to_ascii_lowercase())) {
         Some(twice) => Err(rejected(&twice.path, "has the same header as another property")),
@@ -49,12 +55,7 @@ fn rejected(path: &[Rc<str>], problem: &str) -> Box<SchemaError> {
 
 /// Collects the marked arguments in `schema` and in everything nested in it. `reachable` is `true` if all keywords on the way from the root
 /// are `properties`.
-fn walk(
-    schema: &Value,
-    path: &mut Vec<Rc<str>>,
-    reachable: bool,
-    found: &mut Vec<HeaderParam>,
-) -> Result<(), Box<SchemaError>> {
+fn walk(schema: &Value, path: &mut Vec<Rc<str>>, reachable: bool, found: &mut Found) -> Result<(), Box<SchemaError>> {
     if let Value::Array(items) = schema {
         return items.iter().try_for_each(|item| walk(item, path, false, found));
     }
@@ -74,7 +75,10 @@ fn walk(
             _ => return rejected("is only allowed on a string, an integer or a boolean"),
         };
         let header = format!("Mcp-Param-{name}");
-        found.push(HeaderParam { header, path: path.clone(), kind });
+        if found.params.len() >= found.most {
+            return rejected(&format!("is on more than {} arguments", found.most));
+        }
+        found.params.push(HeaderParam { header, path: path.clone(), kind });
     }
     for (keyword, value) in object {
         match value {

@@ -62,6 +62,8 @@ mod types;
 mod wrap;
 
 use std::any::TypeId;
+#[cfg(feature = "client")]
+use std::cell::Cell;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -84,7 +86,7 @@ pub(crate) use types::Type;
 use crate::bounded_cache::{BoundedCache, NEVER};
 use crate::json::{Value, write};
 #[cfg(feature = "client")]
-use crate::limits::FOREIGN_SCHEMA_STEPS;
+use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS};
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 
 /// A compiled JSON Schema: the schema as it is published, and the program that enforces it.
@@ -101,6 +103,13 @@ thread_local! {
     static BY_TYPE: RefCell<FxHashMap<TypeId, Result<Rc<Schema>, SchemaError>>> = RefCell::default();
     static BY_TEXT: RefCell<BoundedCache<String, Result<Rc<Schema>, SchemaError>>> =
         const { RefCell::new(BoundedCache::new(SCHEMAS)) };
+}
+
+#[cfg(feature = "client")]
+thread_local! {
+    /// Schemas of other servers that take little memory.
+    static OF_OTHER_SERVERS: RefCell<BoundedCache<String, Result<Rc<Schema>, SchemaError>>> =
+        const { RefCell::new(BoundedCache::new(FOREIGN_SCHEMAS)) };
 }
 
 /// The reason why a schema of another server is not enforced.
@@ -156,31 +165,48 @@ impl Schema {
         })
     }
 
-    /// Compiles a schema of another server, in at most [`FOREIGN_SCHEMA_STEPS`] steps. It is not cached for the isolate, because its size
-    /// depends on the other server.
+    /// Compiles a schema of another server, in at most [`FOREIGN_SCHEMA_STEPS`] of the steps that are left for the request. A schema that
+    /// took few steps is cached for the isolate.
     ///
     /// # Errors
     /// The schema cannot be enforced.
     #[cfg(feature = "client")]
-    pub(crate) fn of_other_server(value: serde_json::Value) -> Result<Rc<Self>, NotEnforceable> {
-        Self::of_other_server_with_steps(value).0
+    pub(crate) fn of_other_server(schema: Value<'_>, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
+        let text = schema.text();
+        if let Some(Ok(known)) = OF_OTHER_SERVERS.with_borrow(|schemas| schemas.get(text, 0).cloned()) {
+            return Ok(known);
+        }
+        let value = schema.to_json().ok_or(NotEnforceable::Unsupported)?;
+        let before = left.get();
+        let compiled = Self::of_form(value, left)?;
+        // The number of steps bounds the size of a compiled schema. The length of its text does not.
+        if before.saturating_sub(left.get()) <= CACHED_FOREIGN_STEPS {
+            let (text, compiled) = (text.to_owned(), Ok(compiled.clone()));
+            OF_OTHER_SERVERS.with_borrow_mut(|schemas| schemas.insert(text, compiled, NEVER, 0));
+        }
+        Ok(compiled)
     }
 
-    /// Compiles a schema of another server. Returns the steps too. For tests and benchmarks.
+    /// Compiles the schema of a form like [`of_other_server`](Self::of_other_server), but does not cache it.
+    ///
+    /// # Errors
+    /// As for `of_other_server`.
+    #[cfg(feature = "client")]
+    pub(crate) fn of_form(value: serde_json::Value, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
+        let (compiled, taken) = Self::of_other_server_with_steps(value, FOREIGN_SCHEMA_STEPS.min(left.get()));
+        left.set(left.get().saturating_sub(taken));
+        compiled
+    }
+
+    /// Compiles a schema of another server in at most `most` steps. Returns the steps too. For tests and benchmarks.
     #[cfg(feature = "client")]
     #[doc(hidden)]
-    pub fn of_other_server_with_steps(value: serde_json::Value) -> (Result<Rc<Self>, NotEnforceable>, u32) {
-        let mut steps = Steps::of(FOREIGN_SCHEMA_STEPS);
+    pub fn of_other_server_with_steps(value: serde_json::Value, most: u32) -> (Result<Rc<Self>, NotEnforceable>, u32) {
+        let mut steps = Steps::of(most);
         let compiled = Self::compile(value, &mut steps);
-        let taken = FOREIGN_SCHEMA_STEPS.saturating_sub(steps.left());
+        let taken = most.saturating_sub(steps.left());
         let reason = if steps.are_exhausted() { NotEnforceable::TooCostly } else { NotEnforceable::Unsupported };
         (compiled.map(Rc::new).map_err(|_| reason), taken)
-    }
-
-    /// Returns whether the schema has patterns, whose automata may be large.
-    #[cfg(feature = "client")]
-    pub(crate) fn has_patterns(&self) -> bool {
-        !self.program.patterns.is_empty()
     }
 
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
@@ -206,7 +232,7 @@ impl Schema {
     /// Compiles a schema of this program, without a limit on steps.
     fn of_program(value: serde_json::Value) -> Result<Rc<Self>, SchemaError> {
         let mut compiled = Self::compile(value, &mut Steps::unlimited()).map_err(|error| *error)?;
-        compiled.header_params = header_params::collect(&compiled.value).map_err(|error| *error)?;
+        compiled.header_params = header_params::collect(&compiled.value, usize::MAX).map_err(|error| *error)?;
         Ok(Rc::new(compiled))
     }
 
@@ -261,9 +287,9 @@ impl Schema {
 
     /// Checks `value` like [`validate_with_formats`](Self::validate_with_formats), for the log: the lines do not show values.
     #[cfg(feature = "client")]
-    pub(crate) fn validate_form_for_log(&self, value: Value<'_>) -> Vec<String> {
+    pub(crate) fn validate_form_for_log(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
         let options = Options { checks_formats: true, hides_values: true };
-        check::check(&self.program, value, options, &CheckSteps::default())
+        check::check(&self.program, value, options, steps)
     }
 
     /// Returns the steps that a check of `value` takes, and the limit for every check. For tests and benchmarks.

@@ -235,7 +235,9 @@ fn without_dots(path: &str) -> String {
     while let Some(segment) = segments.next() {
         let is_last = segments.peek().is_none();
         match segment {
-            ".." => drop(kept.pop().filter(|segment| !segment.is_empty())),
+            // The first segment of an absolute path is empty, and stays.
+            ".." if kept == [""] => {}
+            ".." => drop(kept.pop()),
             "." => {}
             segment => kept.push(segment),
         }
@@ -270,6 +272,9 @@ mod tests {
             ("../g", "http://a/b/g"),
             ("../../g", "http://a/g"),
             ("./../g", "http://a/b/g"),
+            ("../../../g", "http://a/g"),
+            ("/./g", "http://a/g"),
+            ("/../g", "http://a/g"),
         ] {
             assert_eq!(joined("http://a/b/c/d;p?q", reference), expected, "{reference}");
         }

@@ -45,10 +45,42 @@ fn an_output_schema_that_takes_too_long_to_compile_is_not_enforced() {
 /// C34: such a form is not valid, and nobody is asked.
 #[test]
 fn a_form_that_takes_too_long_to_compile_is_rejected() {
-    let params = json!({ "mode": "form", "message": "Where to?", "requestedSchema": alternatives(1_200) });
+    // Empty groups add no states to the automaton of a pattern, so the number of states does not limit the work.
+    let pattern = format!("(?:a{}){{4000}}", "()".repeat(10_000));
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": pattern } } });
+    let params = json!({ "mode": "form", "message": "Where to?", "requestedSchema": schema });
     let peer = Peer::new([asks(json!({ "a": { "method": "elicitation/create", "params": params } }), json!("s"))]);
     let error = track(pinned(&peer).on_elicitation(|_, _| async { panic!("asked") })).expect_err("a failure");
     let problem = Failure::Malformed("asks with a form that takes too long to compile");
     assert_eq!((error.failure(), error.executed()), (&problem, Executed::Unknown));
     assert_eq!(peer.requests().len(), 1);
+}
+
+/// C59: the calls of a request share the steps to compile output schemas.
+#[test]
+fn the_calls_of_a_request_share_the_steps_for_schemas() {
+    // Each schema takes about a quarter of the steps of a request.
+    let constants: Vec<_> = (0..8_000).collect();
+    let pairs = vec![json!({ "anyOf": [{ "$ref": "#/x" }] }); 3];
+    let tool = |nth: usize| {
+        let schema = json!({ "x": { "enum": constants }, "prefixItems": pairs, "$comment": nth });
+        json!({ "name": format!("t{nth}"), "inputSchema": {}, "outputSchema": schema })
+    };
+    let tools: Vec<_> = (0..6).map(tool).collect();
+    let done = || result(json!({ "content": [], "structuredContent": [7], "resultType": "complete" }));
+    let peer = Peer::new(
+        [result(json!({ "tools": tools, "resultType": "complete" }))].into_iter().chain((0..6).map(|_| done())),
+    );
+    let host = TestHost::new();
+    let connection = client(pinned(&peer)).connect(&context(&host));
+    testing::run(host.run(async {
+        connection.list_tools().await;
+        for nth in 0..6 {
+            let call = connection.call(&format!("parcels_t{nth}"), json!({})).expect("a call");
+            assert!(call.await.is_ok(), "{nth}");
+            let is_used_up = host.log_text().contains("whose output schemas take too long to compile");
+            assert_eq!(is_used_up, nth >= 3, "{nth}");
+        }
+    }))
+    .expect("the calls end");
 }

@@ -61,7 +61,7 @@ fn long_names() -> [(&'static str, String); 6] {
 }
 
 /// Schemas in which all alternatives are the same large schema, or in which many lists have the same large alternatives.
-fn alternatives() -> [(&'static str, String); 6] {
+fn alternatives() -> [(&'static str, String); 7] {
     let half = BYTES / 2;
     let references = same(half, r##"{"$ref":"#/a"}"##);
     let pairs = same(half, r##"{"anyOf":[{"$ref":"#/a"},{"$ref":"#/b"}]}"##);
@@ -81,6 +81,14 @@ fn alternatives() -> [(&'static str, String); 6] {
         (
             "pairs of the same objects",
             format!(r#"{{"a":{},"b":{},"allOf":[{pairs}]}}"#, tagged(quarter, 1), tagged(quarter, 2)),
+        ),
+        (
+            "alternatives of an object with many required names",
+            format!(
+                r##"{{"additionalProperties":false,"required":[{}],"prefixItems":[{}]}}"##,
+                constants(half),
+                same(half, &format!(r#"{{"anyOf":[{}]}}"#, vec![r##"{"$ref":"#"}"##; 64].join(",")))
+            ),
         ),
         ("conjunctions of one schema", format!(r#"{{"a":{{"allOf":[{}]}},"allOf":[{references}]}}"#, same(half, "{}"))),
     ]
@@ -109,7 +117,7 @@ fn patterns() -> [(&'static str, String); 8] {
 }
 
 /// Schemas with many or deeply nested parts.
-fn large() -> [(&'static str, String); 8] {
+fn large() -> [(&'static str, String); 9] {
     let half = BYTES / 2;
     let nested = |open: &str, inside: &str, close: &str| format!("{}{inside}{}", open.repeat(110), close.repeat(110));
     let dependencies = filled(BYTES, |nth| format!(r#""{nth:x}":[]"#));
@@ -127,6 +135,16 @@ fn large() -> [(&'static str, String); 8] {
         (
             "references through long pointers",
             format!(r#"{{"a":{},"allOf":[{pointers}]}}"#, nested(r#"{"not":"#, "{}", "}")),
+        ),
+        (
+            "constants within constants",
+            format!(
+                r#"{{"x":{}[{}]{},"prefixItems":[{}]}}"#,
+                r#"{"const":"#.repeat(90),
+                same(BYTES - 30_000, "1e20"),
+                "}".repeat(90),
+                filled(29_000, |nth| format!(r##"{{"$ref":"#/x{}"}}"##, "/const".repeat(nth % 90)))
+            ),
         ),
         ("long numbers", format!(r#"{{"enum":[{}]}}"#, filled(BYTES, |nth| format!("{nth}e-300")))),
     ]

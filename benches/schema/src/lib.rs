@@ -103,7 +103,7 @@ impl Foreign {
 
     /// Parses the schema once and compiles it. Returns the number of steps.
     pub fn compile(&self) -> u32 {
-        Schema::of_other_server_with_steps(self.json()).1
+        Schema::of_other_server_with_steps(self.json(), 2_000_000).1
     }
 
     /// Parses the schema.
@@ -113,7 +113,7 @@ impl Foreign {
 
     /// Whether the schema is enforced.
     pub fn is_enforced(&self) -> bool {
-        Schema::of_other_server_with_steps(self.json()).0.is_ok()
+        Schema::of_other_server_with_steps(self.json(), 2_000_000).0.is_ok()
     }
 
     fn json(&self) -> serde_json::Value {
