@@ -257,8 +257,8 @@ fn a_call_with_new_headers_is_sent_once_in_all_rounds() {
         assert_eq!(answer.text(), "done", "{is_cached} {is_new_isolate}");
         let sent: Vec<_> = peer.methods().iter().map(|method| method.trim_start_matches("tools/").to_owned()).collect();
         assert_eq!(sent.join(" "), methods, "{is_cached} {is_new_isolate}");
-        let last = peer.requests().last().expect("a request").body().clone();
-        assert!(last.contains(r#""requestState":"s1""#), "{last}");
+        let body = peer.requests().last().expect("a request").body().clone();
+        assert!(body.contains(r#""requestState":"s1""#), "{body}");
     }
 }
 
@@ -273,7 +273,7 @@ fn a_cancelled_call_is_not_sent_again_in_a_later_round() {
         [("pay", unknown), ("outer", "The server `parcels` did not answer before the call was cancelled.")]
     {
         let peer = Peer::new([silent(), silent()]);
-        let client = client(at(&peer).revision(Revision::V2026_07_28).timeout(Duration::from_secs(60)));
+        let client = client(at(&peer).revision(Revision::V2026_07_28).timeout(Duration::from_mins(1)));
         let endpoint = testing::endpoint(move |_| {
             let client = client.clone();
             let pay = move |cx: Context| {

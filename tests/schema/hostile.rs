@@ -85,7 +85,7 @@ fn alternatives() -> [(&'static str, String); 7] {
         (
             "alternatives of an object with many required names",
             format!(
-                r##"{{"additionalProperties":false,"required":[{}],"prefixItems":[{}]}}"##,
+                r#"{{"additionalProperties":false,"required":[{}],"prefixItems":[{}]}}"#,
                 constants(half),
                 same(half, &format!(r#"{{"anyOf":[{}]}}"#, vec![r##"{"$ref":"#"}"##; 64].join(",")))
             ),
