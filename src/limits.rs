@@ -270,7 +270,7 @@ limits! {
         UPSTREAM_QUESTIONS: usize = 8, Count, "":
             "questions of another MCP server in a round or on an event stream" => "the call fails";
         UPSTREAM_PINGS: usize = 16, Count, "":
-            "pings of a legacy server during a request" => "further pings are not answered";
+            "pings of legacy servers that a connection answers" => "further pings are not answered";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
             "a question of another MCP server" => "the call fails";
         UPSTREAM_QUESTION_LINES: usize = 50, Count, "":

@@ -56,7 +56,6 @@ impl Link {
             token: progress_token(&id),
             last: Cell::new(f64::NEG_INFINITY),
             questions: Cell::new(0),
-            pings: Cell::new(0),
         };
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
