@@ -195,7 +195,7 @@ impl Link {
 
     /// Returns whether `initialize` must come before the next request.
     pub(super) fn needs_session(&self, known: Known) -> bool {
-        matches!(known, Known::WithSession(_)) && self.session.borrow().is_none()
+        matches!(known, Known::WithSession(_)) && !self.has_session()
     }
 
     pub(super) fn begin_session(&self, session: Session) {

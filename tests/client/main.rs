@@ -37,6 +37,7 @@ mod requests;
 mod results;
 mod retries;
 mod scripted;
+mod sessions;
 mod sources;
 mod standing_stream;
 mod streams;
