@@ -258,9 +258,9 @@ limits! {
         UPSTREAM_BYTES: usize = 4 << 20, Bytes, "":
             "an answer of another MCP server, or one event of its stream" => "the request is aborted, and the call fails";
         UPSTREAM_STREAM_BYTES: usize = 16 << 20, Bytes, "":
-            "an event stream of another MCP server" => "the request is aborted, and the call fails";
+            "an event stream of another MCP server" => "the request is aborted, and the call fails. The client continues without the stream of a session";
         UPSTREAM_EVENTS: usize = 1000, Count, "":
-            "events of a stream of another MCP server" => "the request is aborted, and the call fails";
+            "events of a stream of another MCP server" => "the request is aborted, and the call fails. The client continues without the stream of a session";
         UPSTREAM_REQUESTS: usize = 40, Count, "":
             "requests of a connection to other MCP servers" => "the call fails";
         UPSTREAM_ROUNDS: usize = 10, Count, "":

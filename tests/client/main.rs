@@ -33,6 +33,7 @@ mod parallel_calls;
 mod passed_questions;
 mod peer;
 mod questions;
+mod received_bytes;
 mod requests;
 mod results;
 mod retries;
