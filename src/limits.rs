@@ -265,9 +265,9 @@ limits! {
         UPSTREAM_BYTES: usize = 4 << 20, Bytes, "":
             "an answer of another MCP server, or one event of its stream" => "the request is aborted, and the call fails";
         UPSTREAM_STREAM_BYTES: usize = 16 << 20, Bytes, "":
-            "an event stream of another MCP server" => "the request is aborted, and the call fails";
+            "an event stream of another MCP server" => "the request is aborted, and the call fails. The client continues without the stream of a session";
         UPSTREAM_EVENTS: usize = 1000, Count, "":
-            "events of a stream of another MCP server" => "the request is aborted, and the call fails";
+            "events of a stream of another MCP server" => "the request is aborted, and the call fails. The client continues without the stream of a session";
         UPSTREAM_REQUESTS: usize = 40, Count, "":
             "requests of a connection to other MCP servers" => "the call fails";
         UPSTREAM_ROUNDS: usize = 10, Count, "":
@@ -277,7 +277,7 @@ limits! {
         UPSTREAM_QUESTIONS: usize = 8, Count, "":
             "questions of another MCP server in a round or on an event stream" => "the call fails";
         UPSTREAM_PINGS: usize = 16, Count, "":
-            "pings of a legacy server during a request" => "further pings are not answered";
+            "pings of legacy servers that a connection answers" => "further pings are not answered";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
             "a question of another MCP server" => "the call fails";
         UPSTREAM_QUESTION_LINES: usize = 50, Count, "":

@@ -8,17 +8,17 @@ use http::HeaderValue;
 
 use super::about::About;
 use super::error::{ClientError, Failure};
+use super::event_stream::EventStream;
 use super::headers;
 use super::list_cache::ListCache;
 use super::listing::{ListLock, Listing};
 use super::mcp_client::{McpClient, Server};
 use super::negotiation::Known;
 use super::of_call::OfCall;
-use super::sse::EventReader;
 use super::token_source::TokenSource;
 use super::upstream::Upstream;
 use crate::call::context::Context;
-use crate::host::{Host, Opened, Outbound};
+use crate::host::{Host, Outbound};
 use crate::limits::UPSTREAM_LEGACY_SECONDS;
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
@@ -39,8 +39,8 @@ pub(super) struct Link {
     token_source: Option<Rc<dyn TokenSource>>,
     session: RefCell<Option<Session>>,
     pub(super) negotiation: Mutex<()>,
-    /// The event stream of the session, and its reader.
-    pub(super) standing_stream: Mutex<Option<(Opened, EventReader)>>,
+    /// The event stream of the session.
+    pub(super) standing_stream: Mutex<Option<EventStream>>,
     /// The description of the server, if the server sent it in this call.
     pub(super) about: RefCell<Option<About>>,
     /// The tools of the server, if they were listed in this call.
@@ -195,7 +195,7 @@ impl Link {
 
     /// Returns whether `initialize` must come before the next request.
     pub(super) fn needs_session(&self, known: Known) -> bool {
-        matches!(known, Known::WithSession(_)) && self.session.borrow().is_none()
+        matches!(known, Known::WithSession(_)) && !self.has_session()
     }
 
     pub(super) fn begin_session(&self, session: Session) {

@@ -10,6 +10,7 @@ use super::negotiation::Sent;
 use super::reactions::{Action, Reaction};
 use super::request::Outgoing;
 use super::response::Answer;
+use crate::protocol::revision::Era;
 
 impl Link {
     /// Returns the header for the next request, or `None` if the server gets no credential.
@@ -30,6 +31,10 @@ impl Link {
     ) -> Result<(Answer, Reaction), Failed> {
         loop {
             let credential = self.credential().await?;
+            if self.renegotiated(outgoing.method, sent).await? {
+                continue;
+            }
+            sent.has_session = sent.known.era() == Era::Legacy && self.has_session();
             let answer = self.post_once(outgoing, sent.known, time, credential.clone()).await?;
             let reaction = sent.react(answer.form());
             let rejected = credential.filter(|_| matches!(answer, Answer::Http { status: 401, .. }));

@@ -8,6 +8,7 @@ use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
 
 use super::error::{Failed, Failure, NotMcp, Unreachable};
+use super::event_stream::EventStream;
 use super::headers;
 use super::observer::{Observer, ServerRequest};
 use super::response::{self, Answer, Outcome};
@@ -33,6 +34,8 @@ pub(super) struct Expected<'a> {
     pub bytes: usize,
     /// The number of bytes of all answers to the request.
     pub received: &'a Cell<usize>,
+    /// The limit of `received`.
+    pub total: usize,
     /// The position at which the stream of a legacy server was interrupted.
     pub position: RefCell<Option<Position>>,
 }
@@ -46,8 +49,13 @@ pub(super) struct Position {
 }
 
 impl Expected<'_> {
-    fn count(&self, bytes: usize) {
+    /// Counts received bytes.
+    ///
+    /// # Errors
+    /// All answers together are longer than their limit.
+    fn count(&self, bytes: usize) -> Result<(), Failed> {
         self.received.set(self.received.get().saturating_add(bytes));
+        if self.received.get() > self.total { Err(TOO_LONG.into()) } else { Ok(()) }
     }
 }
 
@@ -133,11 +141,15 @@ fn of_forbidden(headers: &HeaderMap) -> Failure {
 }
 
 async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer, Failed> {
-    let body = match opened.read(expected.bytes).await {
-        Ok(body) => body,
-        Err(error) => return Err(of_body(error)),
-    };
-    expected.count(body.len());
+    let mut body = Vec::new();
+    while let Some(chunk) = opened.body.next().await {
+        let chunk = chunk.map_err(of_body)?;
+        expected.count(chunk.len())?;
+        if body.len().saturating_add(chunk.len()) > expected.bytes {
+            return Err(TOO_LONG.into());
+        }
+        body.extend_from_slice(&chunk);
+    }
     let session = opened.headers.get(headers::SESSION).cloned();
     let document = match Document::parse(&body, JsonLimits::default()) {
         Ok(document) => document,
@@ -158,11 +170,11 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     }
 }
 
-async fn read_stream(mut opened: Opened, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Answer, Failed> {
-    let mut reader = EventReader::default();
-    let answer = read_events(&mut opened, &mut reader, expected, observer).await;
+async fn read_stream(opened: Opened, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Answer, Failed> {
+    let mut stream = EventStream::new(opened);
+    let answer = read_events(&mut stream, expected, observer).await;
     if expected.era == Era::Legacy && answer.as_ref().is_err_and(Failed::is_interruption) {
-        expected.position.replace(Position::of(&reader));
+        expected.position.replace(Position::of(&stream.reader));
     }
     answer
 }
@@ -180,22 +192,21 @@ impl Position {
 
 /// Reads events up to the response.
 pub(super) async fn read_events(
-    opened: &mut Opened,
-    reader: &mut EventReader,
+    stream: &mut EventStream,
     expected: &Expected<'_>,
     observer: &Observer<'_>,
 ) -> Result<Answer, Failed> {
+    let EventStream { opened, reader, bytes, events } = stream;
     let session = opened.headers.get(headers::SESSION).cloned();
-    let (mut bytes, mut events) = (0_usize, 0_usize);
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
-        bytes = bytes.saturating_add(chunk.len());
-        expected.count(chunk.len());
+        *bytes = bytes.saturating_add(chunk.len());
+        expected.count(chunk.len())?;
         reader.feed(&chunk);
         while let Some(event) = reader.next_event() {
-            events = events.saturating_add(1);
-            if event.data.len() > expected.bytes || events > UPSTREAM_EVENTS {
-                return Err(too_long());
+            *events = events.saturating_add(1);
+            if event.data.len() > expected.bytes || *events > UPSTREAM_EVENTS {
+                return Err(TOO_LONG.into());
             }
             match read_event(&event, expected, observer)? {
                 Meaning::Nothing => {}
@@ -204,8 +215,8 @@ pub(super) async fn read_events(
                 Meaning::Request(request) => observer.respond(request).boxed_local().await?,
             }
         }
-        if reader.pending() > expected.bytes || bytes > UPSTREAM_STREAM_BYTES {
-            return Err(too_long());
+        if reader.pending() > expected.bytes || *bytes > UPSTREAM_STREAM_BYTES {
+            return Err(TOO_LONG.into());
         }
     }
     Err(Failure::Interrupted.into())
@@ -251,14 +262,13 @@ fn not_json(error: &JsonError) -> Failed {
     Failed::new(Failure::Malformed("is not valid JSON"), Some(cause))
 }
 
-fn too_long() -> Failed {
-    Failure::LimitExceeded("the answer is too long").into()
-}
+/// The failure of an answer that exceeds a limit of its bytes or its events.
+pub(super) const TOO_LONG: Failure = Failure::LimitExceeded("the answer is too long");
 
 /// Returns the failure of a connection that breaks while the body arrives.
 fn of_body(error: FetchError) -> Failed {
     match error {
-        FetchError::TooLarge => too_long(),
+        FetchError::TooLarge => TOO_LONG.into(),
         FetchError::TooSlow => Failed::new(Failure::Interrupted, Some(error.to_string())),
         FetchError::Failed(cause) => Failed::new(Failure::Interrupted, Some(cause)),
         error => Failed::new(Failure::Interrupted, Some(error.to_string())),

@@ -4,12 +4,13 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
 use http::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::about::About;
 use super::connection::{Link, Session};
-use super::error::ClientError;
+use super::error::{ClientError, Failed};
 use super::handlers::capabilities_json;
 use super::message::Params;
 use super::negotiation::{Known, Sent};
@@ -44,9 +45,24 @@ impl Link {
             known = self.discover().await?;
         }
         if self.needs_session(known) {
+            // The headers of `initialize` do not have the revision of an earlier `initialize`.
+            self.end_session();
             known = self.initialize(known).await?;
         }
         Ok(known)
+    }
+
+    /// Begins a new session if the request would need the session that another request has ended. Returns whether it did.
+    ///
+    /// The state of the connection may change while a request waits, for example for its token.
+    pub(super) async fn renegotiated(&self, method: Method, sent: &mut Sent) -> Result<bool, Failed> {
+        let is_legacy = sent.known.era() == Era::Legacy && method != Method::Initialize;
+        if !is_legacy || !self.needs_session(self.known()) {
+            return Ok(false);
+        }
+        let known = self.negotiated(method).boxed_local().await;
+        sent.known = known.map_err(ClientError::into_failed)?;
+        Ok(true)
     }
 
     /// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer.

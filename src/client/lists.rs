@@ -23,6 +23,7 @@ use crate::limits::{
     UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,
 };
 use crate::parallel::parallel;
+use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
 impl Connection {
@@ -126,6 +127,12 @@ impl Peer {
     pub async fn list_prompts(&self) -> Result<Listing, ClientError> {
         self.0.list(PROMPTS).await.map(Rc::unwrap_or_clone)
     }
+}
+
+/// Returns the number of bytes that all answers to a request may have together: for a list, the answers with all its pages.
+pub(super) fn most_bytes(method: Method) -> usize {
+    let is_list = [TOOLS, RESOURCES, TEMPLATES, PROMPTS].iter().any(|kind| kind.method == method);
+    if is_list { UPSTREAM_PAGES_BYTES } else { usize::MAX }
 }
 
 impl Link {
@@ -253,6 +260,7 @@ impl Link {
                 Err(error) if cursors.is_empty() && error.failure().is_unknown_method() => {
                     return Ok((listing, Duration::ZERO));
                 }
+                Err(_) if !cursors.is_empty() && received.get() > UPSTREAM_PAGES_BYTES => break,
                 Err(error) => return Err(error),
             };
             let malformed = |problem| ClientError::new(&self.server().name, method.name(), Failure::Malformed(problem));

@@ -49,7 +49,8 @@
 //! | `answer` | these answers in the form of the protocol |
 //! | `passed` | the questions that the caller of this program answers |
 //! | `rounds` | the rounds of a request, if the server asks questions |
-//! | `sse` | event streams |
+//! | `sse` | the events of a stream |
+//! | `event_stream` | an open event stream |
 //! | `standing_stream` | the event stream of a session |
 //! | `challenge` | the `WWW-Authenticate` header |
 //! | `transport` | the ways to reach a server |
@@ -79,6 +80,7 @@ mod definition;
 mod describe;
 mod ending;
 mod error;
+mod event_stream;
 mod exchange;
 mod handlers;
 mod handshake;

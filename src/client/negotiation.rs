@@ -56,13 +56,14 @@ impl Known {
         }
     }
 
-    fn stage(self, is_pinned: bool) -> Stage {
+    fn stage(self, is_pinned: bool, has_session: bool) -> Stage {
         match self {
             Self::Nothing | Self::Unsettled => Stage::Unknown,
             Self::Modern(_) if is_pinned => Stage::Pinned,
             Self::Modern(_) => Stage::Modern,
-            Self::WithSession(_) => Stage::Session,
-            Self::WithoutSession(_) => Stage::Sessionless,
+            // Only the answer to a request with a session id can say that the session has ended.
+            Self::WithSession(_) | Self::WithoutSession(_) if has_session => Stage::Session,
+            Self::WithSession(_) | Self::WithoutSession(_) => Stage::Sessionless,
         }
     }
 }
@@ -71,6 +72,8 @@ impl Known {
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub known: Known,
+    /// Whether the request was posted with the id of a session.
+    pub has_session: bool,
     kind: Kind,
     /// Whether the program sets the revision. If it does, no answer changes the era.
     is_pinned: bool,
@@ -81,12 +84,12 @@ pub(super) struct Sent {
 
 impl Sent {
     pub(super) fn new(known: Known, kind: Kind, is_pinned: bool) -> Self {
-        Self { known, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
+        Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
     }
 
     /// Returns the reaction to the next answer.
     pub(super) fn react(&mut self, form: Form) -> Reaction {
-        let reaction = reaction(self.known.stage(self.is_pinned), self.kind, form, &self.taken);
+        let reaction = reaction(self.known.stage(self.is_pinned, self.has_session), self.kind, form, &self.taken);
         if matches!(reaction.action, Action::Again(_) | Action::NewToken) {
             self.taken.push(reaction.action);
             self.executed = reaction.executed.or(self.executed);
@@ -176,8 +179,22 @@ mod tests {
             (SESSIONLESS, Effectful, error(200, -32_602), SAME, SAME, Unknown),
         ] {
             let mut sent = Sent::new(known, kind, false);
+            sent.has_session = known == LEGACY;
             assert_eq!(sent.react(form), Reaction { action: first, executed }, "{known:?} {kind:?} {form:?}");
             assert_eq!(sent.react(form).action, second, "{known:?} {kind:?} {form:?}");
+        }
+    }
+
+    /// C40: a status says that a session has ended only if the request had a session id.
+    #[test]
+    fn a_request_without_a_session_id_is_of_no_session() {
+        for known in [LEGACY, SESSIONLESS] {
+            let mut sent = Sent::new(known, Kind::Effectful, false);
+            let failed = Reaction { action: accept(Lesson::Session), executed: Executed::Unknown };
+            assert_eq!(sent.react(http(404)), failed, "{known:?}");
+            sent.has_session = true;
+            let ended = Reaction { action: again(Lesson::Session), executed: Executed::No };
+            assert_eq!(sent.react(http(404)), ended, "{known:?}");
         }
     }
 

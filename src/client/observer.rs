@@ -11,7 +11,7 @@ use super::error::{Failed, Failure};
 use super::question::Question;
 use crate::host::warning;
 use crate::json::{Document, JsonLimits, Value, deserialize, write};
-use crate::limits::{UPSTREAM_PINGS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
+use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Era;
@@ -115,8 +115,6 @@ pub(super) struct Observer<'a> {
     pub last: Cell<f64>,
     /// The number of questions of the server.
     pub questions: Cell<usize>,
-    /// The number of pings of the server.
-    pub pings: Cell<usize>,
 }
 
 /// A request of a server to this client.
@@ -150,6 +148,9 @@ impl Observer<'_> {
 
     /// Answers a request of a legacy server with a POST. Modern servers must not send requests.
     ///
+    /// The call fails only if an answer of the program does not reach the server. Other answers are attempted once: the result of the call
+    /// does not depend on them.
+    ///
     /// Source: 2025-11-25, basic/transports, "Sending Messages to the Server"; client/elicitation, client/sampling, client/roots.
     pub(super) async fn respond(&self, request: ServerRequest) -> Result<(), Failed> {
         let server = &self.link.server().name;
@@ -160,18 +161,19 @@ impl Observer<'_> {
             return Ok(());
         }
         let ServerRequest { id, method, params } = request;
-        // A long call may cause many pings. A ping without an answer does not fail the call.
+        // A long call may cause many pings, so they are not questions.
         let is_ping = method == "ping";
-        let count = if is_ping { &self.pings } else { &self.questions };
-        count.set(count.get().saturating_add(1));
-        if !is_ping && count.get() > UPSTREAM_QUESTIONS {
-            return Err(Failure::LimitExceeded("the server asks too many questions").into());
+        if !is_ping {
+            self.questions.set(self.questions.get().saturating_add(1));
+            if self.questions.get() > UPSTREAM_QUESTIONS {
+                return Err(Failure::LimitExceeded("the server asks too many questions").into());
+            }
         }
         let size = params.as_ref().map_or(0, |params| params.get().len()).saturating_add(id.len());
         if size > UPSTREAM_QUESTION_BYTES {
             return Err(Failure::LimitExceeded("a question is too long").into());
         }
-        if is_ping && count.get() > UPSTREAM_PINGS {
+        if is_ping && !self.link.of_call().spend_ping() {
             return Ok(());
         }
         if !self.link.has_session() {
@@ -179,14 +181,19 @@ impl Observer<'_> {
                 "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
             );
             warning::once(self.link.host(), "client", &problem);
-            return self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await;
+            let _ = self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await;
+            return Ok(());
         }
         if is_ping {
-            return self.link.respond(&id, Ok(&empty())).await;
+            let _ = self.link.respond(&id, Ok(&empty())).await;
+            return Ok(());
         }
         match self.answer(&method, params.as_deref()).await {
             Ok(Some(answer)) => self.link.respond(&id, Ok(&answer)).await,
-            Ok(None) => self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await,
+            Ok(None) => {
+                let _ = self.link.respond(&id, Err(ErrorCode::MethodNotFound)).await;
+                Ok(())
+            }
             Err(failed) => {
                 // The server gets an error instead of an answer. If this response fails too, the first failure is returned.
                 let _ = self.link.respond(&id, Err(ErrorCode::Internal)).await;

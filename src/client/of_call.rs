@@ -3,19 +3,21 @@
 use std::cell::Cell;
 
 use crate::call::context::Context;
-use crate::limits::UPSTREAM_REQUESTS;
+use crate::limits::{UPSTREAM_PINGS, UPSTREAM_REQUESTS};
 
 /// The state that the links of a connection share.
 pub(super) struct OfCall {
     pub cx: Context,
     /// The number of requests that were sent.
     requests: Cell<usize>,
+    /// The number of pings of legacy servers.
+    pings: Cell<usize>,
     next_id: Cell<u64>,
 }
 
 impl OfCall {
     pub(super) fn new(cx: Context) -> Self {
-        Self { cx, requests: Cell::new(0), next_id: Cell::new(1) }
+        Self { cx, requests: Cell::new(0), pings: Cell::new(0), next_id: Cell::new(1) }
     }
 
     /// Returns a new id, as JSON text.
@@ -30,5 +32,13 @@ impl OfCall {
         let requests = self.requests.get();
         self.requests.set(requests.saturating_add(1));
         requests < UPSTREAM_REQUESTS
+    }
+
+    /// Counts a ping. Returns `false` if the connection has answered all pings that it may answer. An answer is a request of the
+    /// connection, so pings without a limit would leave no requests for calls.
+    pub(super) fn spend_ping(&self) -> bool {
+        let pings = self.pings.get();
+        self.pings.set(pings.saturating_add(1));
+        pings < UPSTREAM_PINGS
     }
 }

@@ -14,6 +14,7 @@ use super::error::{Executed, Failed, Failure};
 use super::exchange::{self, Expected};
 use super::handlers::capabilities_json;
 use super::headers;
+use super::lists::most_bytes;
 use super::message::{Meta, Params, write_message, write_response};
 use super::negotiation::Known;
 use super::observer::Observer;
@@ -47,6 +48,7 @@ impl Link {
             era: known.era(),
             bytes: UPSTREAM_BYTES,
             received: &outgoing.received,
+            total: most_bytes(outgoing.method),
             position: RefCell::default(),
         };
         let observer = Observer {
@@ -56,14 +58,13 @@ impl Link {
             token: progress_token(&id),
             last: Cell::new(f64::NEG_INFINITY),
             questions: Cell::new(0),
-            pings: Cell::new(0),
         };
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
             let answer = exchange::read(opened, &expected, &observer).await;
             self.resumed(answer, &expected, &observer).await
         };
-        let answer = self.within(time, self.listening(&observer, exchange)).await;
+        let answer = self.within(time, self.listening(&expected, &observer, exchange)).await;
         unanswered.settle(&answer);
         // The request was sent.
         answer.map_err(|failed| failed.executed_as(Executed::Unknown))

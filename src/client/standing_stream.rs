@@ -2,11 +2,12 @@
 //!
 //! Servers with the official TypeScript SDK 1.x ask their questions there, unless the code of the server names the request to which a
 //! question belongs. Without the stream, such a question is lost, and the call waits for its timeout. The stream is open as long as the
-//! connection, and it is read while a request waits for its answer. Only a program that answers questions opens it.
+//! connection, and it is read while a request waits for its answer. Only a program that answers questions opens it. If the server sends too
+//! much on it, the client closes it and continues without it.
 //!
 //! Source: 2025-11-25, basic/transports, "Listening for Messages from the Server".
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::time::Duration;
 
 use futures::future::{Either, select};
@@ -14,9 +15,9 @@ use futures::pin_mut;
 
 use super::connection::Link;
 use super::error::Failed;
-use super::exchange::{Expected, media_type, read_events};
+use super::event_stream::EventStream;
+use super::exchange::{Expected, TOO_LONG, media_type, read_events};
 use super::observer::Observer;
-use super::sse::EventReader;
 use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Era;
@@ -40,20 +41,22 @@ impl Link {
         if let Some(mut stream) = self.standing_stream.try_lock()
             && is_stream
         {
-            *stream = Some((opened, EventReader::default()));
+            *stream = Some(EventStream::new(opened));
         }
     }
 
-    /// Runs an exchange. Meanwhile, `observer` gets the messages on the stream of the session.
+    /// Runs the exchange of a request. Meanwhile, `observer` gets the messages on the stream of the session, whose bytes count as bytes of
+    /// the answers that the request expects.
     ///
     /// # Errors
     /// The exchange fails, or a question cannot be answered.
     pub(super) async fn listening<T>(
         &self,
+        expected: &Expected<'_>,
         observer: &Observer<'_>,
         exchange: impl Future<Output = Result<T, Failed>>,
     ) -> Result<T, Failed> {
-        let messages = self.standing_messages(observer);
+        let messages = self.standing_messages(expected, observer);
         pin_mut!(exchange, messages);
         match select(exchange, messages).await {
             Either::Left((answer, _)) => answer,
@@ -63,19 +66,20 @@ impl Link {
     }
 
     /// Reads the stream to its end. If several requests wait for their answers, one of them at a time reads the stream.
-    async fn standing_messages(&self, observer: &Observer<'_>) -> Result<(), Failed> {
+    async fn standing_messages(&self, request: &Expected<'_>, observer: &Observer<'_>) -> Result<(), Failed> {
         let mut stream = self.standing_stream.lock().await;
-        let Some((opened, reader)) = &mut *stream else { return Ok(()) };
+        let Some(open) = &mut *stream else { return Ok(()) };
         // No id is empty, so no response on this stream is the answer to a request.
         let expected = Expected {
             id: "",
             era: Era::Legacy,
             bytes: UPSTREAM_BYTES,
-            received: &Cell::new(0),
+            received: request.received,
+            total: request.total,
             position: RefCell::default(),
         };
-        match read_events(opened, reader, &expected, observer).await {
-            Err(failed) if !failed.is_interruption() => Err(failed),
+        match read_events(open, &expected, observer).await {
+            Err(failed) if !failed.is_interruption() && *failed.failure() != TOO_LONG => Err(failed),
             _ => {
                 *stream = None;
                 Ok(())

@@ -9,7 +9,7 @@ use edge_mcp::{Context, Elicited, HandlerError, InProcess, LogLevel, McpServer, 
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, track};
-use crate::peer::{Answer, Peer, result};
+use crate::peer::{Answer, End, Peer, result};
 use crate::questions::body;
 
 /// An event stream with these messages and then the result.
@@ -247,6 +247,46 @@ fn pings_do_not_count_as_questions() {
         let pongs = sent.iter().filter(|message| message["result"] == json!({})).count();
         assert_eq!((pongs, sent.len()), (answered, answered + 8));
     }
+}
+
+/// C35: the call does not depend on an answer that no function of the program gives: to a ping, or to a question that was not declared.
+#[test]
+fn a_lost_answer_to_a_ping_does_not_fail_the_call() {
+    let lost = [
+        Answer::new(404, "", ""),
+        Answer::new(500, "", ""),
+        Answer::new(401, "", ""),
+        Answer::new(200, "", "").end(End::NoHead),
+        Answer::new(200, "", "").end(End::SilentBeforeHead),
+    ];
+    for answer in lost {
+        for (session, method) in [(Some("s-1"), "ping"), (None, "ping"), (Some("s-1"), "tasks/get")] {
+            let messages = [asks(json!(7), method, json!({}))];
+            let peer = Peer::new([initialized(session), accepted(), stream(&messages), answer.clone(), accepted()]);
+            assert_eq!(track(legacy(&peer)).expect("a result"), "in Lyon", "{} {method}", answer.status);
+            assert_eq!(peer.methods()[3], "a response");
+        }
+    }
+}
+
+/// C35: the client answers 16 pings in a connection, so that the requests of the connection suffice for its calls.
+#[test]
+fn pings_of_many_calls_do_not_exhaust_the_requests() {
+    let pings: Vec<_> = (0..16).map(|nth| asks(json!(nth), "ping", json!({}))).collect();
+    let peer = Peer::new(
+        [initialized(Some("s-1")), accepted(), stream(&pings)]
+            .into_iter()
+            .chain((0..16).map(|_| accepted()))
+            .chain((0..20).map(|_| stream(&pings))),
+    );
+    let host = TestHost::new();
+    let connection = client(legacy(&peer)).connect(&context(&host));
+    for _ in 0..20 {
+        let call = connection.call("parcels_track", json!({})).expect("a call");
+        let result = testing::run(host.run(async move { call.await })).expect("the call ends");
+        assert_eq!(result.expect("a result").text(), "in Lyon");
+    }
+    assert_eq!(peer.methods().iter().filter(|method| *method == "a response").count(), 16);
 }
 
 /// C35: if the function of the program fails, the server gets an error and the call fails.
