@@ -69,7 +69,7 @@ pub(crate) const CLIENT_RULES: &[Rule] = &[
     rule(56, "an answer that exceeds a limit is dropped at once", TestedBy(&["tests/client/hostile.rs::each_hostile_answer_has_its_failure"])),
     rule(57, "a list is read to its end or to a limit", TestedBy(&["tests/client/sources.rs::all_pages_of_a_list_are_read", "tests/client/hostile_lists.rs::lists_end", "tests/client/hostile_lists.rs::pages_with_few_items_and_long_answers_end"])),
     rule(58, "a definition keeps its text, and no reference in it is resolved", TestedBy(&["tests/client/definitions.rs::a_definition_keeps_its_text", "tests/client/hostile_lists.rs::definitions_are_data"])),
-    rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced", "src/client/definition.rs::only_small_output_schemas_are_kept"])),
+    rule(59, "the result of a tool fits its output schema", TestedBy(&["tests/client/definitions.rs::an_output_schema_is_enforced", "src/client/definition.rs::only_small_output_schemas_are_cached", "tests/client/costly_schemas.rs::an_output_schema_that_takes_too_long_to_compile_is_not_enforced", "tests/client/costly_schemas.rs::the_calls_of_a_request_share_the_steps_for_schemas"])),
     // Credentials
     rule(60, "the token of the caller is never sent to another server", TestedBy(&["tests/client/tokens.rs::the_token_of_the_caller_is_never_passed_on"])),
     rule(61, "debug output has no token", TestedBy(&["tests/client/tokens.rs::debug_output_has_no_token"])),
