@@ -146,9 +146,9 @@ limits! {
         ARGUMENT_TREE: usize = 16 << 20, Bytes, "":
             "the memory for the arguments of a call as a JSON value, which approvals and hooks get"
             => "a result with `isError`; the handler is not called";
-        APPROVAL_CHARACTERS: usize = 1000, Count, "":
+        APPROVAL_CHARACTERS: usize = 4000, Count, "":
             "characters of the arguments that a question for approval shows"
-            => "each long value is shortened, and ends with an ellipsis";
+            => "long strings are shortened, with an ellipsis; if that is not enough: a result with `isError`";
         APPROVAL_QUESTION_CHARACTERS: usize = 500, Count, "":
             "characters of the program's own text in a question for approval" => "the text is shortened";
         QUESTIONS: usize = 256, Count, "":
