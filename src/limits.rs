@@ -275,6 +275,12 @@ limits! {
             "a question of another MCP server" => "the call fails";
         UPSTREAM_QUESTION_LINES: usize = 50, Count, "":
             "lines of a question of another MCP server that is passed to the caller" => "further lines are not shown";
+        UPSTREAM_QUESTION_CHARACTERS: usize = 2000, Count, "":
+            "characters of such a question, and of each title and description in its form" => "the text is shortened";
+        UPSTREAM_FORM_NAME: usize = 128, Count, "":
+            "characters of a name in such a form" => "the call fails";
+        PROGRESS_MESSAGE: usize = 1000, Count, "":
+            "characters of a progress message of another MCP server" => "the message is shortened";
         UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":
             "a request state of another MCP server" => "the call fails";
         UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":
