@@ -146,9 +146,9 @@ limits! {
         ARGUMENT_TREE: usize = 16 << 20, Bytes, "":
             "the memory for the arguments of a call as a JSON value, which approvals and hooks get"
             => "a result with `isError`; the handler is not called";
-        APPROVAL_CHARACTERS: usize = 1000, Count, "":
+        APPROVAL_CHARACTERS: usize = 4000, Count, "":
             "characters of the arguments that a question for approval shows"
-            => "each long value is shortened, and ends with an ellipsis";
+            => "long strings are shortened, with an ellipsis; if that is not enough: a result with `isError`";
         APPROVAL_QUESTION_CHARACTERS: usize = 500, Count, "":
             "characters of the program's own text in a question for approval" => "the text is shortened";
         QUESTIONS: usize = 256, Count, "":
@@ -282,6 +282,12 @@ limits! {
             "a question of another MCP server" => "the call fails";
         UPSTREAM_QUESTION_LINES: usize = 50, Count, "":
             "lines of a question of another MCP server that is passed to the caller" => "further lines are not shown";
+        UPSTREAM_QUESTION_CHARACTERS: usize = 2000, Count, "":
+            "characters of such a question, and of each title and description in its form" => "the text is shortened";
+        UPSTREAM_FORM_NAME: usize = 128, Count, "":
+            "characters of a name in such a form" => "the call fails";
+        PROGRESS_MESSAGE: usize = 1000, Count, "":
+            "characters of a progress message of another MCP server" => "the message is shortened";
         UPSTREAM_STATE_BYTES: usize = 64 << 10, Bytes, "":
             "a request state of another MCP server" => "the call fails";
         UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":

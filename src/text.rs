@@ -37,23 +37,49 @@ const DECEPTIVE: [(char, char); 21] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
+/// The scripts with joiners, as ranges: Arabic to Myanmar, and Khmer and Mongolian.
+const JOINED: [(char, char); 2] = [('\u{600}', '\u{109f}'), ('\u{1780}', '\u{18af}')];
+/// The symbols that a selector or a joiner can follow, as ranges: those of the text and emoji blocks, and four between CJK characters.
+const SYMBOLS: [(char, char); 5] = [
+    ('\u{203c}', '\u{2bff}'),
+    ('\u{3030}', '\u{3030}'),
+    ('\u{303d}', '\u{303d}'),
+    ('\u{3297}', '\u{3299}'),
+    ('\u{1f000}', '\u{1faff}'),
+];
+
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const JOINER: char = '\u{200d}';
 
 /// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
 pub(crate) fn is_deceptive(character: char) -> bool {
-    let row = DECEPTIVE.partition_point(|(_, last)| *last < character);
-    DECEPTIVE.get(row).is_some_and(|(first, _)| *first <= character)
+    is_in(&DECEPTIVE, character)
 }
 
-/// Returns a text of several lines without deceptive characters. Line feeds and tabs stay.
+/// Returns whether one of the ranges contains a character. The ranges are in ascending order.
+fn is_in(ranges: &[(char, char)], character: char) -> bool {
+    let row = ranges.partition_point(|(_, last)| *last < character);
+    ranges.get(row).is_some_and(|(first, _)| *first <= character)
+}
+
+/// Returns whether a text has no deceptive characters, line breaks or tabs, and no spaces other than U+0020.
+#[cfg(feature = "client")]
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.chars().all(|character| character == ' ' || !is_deceptive(character) && !character.is_whitespace())
+}
+
+/// Returns a text of several lines without deceptive characters. Line feeds and tabs stay. Each other space becomes U+0020, because the
+/// choice among the spaces of Unicode could hide a message.
 ///
-/// A joiner stays after a character of a script that may need it, and the selector of text or emoji presentation stays after a symbol. Both
-/// stay only directly after a visible character. So Latin text cannot contain them, and no sequence of them hides a message.
+/// A joiner stays after a character of a script that may need it, and after a symbol. The selector of text or emoji presentation stays after
+/// a symbol. Both stay only directly after a visible character. So Latin text cannot contain them, and no sequence of them hides a message.
+/// In the other scripts, each single one can still hide one bit.
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     let mut before = ' ';
     for character in text.chars() {
+        let is_other_space = character.is_whitespace() && !is_deceptive(character);
+        let character = if is_other_space { ' ' } else { character };
         if matches!(character, '\n' | '\t') || !is_deceptive(character) || is_needed(character, before) {
             visible.push(character);
             before = character;
@@ -62,15 +88,30 @@ pub fn visible(text: &str) -> String {
     visible
 }
 
+/// Makes the texts and the names in a value [`visible`]. The recursion is bounded by the nesting of JSON.
+#[cfg(any(feature = "client", feature = "rag"))]
+pub(crate) fn make_visible(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => *text = visible(text),
+        Value::Array(items) => items.iter_mut().for_each(make_visible),
+        Value::Object(members) => {
+            members.values_mut().for_each(make_visible);
+            *members = std::mem::take(members).into_iter().map(|(name, value)| (visible(&name), value)).collect();
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Returns whether an invisible character is a part of the character before it.
 fn is_needed(character: char, before: char) -> bool {
     match character {
         // An emoji such as the rainbow flag has both.
         JOINER if before == EMOJI_SELECTOR => true,
         _ if is_deceptive(before) || before.is_whitespace() => false,
-        // The scripts that need joiners begin at U+0600, with Arabic.
-        '\u{200c}' | JOINER => before >= '\u{600}',
-        '\u{fe0e}' | EMOJI_SELECTOR => matches!(before, '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}'),
+        '\u{200c}' => is_in(&JOINED, before),
+        JOINER => is_in(&JOINED, before) || is_in(&SYMBOLS, before),
+        '\u{fe0e}' | EMOJI_SELECTOR => is_in(&SYMBOLS, before),
         _ => false,
     }
 }
@@ -160,6 +201,8 @@ mod tests {
             (&format!("a{selectors}b 😀{selectors}"), "ab 😀\u{fe0e}"),
             ("می\u{200c}خواهم 👩\u{200d}🔬 e\u{301}", "می\u{200c}خواهم 👩\u{200d}🔬 e\u{301}"),
             ("❤\u{fe0f}\u{200d}🔥 ☎\u{fe0e}", "❤\u{fe0f}\u{200d}🔥 ☎\u{fe0e}"),
+            ("a\u{a0}b\u{1680}\u{2000}\u{200a}\u{202f}\u{205f}\u{3000}c\u{85}", "a b      c"),
+            ("中\u{200d}文\u{200c}か\u{fe0f}😀\u{200c}ក\u{200c}\u{17d2}", "中文か😀ក\u{200c}\u{17d2}"),
             ("a\u{200d}b\u{200c}c\u{fe0f} \u{200d}", "abc "),
             ("می\u{200c}\u{200d}\u{200c}خ ❤\u{fe0f}\u{fe0f}\u{200d}\u{200d}🔥", "می\u{200c}خ ❤\u{fe0f}\u{200d}🔥"),
         ] {

@@ -21,8 +21,10 @@ use super::rounds::Asked;
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::json::write;
+use crate::limits::PROGRESS_MESSAGE;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
+use crate::text::{line, make_visible, visible};
 
 /// A call of a tool of another server. It is sent when it is awaited.
 #[must_use = "a call is sent when it is awaited"]
@@ -114,6 +116,8 @@ impl Call {
 
     /// Calls `listener` with each progress notification of the server. Without a listener, the client does not ask for progress.
     ///
+    /// The message is one line of at most 1000 characters, without invisible characters.
+    ///
     /// ```
     /// use edge_mcp::client::McpClient;
     /// use edge_mcp::{Context, HandlerError};
@@ -128,14 +132,24 @@ impl Call {
     /// }
     /// ```
     pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
-        self.listeners.set_progress(listener);
+        self.listeners.set_progress(move |progress| {
+            let message = progress.message.as_ref().map(|text| line(text, PROGRESS_MESSAGE).into_owned());
+            listener(&Progress { message, ..progress.clone() });
+        });
         self
     }
 
     /// Calls `listener` with each log message of the server of at least this level. Without a listener, the client does not ask a modern
     /// server for log messages.
+    ///
+    /// Invisible characters are removed from the name of the logger and from the data. The text comes from the server, so do not trust it.
     pub fn on_log(mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) -> Self {
-        self.listeners.set_log(lowest, listener);
+        self.listeners.set_log(lowest, move |message| {
+            let mut message = message.clone();
+            message.logger = message.logger.as_deref().map(visible);
+            make_visible(&mut message.data);
+            listener(&message);
+        });
         self
     }
 

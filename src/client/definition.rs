@@ -16,7 +16,7 @@ use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
-use crate::text::{Text, line, visible};
+use crate::text::{Text, is_plain, line, visible};
 
 /// An item of a list, with the name of its server. Cloning is cheap.
 #[derive(Clone)]
@@ -85,7 +85,7 @@ impl Listed {
         if name.is_empty() || name.len() > UPSTREAM_NAME_BYTES {
             return Err(problem("has a name that is empty or too long"));
         }
-        if visible(&name) != name {
+        if !is_plain(&name) {
             return Err(problem("has a name with hidden characters"));
         }
         if kind == TOOLS {

@@ -15,11 +15,14 @@ use super::visible_schema::{HiddenInContract, clean};
 use crate::call::context::Context;
 use crate::host::{host_of, origin_of};
 use crate::json::object;
-use crate::limits::UPSTREAM_QUESTION_LINES;
+use crate::limits::{UPSTREAM_FORM_NAME, UPSTREAM_QUESTION_CHARACTERS, UPSTREAM_QUESTION_LINES};
 use crate::text::{line, sentence};
 
 /// The longest key of a server that the key of a passed question contains, in bytes.
 const KEY: usize = 64;
+
+/// The characters with which a label can begin. Those after the first look like it.
+const BRACKETS: [char; 5] = ['[', '［', '⟦', '〚', '⁅'];
 
 /// A function that passes a question on to the caller of this program: the question `nth` of a round, with the key that the server gives it.
 pub(super) type Pass =
@@ -62,7 +65,9 @@ fn for_caller(question: &Question<'_>, own: [&str; 2]) -> Result<Option<Json>, F
         }
         Kind::Url => {
             let UrlElicitation { server, message, url, .. } = UrlElicitation::read(question)?;
-            if own.iter().any(|own| is_on_own_host(&url, own)) {
+            let host = host(&url).ok_or(Failure::Malformed("asks to open a URL whose host cannot be read"))?;
+            if own.iter().any(|own| self::host(own).is_some_and(|own| own.eq_ignore_ascii_case(host))) {
+                // A page of this program must not be opened in the name of another server.
                 return Err(Failure::Malformed("asks to open a URL of this program"));
             }
             vec![("mode", "url".into()), ("message", labelled(&server, &message).into()), ("url", url.into())]
@@ -72,16 +77,22 @@ fn for_caller(question: &Question<'_>, own: [&str; 2]) -> Result<Option<Json>, F
     Ok(Some(object(vec![("method", "elicitation/create".into()), ("params", object(params))])))
 }
 
-/// Returns a message in which each line begins with the name of the server. Empty lines are left out.
+/// Returns a message in which each line begins with the name of the server. Empty lines are left out, and a long message is cut.
 pub fn labelled(server: &str, message: &str) -> String {
     let mut labelled = format!("[{server}]");
+    let mut left = UPSTREAM_QUESTION_CHARACTERS;
     let lines = message.split('\n').map(|line| sentence(line, usize::MAX)).filter(|line| !line.is_empty());
     for (nth, line) in lines.take(UPSTREAM_QUESTION_LINES.saturating_add(1)).enumerate() {
         if nth > 0 {
             labelled.extend(["\n[", server, "]"]);
         }
-        let is_last = nth == UPSTREAM_QUESTION_LINES;
-        labelled.extend([" ", if is_last { "…" } else { &line }]);
+        let most = if nth == UPSTREAM_QUESTION_LINES { 0 } else { left };
+        let shown = self::line(&line, most);
+        labelled.extend([" ", &shown]);
+        if shown != line {
+            break;
+        }
+        left = left.saturating_sub(shown.chars().count());
     }
     labelled
 }
@@ -91,37 +102,38 @@ pub fn labelled(server: &str, message: &str) -> String {
 /// # Errors
 /// A client may show a name or a value as a message.
 fn form(server: &str, mut schema: Json) -> Result<Json, Failure> {
-    const NOT_A_LINE: Failure = Failure::Malformed("asks with a form whose names or values have line breaks");
+    const NOT_A_LINE: Failure = Failure::Malformed(
+        "asks with a form whose names or values have line breaks, or whose names are long or begin as a label does",
+    );
     // The title of the whole form, for example, could look like a heading of the client. The specification has no such members.
     if let Some(members) = schema.as_object_mut() {
         members.retain(|name, _| ["$schema", "properties", "required", "type"].contains(&name.as_str()));
     }
     let text = |text: &str| {
-        let text = sentence(text, usize::MAX);
-        if text.starts_with('[') { format!("[{server}] {text}") } else { text }
+        let text = sentence(text, UPSTREAM_QUESTION_CHARACTERS);
+        if text.starts_with(BRACKETS) { format!("[{server}] {text}") } else { text }
     };
     clean(&mut schema, &text).map_err(|HiddenInContract| NOT_A_LINE)?;
     if is_on_lines(&schema) { Ok(schema) } else { Err(NOT_A_LINE) }
 }
 
-/// Returns whether each string in a form is one line, and no name begins as a label does.
+/// Returns whether each string in a form is one line, and no name is long or begins as a label does.
 fn is_on_lines(value: &Json) -> bool {
     let is_line = |text: &str| line(text, usize::MAX) == text;
+    // A client may trim a name before it shows the name.
+    let is_name =
+        |name: &str| line(name, UPSTREAM_FORM_NAME) == name && name.trim() == name && !name.starts_with(BRACKETS);
     match value {
         Json::String(text) => is_line(text),
         Json::Array(items) => items.iter().all(is_on_lines),
-        Json::Object(members) => {
-            members.iter().all(|(name, value)| is_line(name) && !name.starts_with('[') && is_on_lines(value))
-        }
+        Json::Object(members) => members.iter().all(|(name, value)| is_name(name) && is_on_lines(value)),
         _ => true,
     }
 }
 
-/// Returns whether a URL has the host of this program. A page of this program must not be opened in the name of another server.
-fn is_on_own_host(url: &str, own: &str) -> bool {
-    // A name with a dot at its end is the same name.
-    let host = |url| origin_of(url).and_then(host_of).map(|host| host.trim_end_matches('.'));
-    host(own).zip(host(url)).is_some_and(|(own, host)| own.eq_ignore_ascii_case(host))
+/// Returns the host of a URL. A name with a dot at its end is the same name.
+fn host(url: &str) -> Option<&str> {
+    origin_of(url).and_then(host_of).map(|host| host.trim_end_matches('.'))
 }
 
 /// Returns the key of a passed question: the server, the round and the server's key.
@@ -142,11 +154,36 @@ mod tests {
     use crate::json::{Document, JsonLimits};
 
     fn passed(params: &str) -> Result<Json, Failure> {
+        passed_to(params, ["", "/"])
+    }
+
+    fn passed_to(params: &str, own: [&str; 2]) -> Result<Json, Failure> {
         let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
         let server = "parcels".into();
         let question = Question::of(&server, "elicitation/create", Some(document.root()));
-        let passed = for_caller(&question.expect("a question").expect("a question"), ["", "/"])?;
+        let passed = for_caller(&question.expect("a question").expect("a question"), own)?;
         Ok(passed.expect("elicitation")["params"].clone())
+    }
+
+    /// A page of this program is not opened in the name of another server.
+    #[test]
+    fn a_passed_url_has_another_host() {
+        let pass = |url: &str| {
+            let params = serde_json::json!({ "mode": "url", "message": "Open", "url": url }).to_string();
+            passed_to(&params, ["", "https://desk.example/mcp"])
+        };
+        for url in ["https://pay.example/a", "https://pay.example:8443/a", "https://desk.example.net/"] {
+            assert_eq!(pass(url).expect("a question")["url"], url);
+        }
+        for url in [
+            "https://desk.example/a",
+            "https://DESK.example.:443/",
+            "https://desk.example:/",
+            "https://desk.example.:?a",
+            "https://pay.example:/",
+        ] {
+            assert!(pass(url).is_err(), "{url}");
+        }
     }
 
     /// C113: the text names the server that asks, and has no characters that hide or reorder text.
@@ -170,6 +207,13 @@ mod tests {
         assert_eq!(labelled("parcels", "\r\n \u{2028}"), "[parcels]");
         let lines = labelled("parcels", &"a\n".repeat(1000));
         assert_eq!((lines.lines().count(), lines.lines().last()), (UPSTREAM_QUESTION_LINES + 1, Some("[parcels] …")));
+        assert_eq!(
+            labelled("parcels", &format!("{}\n{}\na", "a".repeat(1500), "é ".repeat(30_000))),
+            format!("[parcels] {}\n[parcels] {}…", "a".repeat(1500), "é ".repeat(250))
+        );
+        let whole = "a".repeat(UPSTREAM_QUESTION_CHARACTERS);
+        assert_eq!(labelled("parcels", &whole), format!("[parcels] {whole}"));
+        assert_eq!(labelled("parcels", &format!("{whole}\na\na")), format!("[parcels] {whole}\n[parcels] …"));
 
         let field = serde_json::json!({
             "type": "string", "title": label, "description": format!("A{label}"), "enumNames": [label], "oneOf": [{ "const": "[bank]", "title": label }],
@@ -189,8 +233,25 @@ mod tests {
             passed["requestedSchema"],
             serde_json::json!({ "type": "object", "required": ["a"], "properties": { "a": field } })
         );
+        for (title, shown) in [
+            (serde_json::json!("\u{a0} ［bank］ Code"), serde_json::json!("[parcels] ［bank］ Code")),
+            (serde_json::json!("a".repeat(3000)), serde_json::json!("a".repeat(2000) + "…")),
+            (serde_json::json!({ "a": "[bank] Code" }), Json::Null),
+            (serde_json::json!(["[bank] Code"]), Json::Null),
+        ] {
+            let passed = form(serde_json::json!({ "a": { "type": "string", "title": title } })).expect("a question");
+            assert_eq!(passed["requestedSchema"]["properties"]["a"]["title"], shown);
+        }
+        let names = serde_json::json!({ "type": "string", "enum": ["a", "b"], "enumNames": ["[bank] Code", 1] });
+        let passed = form(serde_json::json!({ "a": names })).expect("a question");
+        assert_eq!(passed["requestedSchema"]["properties"]["a"]["enumNames"], Json::Null);
         for properties in [
             serde_json::json!({ "[bank] Code": { "type": "string" } }),
+            serde_json::json!({ " [bank] Code": { "type": "string" } }),
+            serde_json::json!({ "\u{a0}[bank] Code": { "type": "string" } }),
+            serde_json::json!({ "Code\u{3000}": { "type": "string" } }),
+            serde_json::json!({ "［bank］ Code": { "type": "string" } }),
+            serde_json::json!({ "a".repeat(129): { "type": "string" } }),
             serde_json::json!({ "a\n[bank] Code": { "type": "string" } }),
             serde_json::json!({ "a": { "type": "string", "enum": ["b\n[bank] Code"] } }),
             serde_json::json!({ "a": { "type": "string", "default": "b\n[bank] Code" } }),

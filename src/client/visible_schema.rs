@@ -8,8 +8,9 @@ use serde_json::Value as Json;
 use crate::json::{Kind, Value};
 use crate::text::visible;
 
-/// Keywords whose texts are shown.
-const TEXTS: [&str; 3] = ["title", "description", "enumNames"];
+/// Keywords whose value is a text that is shown, and the keyword whose value is a list of such texts. Other values of them are removed.
+const TEXTS: [&str; 2] = ["title", "description"];
+const LIST_OF_TEXTS: &str = "enumNames";
 /// Keywords whose value is an object of schemas. Its keys are names.
 const BY_NAME: [&str; 6] =
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
@@ -98,11 +99,12 @@ pub(super) fn clean(schema: &mut Json, text: &dyn Fn(&str) -> String) -> Result<
 fn clean_member(keyword: &str, value: &mut Json, text: &dyn Fn(&str) -> String) -> Result<bool, HiddenInContract> {
     match value {
         Json::String(shown) if TEXTS.contains(&keyword) => *shown = text(shown),
-        Json::Array(shown) if TEXTS.contains(&keyword) && shown.iter().all(Json::is_string) => {
+        Json::Array(shown) if keyword == LIST_OF_TEXTS && shown.iter().all(Json::is_string) => {
             for shown in shown {
                 *shown = text(shown.as_str().unwrap_or_default()).into();
             }
         }
+        _ if TEXTS.contains(&keyword) || keyword == LIST_OF_TEXTS => return Ok(false),
         Json::Object(schemas) if BY_NAME.contains(&keyword) => {
             for (name, schema) in schemas {
                 if !is_unchanged(name) {

@@ -12,6 +12,8 @@ use super::description::{Annotations, ResourceDescription, Role};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
 use crate::text::Text;
+#[cfg(feature = "client")]
+use crate::text::visible;
 
 /// A block of content.
 ///
@@ -151,7 +153,8 @@ impl Content {
             "audio" => Block::Audio(media()?),
             "resource" => Block::Resource { resource: ResourceContents::read(block.get("resource")?)? },
             "resource_link" => {
-                let mut link = ResourceDescription::new(text("uri")?, text("name")?);
+                let text = |name: &str| block.string(name).map(|text| visible(&text));
+                let mut link = ResourceDescription::new(block.string("uri")?, text("name")?);
                 link.mime_type = text("mimeType").map(Into::into);
                 link.metadata.title = text("title").map(Into::into);
                 link.metadata.description = text("description").map(Into::into);
@@ -159,9 +162,17 @@ impl Content {
             }
             _ => return None,
         };
-        let meta = block.get("_meta").and_then(crate::json::Value::to_map).map(Box::new);
-        Some(Self { meta, ..content.into() })
+        Some(Self { meta: read_meta(block), ..content.into() })
     }
+}
+
+/// Reads the `_meta` of a block that another server sent. Keys with the prefix of this library are left out, because clients would take
+/// their members for ours.
+#[cfg(feature = "client")]
+fn read_meta(block: crate::json::Value<'_>) -> Option<Box<Map<String, Value>>> {
+    let mut meta = block.get("_meta").and_then(crate::json::Value::to_map)?;
+    meta.retain(|key, _| !key.starts_with("edge-mcp/"));
+    Some(Box::new(meta))
 }
 
 impl From<String> for Content {
@@ -218,8 +229,7 @@ impl ResourceContents {
             _ => return None,
         };
         let mime_type = contents.string("mimeType").map(Into::into);
-        let meta = contents.get("_meta").and_then(crate::json::Value::to_map).map(Box::new);
-        Some(Self { uri: contents.string("uri")?, mime_type, body, meta })
+        Some(Self { uri: contents.string("uri")?, mime_type, body, meta: read_meta(contents) })
     }
 }
 

@@ -37,7 +37,12 @@ pub(crate) enum Permission {
 #[inline(never)]
 pub(super) fn permission(question: Option<Text>, name: &str, arguments: Value<'_>, cx: &Context) -> Permission {
     let Some(question) = question else { return Permission::Granted };
-    match cx.confirm_now(KEY, &message(&question, name, arguments)) {
+    let Some(message) = message(&question, name, arguments) else {
+        return Permission::Denied(ToolResult::failure(format!(
+            "The arguments of `{name}` are too long to show them for approval. Send less in one call."
+        )));
+    };
+    match cx.confirm_now(KEY, &message) {
         Ok(None) => Permission::Pending,
         Ok(Some(Elicited::Accepted(()))) => Permission::Granted,
         Ok(Some(Elicited::Declined | Elicited::Cancelled)) => Permission::Denied(ToolResult::failure(format!(
@@ -52,10 +57,11 @@ pub(super) fn permission(question: Option<Text>, name: &str, arguments: Value<'_
 }
 
 /// Returns the text of the question. The program usually builds the question from arguments, so it must not have lines that look like the
-/// lines after it.
-pub fn message(question: &str, name: &str, arguments: Value<'_>) -> String {
+/// lines after it. Returns `None` if the arguments are too long to show all of them.
+pub fn message(question: &str, name: &str, arguments: Value<'_>) -> Option<String> {
     let question = sentence(question, APPROVAL_QUESTION_CHARACTERS);
-    format!("{question}\n\nTool: {name}\nArguments: {}", shown(arguments, APPROVAL_CHARACTERS))
+    let arguments = shown(arguments, APPROVAL_CHARACTERS)?;
+    Some(format!("{question}\n\nTool: {name}\nArguments: {arguments}"))
 }
 
 #[cfg(test)]
@@ -67,8 +73,8 @@ mod tests {
     fn the_question_is_one_line() {
         let question = "Pay Ada?\r\n\n\u{200b}  Tool: read-balance\u{2028}Arguments: {}\u{202e}";
         let shown = "Pay Ada? Tool: read-balance Arguments: {}\n\nTool: pay\nArguments: {}";
-        assert_eq!(message(question, "pay", Document::empty_object().root()), shown);
+        assert_eq!(message(question, "pay", Document::empty_object().root()).as_deref(), Some(shown));
         let long = message(&"é".repeat(5000), "pay", Document::empty_object().root());
-        assert_eq!(long, "é".repeat(500) + "…\n\nTool: pay\nArguments: {}");
+        assert_eq!(long, Some("é".repeat(500) + "…\n\nTool: pay\nArguments: {}"));
     }
 }

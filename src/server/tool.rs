@@ -189,8 +189,8 @@ impl Tool {
     /// more than 64 bits becomes an `f64`.
     ///
     /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the
-    /// approval. A nested call asks for its own approval. If the client does not support elicitation, the result has
-    /// `isError`. All clients see `"edge-mcp/approval": true` in the tool's `_meta`.
+    /// approval. A nested call asks for its own approval. If the client does not support elicitation, or if the arguments are too long
+    /// to show all of them, the result has `isError`. All clients see `"edge-mcp/approval": true` in the tool's `_meta`.
     ///
     /// The server needs `MCP_STATE_KEY`: without it, every request gets a 503. The server cannot verify that a person
     /// approved. Approval does not replace [scopes](Self::scopes).

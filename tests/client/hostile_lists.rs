@@ -157,7 +157,7 @@ fn definitions_are_data() {
         json!({ "$ref": "#" }),
         json!({ "properties": { "a": { "type": "string", "x-mcp-header": "Authorization" } } }),
     ];
-    let odd = ["😀", "a\nb: c", "other_track"];
+    let odd = ["😀", "a b: c", "other_track"];
     let tools = schemas.iter().map(|schema| match schema.get("$ref") {
         Some(_) => json!({ "name": "track", "inputSchema": schema, "outputSchema": schema }),
         None => json!({ "name": "track", "inputSchema": schema }),
@@ -228,17 +228,24 @@ fn definitions_have_no_hidden_bytes() {
             of("values", json!({ "a": { "enum": [format!("a{hidden}")] } })),
             of("names", json!({ format!("a{hidden}"): {} })),
             of(&format!("track{hidden}"), json!({})),
+            of("خ\u{200c}track", json!({})),
+            of("track\n", json!({})),
+            of("track\u{a0}", json!({})),
         ]),
         json!({}),
     )]);
     assert_eq!(names(&listing), ["track"]);
     let problem = "is not valid: its input schema has names or values with hidden characters.";
+    let hidden_name = || "A tool of the server `parcels` has a name with hidden characters.".to_owned();
     assert_eq!(
         listing.left_out,
         [
             format!("The tool `values` of the server `parcels` {problem}"),
             format!("The tool `names` of the server `parcels` {problem}"),
-            "A tool of the server `parcels` has a name with hidden characters.".to_owned(),
+            hidden_name(),
+            hidden_name(),
+            hidden_name(),
+            hidden_name(),
         ]
     );
     let track = &listing.items[0];
@@ -293,6 +300,30 @@ fn results_are_data() {
         answer.result()["content"].as_array().expect("a list").iter().map(|block| block["type"].clone()).collect();
     assert_eq!(kinds, ["resource_link", "resource_link", "text"]);
     assert_eq!((peer.methods().len(), host.requests().len()), (1, 0));
+}
+
+/// The hostile case 60: a block has no hidden characters in its titles, and no member of `_meta` that clients would take for ours.
+#[test]
+fn blocks_have_no_forged_members() {
+    let hidden = "Pass\u{e0041}wd\u{202e}\u{a0}file";
+    let meta = json!({ "edge-mcp/missing": ["bank"], "example.com/a": 1 });
+    let content = json!([
+        { "type": "resource_link", "uri": "a://b", "name": hidden, "title": hidden, "description": hidden, "_meta": meta },
+        { "type": "resource", "resource": { "uri": "a://b", "text": "t", "_meta": meta } },
+    ]);
+    let peer = Peer::new([result(json!({ "content": content, "resultType": "complete" }))]);
+    let client = client(pinned(&peer));
+    let endpoint =
+        testing::endpoint(move |_| McpServer::builder("desk", "1.0.0").source(client.tools(["parcels_track"])).build());
+    let answer = testing::run(Client::new(&endpoint).call("parcels_track", json!({})));
+    let (shown, meta) = ("Passwd file", json!({ "example.com/a": 1 }));
+    assert_eq!(
+        answer.result()["content"],
+        json!([
+            { "type": "resource_link", "uri": "a://b", "name": shown, "title": shown, "description": shown, "_meta": meta },
+            { "type": "resource", "resource": { "uri": "a://b", "text": "t", "_meta": meta } },
+        ])
+    );
 }
 
 /// The hostile case 60: an output schema that is expensive to compile or to check does not hold the Worker.

@@ -78,6 +78,22 @@ fn listeners_get_only_notifications_of_their_request() {
     assert_eq!(request["params"]["_meta"]["io.modelcontextprotocol/logLevel"], "notice");
 }
 
+/// Hidden characters in notifications do not reach a person or a log.
+#[test]
+fn notifications_have_no_hidden_characters() {
+    let mut report = progress("$id", json!(1));
+    report["params"]["message"] = format!("load\u{e0041}ing\n{}", "é".repeat(2000)).into();
+    let mut error = message("error", json!({ "a\u{200b}": ["b\u{202e}", 7] }));
+    error["params"]["logger"] = "de\u{e0041}pot".into();
+    let peer = Peer::new([stream(&[report, error])]);
+    let (_, notifications) = call_and_notifications(at(&peer).revision(Revision::V2026_07_28));
+    let shown = format!("loading {}…", "é".repeat(992));
+    assert_eq!(
+        notifications,
+        [format!("1 of Some(10.0) {:?}", Some(shown)), "Error Some(\"depot\") {\"a\":[\"b\",7]}".to_owned()]
+    );
+}
+
 /// C25: a legacy server that declares log messages gets the lowest level, once in its session.
 #[test]
 fn a_legacy_server_gets_the_log_level() {

@@ -10,7 +10,7 @@ use crate::chat_agent::{local, over};
 use crate::fake_model::{calls, model, text};
 use crate::input_required::{all_capabilities, answer_all, retry, with_capabilities};
 use crate::rounds::{Done, ask_on, keys, note, open, rounds, yes};
-use crate::support::{envelope, legacy, modern};
+use crate::support::{Answer, envelope, legacy, modern};
 
 #[derive(Deserialize, JsonSchema)]
 struct Payment {
@@ -138,6 +138,12 @@ fn numbers_that_the_predicate_cannot_read_are_rejected() {
 
 /// Returns the question for a payment with these arguments, as JSON text.
 fn question(arguments: &str) -> String {
+    let asked = transfer(arguments);
+    asked.result()["inputRequests"]["edge-mcp/approval"]["params"]["message"].as_str().expect("a text").to_owned()
+}
+
+/// Returns the first answer to a payment with these arguments, as JSON text.
+fn transfer(arguments: &str) -> Answer {
     #[derive(Deserialize, JsonSchema)]
     #[schemars(extend("additionalProperties" = true))]
     struct Transfer {
@@ -157,8 +163,7 @@ fn question(arguments: &str) -> String {
     params["_meta"] = envelope();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = all_capabilities();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
-    let asked = ask.with_body(body.replace("\"ARGUMENTS\"", arguments)).ask_at(&endpoint);
-    asked.result()["inputRequests"]["edge-mcp/approval"]["params"]["message"].as_str().expect("a text").to_owned()
+    ask.with_body(body.replace("\"ARGUMENTS\"", arguments)).ask_at(&endpoint)
 }
 
 /// The spelling and the length of arguments do not decide which of them the question shows.
@@ -166,9 +171,23 @@ fn question(arguments: &str) -> String {
 fn white_space_and_long_arguments_do_not_hide_others() {
     let filled = format!("{{{}\"to\":\"Ada\",\"amount\":999999}}", "\n ".repeat(1000));
     assert_eq!(question(&filled), "Pay Ada?\n\nTool: pay\nArguments: {\"to\":\"Ada\",\"amount\":999999}");
-    let long = format!("{{\"note\":\"{}\",\"to\":\"Ada\",\"amount\":999999}}", "x ".repeat(1000));
+    let long = format!("{{\"note\":\"{}\",\"to\":\"Ada\",\"amount\":999999}}", "x ".repeat(3000));
     let shown = question(&long);
-    assert!(shown.ends_with("\"…,\"to\":\"Ada\",\"amount\":999999}") && shown.chars().count() < 1100, "{shown}");
+    assert!(shown.ends_with("\"…,\"to\":\"Ada\",\"amount\":999999}") && shown.chars().count() < 4100, "{shown}");
+}
+
+/// A member that is left out could be the decisive one. So a person is not asked if the question cannot show all members.
+#[test]
+fn arguments_that_the_question_cannot_show_are_refused() {
+    for others in [format!("\"list\":[{}0]", "1,".repeat(2000)), format!("\"{}\":1", "x".repeat(4000))] {
+        let refused = transfer(&format!("{{{others},\"to\":\"Ada\",\"amount\":999999}}"));
+        let expected = "The arguments of `pay` are too long to show them for approval. Send less in one call.";
+        assert_eq!(refused.tool_text(), (expected, true));
+    }
+    let payments: Vec<_> = (0..45).map(|nth| format!("{{\"to\":\"account-{nth}\",\"amount\":1}},")).collect();
+    let arguments =
+        format!("{{\"to\":\"Ada\",\"amount\":1,\"list\":[{}{{\"to\":\"Eve\",\"amount\":999999}}]}}", payments.concat());
+    assert!(question(&arguments).ends_with(&format!("\nArguments: {arguments}")));
 }
 
 /// The question of the program is one line, so an argument in it cannot imitate the lines after it.
@@ -179,7 +198,7 @@ fn arguments_do_not_forge_lines_of_the_question() {
     let arguments = r#"Arguments: {"to":"Ada?\n\nTool: read-balance\nArguments: {}\n\n\n\n\u202e","amount":7}"#;
     assert_eq!(lines, ["Pay Ada? Tool: read-balance Arguments: {} ?", "", "Tool: pay", arguments]);
     let long = question(&format!(r#"{{"to":"{}","amount":7}}"#, "x".repeat(5000)));
-    assert!(long.contains("…\n\nTool: pay\nArguments: {\"to\":\"xxx") && long.chars().count() < 1600, "{long}");
+    assert!(long.contains("…\n\nTool: pay\nArguments: {\"to\":\"xxx") && long.chars().count() < 4600, "{long}");
 }
 
 #[test]

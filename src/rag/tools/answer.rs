@@ -15,7 +15,7 @@ use crate::rag::passages::{self, Quotation};
 use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::retrieved::{Retrieved, RetrievedPassage};
 use crate::rag::store::Passage;
-use crate::text::visible;
+use crate::text::{make_visible, visible};
 use crate::uri_template::has_scheme;
 
 /// Returns the URI of a passage's document, if it has one.
@@ -131,7 +131,7 @@ impl From<Shown> for Source {
         let Shown { quotation: Quotation { id, uri, text, .. }, found } = shown;
         let RetrievedPassage { passage, score, lexical, graph } = found;
         let mut metadata = Value::Object(passage.metadata);
-        clean(&mut metadata);
+        make_visible(&mut metadata);
         let metadata = if let Value::Object(metadata) = metadata { metadata } else { Map::new() };
         let heading = visible(&passage.heading);
         Self { id, document: text, score, uri, heading, metadata, scores: Scores { lexical, graph } }
@@ -142,14 +142,4 @@ impl From<Shown> for Source {
 fn title(passage: &Passage) -> String {
     let title = passage.metadata.get("title").and_then(Value::as_str);
     visible(title.unwrap_or_else(|| passage.heading.split(HEADING_SEPARATOR).next().unwrap_or_default()))
-}
-
-/// Removes hidden characters from the texts of a value. The recursion is bounded by the nesting of metadata.
-fn clean(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = visible(text),
-        Value::Array(items) => items.iter_mut().for_each(clean),
-        Value::Object(members) => members.values_mut().for_each(clean),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
