@@ -121,10 +121,12 @@ fn clean_member(keyword: &str, value: &mut Json, text: &dyn Fn(&str) -> String) 
     Ok(true)
 }
 
-/// Returns whether a text of a contract has no hidden characters. A carriage return may stay: a value may be the name of a line ending.
+/// Returns whether a text of a contract has no hidden characters. A carriage return may stay: a value may be the name of a line ending. So may
+/// a space of another width, which is usual in French and Japanese texts.
 fn is_unchanged(text: &str) -> bool {
     let text = text.replace('\r', "");
-    visible(&text) == text
+    // `visible` removes hidden characters, and replaces spaces.
+    visible(&text).chars().count() == text.chars().count()
 }
 
 /// Returns whether all keys and strings in a value are unchanged.
@@ -180,6 +182,8 @@ mod tests {
         });
         assert_eq!(cleaned_json(&given), Ok(Some(expected.clone())));
         assert_eq!(cleaned_json(&expected), Ok(Some(expected)), "the carriage return stays");
+        let spaces = json!({ "enum": ["1\u{202f}000", "a\u{3000}b"] });
+        assert_eq!(cleaned_json(&spaces), Ok(Some(spaces)), "spaces in values stay");
         assert_eq!(cleaned_json(&json!({ "title": "می\u{200c}خواهم", "enum": ["❤\u{fe0f}"] })), Ok(None));
     }
 
