@@ -29,7 +29,7 @@ pub(crate) struct HeaderParam {
 }
 
 /// The marked arguments that were found, and the largest number of them.
-struct Found {
+struct Marks {
     params: Vec<HeaderParam>,
     most: usize,
 }
@@ -39,7 +39,7 @@ struct Found {
 /// # Errors
 /// A mark is not allowed or not valid, or there are too many.
 pub(crate) fn collect(schema: &Value, most: usize) -> Result<Vec<HeaderParam>, Box<SchemaError>> {
-    let mut found = Found { params: Vec::new(), most };
+    let mut found = Marks { params: Vec::new(), most };
     walk(schema, &mut Vec::new(), true, &mut found)?;
     let found = found.params;
     let mut names = BTreeSet::new();
@@ -55,7 +55,7 @@ fn rejected(path: &[Rc<str>], problem: &str) -> Box<SchemaError> {
 
 /// Collects the marked arguments in `schema` and in everything nested in it. `reachable` is `true` if all keywords on the way from the root
 /// are `properties`.
-fn walk(schema: &Value, path: &mut Vec<Rc<str>>, reachable: bool, found: &mut Found) -> Result<(), Box<SchemaError>> {
+fn walk(schema: &Value, path: &mut Vec<Rc<str>>, reachable: bool, found: &mut Marks) -> Result<(), Box<SchemaError>> {
     if let Value::Array(items) = schema {
         return items.iter().try_for_each(|item| walk(item, path, false, found));
     }

@@ -42,7 +42,7 @@ fn an_output_schema_that_takes_too_long_to_compile_is_not_enforced() {
     }
 }
 
-/// C34: such a form is not valid, and nobody is asked.
+/// C34: such a form is not valid, and the program is not asked.
 #[test]
 fn a_form_that_takes_too_long_to_compile_is_rejected() {
     // Empty groups add no states to the automaton of a pattern, so the number of states does not limit the work.

@@ -121,7 +121,7 @@ pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec
     rows.into_iter().map(row).collect()
 }
 
-/// What a search reads before its passages: the number of passages that it can find, whether the space has passages only in other indexes,
+/// The row that a search reads before its passages: the number of passages that it can find, whether the space has passages only in other indexes,
 /// and the number of passages with each word.
 pub(super) type Statistics = (u64, u8, Vec<(String, u64)>);
 
