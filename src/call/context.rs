@@ -354,12 +354,6 @@ impl Context {
         self.of_request.resource.as_deref()
     }
 
-    /// Returns the URL of the request. Its host comes from the client.
-    #[cfg(feature = "client")]
-    pub(crate) fn request_url(&self) -> String {
-        self.of_request.request.url()
-    }
-
     pub(crate) fn live(&self) -> Option<&Live> {
         self.of_request.live.as_ref()
     }

@@ -41,7 +41,7 @@ pub(super) fn pass(
     cx: &Context,
 ) -> Result<Answer, Failed> {
     // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
-    let request_url = cx.request_url();
+    let request_url = cx.url();
     let own = [cx.resource().unwrap_or_default(), &request_url];
     let request = for_caller(question, own)?.ok_or_else(undeclared)?;
     let (key, cx) = (passed_key(question.server, round, nth, key), cx.clone());
@@ -105,10 +105,6 @@ fn form(server: &str, mut schema: Json) -> Result<Json, Failure> {
     const NOT_A_LINE: Failure = Failure::Malformed(
         "asks with a form whose names or values have line breaks, or whose names are long or begin as a label does",
     );
-    // The title of the whole form, for example, could look like a heading of the client. The specification has no such members.
-    if let Some(members) = schema.as_object_mut() {
-        members.retain(|name, _| ["$schema", "properties", "required", "type"].contains(&name.as_str()));
-    }
     let text = |text: &str| {
         let text = sentence(text, UPSTREAM_QUESTION_CHARACTERS);
         if text.starts_with(BRACKETS) { format!("[{server}] {text}") } else { text }

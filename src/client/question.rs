@@ -14,7 +14,8 @@ use crate::text::{Text, visible};
 /// The types that a field of a form can have.
 const FIELDS: [&str; 4] = ["string", "number", "integer", "boolean"];
 
-/// The members of the schema of a form. Others are removed, because clients show them or compile them in different ways.
+/// The members of the schema of a form in the specification. Others are removed: the title of the whole form, for example, could look like a
+/// heading of the client, and others are costly to compile.
 const MEMBERS: [&str; 4] = ["$schema", "type", "properties", "required"];
 
 /// A form that a server asks a person to fill in.
