@@ -224,10 +224,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`json`] | the JSON reader and writer |
 //! | `protocol` | the protocol as types: messages, revisions, methods, content, capabilities, errors |
-//! | [`uri_template`] | URI templates (RFC 6570) |
-//! | [`schema`] | JSON Schema 2020-12: generated from Rust types, compiled, enforced |
+//! | `schema` | the schemas of a server, cached, with what the protocol adds to JSON Schema |
 //! | [`host`] | the interface to the machine, as three traits |
 //! | `auth` | the OAuth resource server |
 //! | `call` | one call of a handler: context, state, errors, results, questions, steps |
@@ -240,7 +238,8 @@
 //! | `http` | streamable HTTP without I/O |
 //! | `worker` | Cloudflare Workers as the host (feature `worker`) |
 //!
-//! Every module can use [`limits`], the table of all limits.
+//! Every module can use [`limits`], the table of all limits. Three crates know nothing of MCP: `edge-json`, `edge-json-schema` and
+//! `edge-uri-template`.
 
 mod agents;
 mod auth;
@@ -251,7 +250,6 @@ mod call;
 pub mod client;
 pub mod host;
 mod http;
-pub mod json;
 pub mod limits;
 #[cfg(feature = "client")]
 mod parallel;
@@ -260,11 +258,10 @@ mod protocol;
 pub mod rag;
 pub mod registry;
 mod rpc;
-pub mod schema;
+mod schema;
 mod server;
 pub mod testing;
 mod text;
-pub mod uri_template;
 #[cfg(feature = "worker")]
 pub mod worker;
 
@@ -284,6 +281,11 @@ pub mod parsers {
     pub use crate::server::approval::message;
     pub use crate::text::{line, sentence, shortened, visible};
 }
+
+/// The JSON reader and writer.
+pub use edge_json as json;
+/// URI templates (RFC 6570).
+pub use edge_uri_template as uri_template;
 
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};
@@ -314,6 +316,7 @@ pub use protocol::description::{Annotations, Icon, Implementation, PromptArgumen
 pub use protocol::log_level::LogLevel;
 pub use protocol::message::RequestId;
 pub use protocol::revision::Revision;
+pub use schema::{HasJsonSchema, SchemaError};
 pub use server::about::{ToolInfo, ToolList, ToolType};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
@@ -356,7 +359,7 @@ pub use text::Text;
 /// struct Greeting {
 ///     name: String,
 /// }
-/// # fn is_described<T: edge_mcp::schema::HasJsonSchema>() {}
+/// # fn is_described<T: edge_mcp::HasJsonSchema>() {}
 /// # is_described::<Greeting>();
 /// ```
 pub use schemars;

@@ -5,6 +5,9 @@
 
 use std::fmt;
 
+use edge_json::JsonLimits;
+use edge_json_schema::limits as schema;
+
 /// A limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
@@ -102,9 +105,9 @@ limits! {
         RESERVATION_SECONDS: u64 = 300, Seconds, "":
             "the time for which memory stays reserved for a body, if the platform stops its request without notice"
             => "the memory counts as free, after at most twice this time";
-        JSON_DEPTH: usize = 100, Count, "`Limits::json.depth`, at most 120":
+        JSON_DEPTH: usize = JsonLimits::DEFAULT.depth, Count, "`Limits::json.depth`, at most 120":
             "nesting depth of arrays and objects" => "400 with `-32600`, and the id if it can be read";
-        JSON_VALUES: usize = 500_000, Count, "`Limits::json.values`":
+        JSON_VALUES: usize = JsonLimits::DEFAULT.values, Count, "`Limits::json.values`":
             "JSON values in a body, including keys" => "400 with `-32600`, and the id if it can be read";
         HEADER: usize = 64 << 10, Bytes, "`Limits::header`":
             "the value of a header"
@@ -167,35 +170,35 @@ limits! {
             "the body of an answer to `Context::fetch`" => "the request is aborted, and `fetch` fails";
     }
     "Schemas" {
-        CHECK_STEPS: u32 = 4_600_000, Count, "":
+        CHECK_STEPS: u32 = schema::CHECK_STEPS, Count, "":
             "steps of the checks of arguments and answers in a request, of about 10 ns each; the same for its results"
             => "the value is rejected: \"this takes too long to check\"";
-        EXPLANATION_STEPS: u32 = 400_000, Count, "":
+        EXPLANATION_STEPS: u32 = schema::EXPLANATION_STEPS, Count, "":
             "steps of the search for the closest alternative, in addition to the steps of the checks"
             => "the mistake does not name the closest alternative";
-        NESTED_SCHEMAS: u32 = 400, Count, "":
+        NESTED_SCHEMAS: u32 = schema::NESTED_SCHEMAS, Count, "":
             "nesting depth of the schemas that a check applies"
             => "the value is rejected: \"this takes too long to check\"";
-        MISTAKES: usize = 10, Count, "":
+        MISTAKES: usize = schema::MISTAKES, Count, "":
             "mistakes that are listed" => "further mistakes are not listed";
-        LISTED_VALUES: usize = 50, Count, "":
+        LISTED_VALUES: usize = schema::LISTED_VALUES, Count, "":
             "values of an `enum` that a mistake lists" => "further values are not listed";
-        CACHED_RESULTS: usize = 1 << 15, Count, "":
+        CACHED_RESULTS: usize = schema::CACHED_RESULTS, Count, "":
             "results that a check caches, of 8 bytes each" => "a new result overwrites an older one";
-        PATTERN_STATES: usize = 5_000, Count, "":
+        PATTERN_STATES: usize = schema::PATTERN_STATES, Count, "":
             "states of the automaton of a `pattern`" => "the server cannot be built";
-        PATTERNS_STATES: usize = 50_000, Count, "":
+        PATTERNS_STATES: usize = schema::PATTERNS_STATES, Count, "":
             "states of all patterns of a schema" => "the server cannot be built";
-        PATTERN_CLASSES: usize = 2_000, Count, "":
+        PATTERN_CLASSES: usize = schema::PATTERN_CLASSES, Count, "":
             "character classes that a `pattern` distinguishes" => "the server cannot be built";
-        PATTERN_GROUPS: usize = 64, Count, "":
+        PATTERN_GROUPS: usize = schema::PATTERN_GROUPS, Count, "":
             "nesting depth of groups in a `pattern`" => "the server cannot be built";
-        PATTERN_CACHE: usize = 1 << 20, Bytes, "":
+        PATTERN_CACHE: usize = schema::PATTERN_CACHE, Bytes, "":
             "cached states of all patterns in a check; the current pattern may use as much again"
             => "the cache is emptied";
-        SCHEMA_DEPTH: usize = 128, Count, "":
+        SCHEMA_DEPTH: usize = schema::SCHEMA_DEPTH, Count, "":
             "nesting depth of a schema" => "the server cannot be built";
-        SCHEMA_CHAIN: usize = 64, Count, "":
+        SCHEMA_CHAIN: usize = schema::SCHEMA_CHAIN, Count, "":
             "schemas that refer to one another for the same value" => "the server cannot be built";
         FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
             "steps to compile a schema of another server, of about 10 ns or 4 bytes each"

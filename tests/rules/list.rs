@@ -99,7 +99,7 @@ pub(crate) const RULES: &[Rule] = &[
     // Resources
     rule(65, "contents have a URI, and text or base64", TestedBy(&["resources::contents_are_text_or_base64", "resources::resources_list_describes_each_resource"])),
     rule(66, "a missing resource is an error, not empty contents", TestedBy(&["resources::a_missing_resource_is_an_error", "resources::the_cause_of_a_failed_resource_is_only_in_the_log"])),
-    rule(67, "URIs are validated, and a template cannot read other resources", TestedBy(&["resources::contents_are_text_or_base64", "tests/uri_template/matching.rs::unsafe_values_do_not_match"])),
+    rule(67, "URIs are validated, and a template cannot read other resources", TestedBy(&["resources::contents_are_text_or_base64", "crates/uri-template/tests/uri_template/matching.rs::unsafe_values_do_not_match"])),
     rule(68, "resources cannot be subscribed to if subscriptions are not declared", TestedBy(&["legacy::unknown_methods_get_200_with_an_error", "sessions::methods_that_need_a_session_are_rejected_with_a_reason"])),
     // Prompts, completion
     rule(69, "an unknown prompt and missing arguments are -32602", TestedBy(&["prompts::prompts_list_describes_each_prompt_once", "prompts::unknown_prompts_and_versions_are_rejected", "prompts::missing_and_invalid_arguments_are_rejected", "prompts::the_cause_of_a_failed_prompt_is_only_in_the_log"])),
