@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use edge_uri_template::has_scheme;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,7 +17,6 @@ use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::retrieved::{Retrieved, RetrievedPassage};
 use crate::rag::store::Passage;
 use crate::text::{make_visible, visible};
-use crate::uri_template::has_scheme;
 
 /// Returns the URI of a passage's document, if it has one.
 pub(super) type UriOf = dyn Fn(&Passage) -> Option<String>;
