@@ -182,7 +182,7 @@
 //! your own [`TokenValidator`]. [`Endpoint::configured`] reads these settings from environment variables. [`Tool::scopes`] sets the scopes
 //! that a caller of the tool needs. Resources and prompts have the same method.
 //!
-//! Pages: `docs/authorization.md`, `docs/identity-providers.md`, `docs/rate-limits.md`.
+//! Pages: `docs/authorization.md`, `docs/identity-providers.md`.
 //!
 //! # Limits
 //!
@@ -219,27 +219,8 @@
 //!
 //! # Source layout
 //!
-//! Each directory of the source is a module. A module uses only modules above it in this table. The crate exports the names of a private
-//! module at its root.
-//!
-//! | module | content |
-//! |---|---|
-//! | `protocol` | the protocol as types: messages, revisions, methods, content, capabilities, errors |
-//! | `schema` | the schemas of a server, cached, with what the protocol adds to JSON Schema |
-//! | [`host`] | the interface to the machine, as three traits |
-//! | `auth` | the OAuth resource server |
-//! | `call` | one call of a handler: context, state, errors, results, questions, steps |
-//! | [`registry`] | the metadata of a server, as data: packages, remotes, `server.json` |
-//! | `server` | tools, resources, prompts, completion, and the builder |
-//! | `client` | the client of other MCP servers (feature `client`) |
-//! | `agents` | agents, workflows and `ChatAgent`, which are served as tools |
-//! | `rag` | retrieval: chunks, filters, and tools that search (feature `rag`) |
-//! | `rpc` | one JSON-RPC request in, one response out |
-//! | `http` | streamable HTTP without I/O |
-//! | `worker` | Cloudflare Workers as the host (feature `worker`) |
-//!
-//! Every module can use [`limits`], the table of all limits. Three crates know nothing of MCP: `edge-json`, `edge-json-schema` and
-//! `edge-uri-template`.
+//! Each directory of the source is a module, and a module uses only modules above it. The crate exports the names of a private module at its
+//! root. Page: `ARCHITECTURE.md`.
 
 mod agents;
 mod auth;

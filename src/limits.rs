@@ -12,15 +12,15 @@ use edge_json_schema::limits as schema;
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The limited quantity, as a noun phrase.
-    pub what: &'static str,
+    pub quantity: &'static str,
     /// The default, in `unit`.
     pub number: u64,
     /// The unit of `number`.
     pub unit: Unit,
     /// The setting by which a program can change the limit. Empty if the limit is fixed.
-    pub set_by: &'static str,
+    pub setting: &'static str,
     /// The effect of exceeding the limit.
-    pub past_it: &'static str,
+    pub effect: &'static str,
 }
 
 /// The unit of a [`Limit`].
@@ -30,7 +30,7 @@ pub enum Unit {
     Bytes,
     /// Seconds.
     Seconds,
-    /// A count of the things that [`Limit::what`] names.
+    /// A count of the things that [`Limit::quantity`] names.
     Count,
 }
 
@@ -71,9 +71,9 @@ pub struct Group {
 }
 
 macro_rules! limits {
-    ($($subject:literal { $($name:ident: $kind:ty = $number:expr, $unit:ident, $set_by:literal: $what:literal => $past_it:literal;)* })*) => {
+    ($($subject:literal { $($name:ident: $kind:ty = $number:expr, $unit:ident, $setting:literal: $quantity:literal => $effect:literal;)* })*) => {
         $($(
-            #[doc = $what]
+            #[doc = $quantity]
             pub(crate) const $name: $kind = $number;
         )*)*
 
@@ -83,11 +83,11 @@ macro_rules! limits {
         pub const TABLE: &[Group] = &[$(Group {
             subject: $subject,
             limits: &[$(Limit {
-                what: $what,
+                quantity: $quantity,
                 number: $name as u64,
                 unit: Unit::$unit,
-                set_by: $set_by,
-                past_it: $past_it,
+                setting: $setting,
+                effect: $effect,
             }),*],
         }),*];
     };
@@ -434,8 +434,8 @@ mod tests {
     /// Returns the table in the format of the page.
     fn page() -> String {
         let row = |limit: &Limit| {
-            let Limit { what, set_by, past_it, .. } = limit;
-            format!("| {what} | {limit} | {set_by} | {past_it} |\n")
+            let Limit { quantity, setting, effect, .. } = limit;
+            format!("| {quantity} | {limit} | {setting} | {effect} |\n")
         };
         let group = |Group { subject, limits }: &Group| {
             let rows: String = limits.iter().map(row).collect();
@@ -460,7 +460,7 @@ mod tests {
             (100, Unit::Count, "100"),
             (30, Unit::Seconds, "30 s"),
         ] {
-            assert_eq!(Limit { what: "", number, unit, set_by: "", past_it: "" }.to_string(), shown);
+            assert_eq!(Limit { quantity: "", number, unit, setting: "", effect: "" }.to_string(), shown);
         }
     }
 }

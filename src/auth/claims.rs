@@ -124,8 +124,10 @@ fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     Ok(is_used_as_such && !kind.is_some_and(|kind| is_one_of(&OTHER_TOKEN_TYPES, kind)))
 }
 
-/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that a user cannot have,
-/// because clients may be able to choose their ids (RFC 9068 §5).
+/// Returns the subject of a principal.
+///
+/// Clients may be able to choose their ids (RFC 9068 §5), so an id of a client must not equal the subject of a user. Therefore a client
+/// without a user, or with its own id as `sub`, gets a subject with a prefix that the subject of a user cannot have.
 fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRefusal> {
     let client_id = client_id.filter(|id| !id.is_empty());
     match (sub, client_id) {

@@ -1,5 +1,5 @@
-//! The request of a call, with what the definition of the tool adds: headers that repeat arguments, permission to send the call again, and
-//! the check of the result.
+//! The request of a call. The definition of the tool determines three of its parts: the headers that repeat arguments, the permission to send
+//! the call again, and the check of the result.
 
 use std::rc::Rc;
 

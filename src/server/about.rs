@@ -147,8 +147,10 @@ impl McpServer {
         ServerDetail::new(&self.definitions.info, self.definitions.about.as_deref())
     }
 
-    /// Returns the description of this server for the MCP registry, in its schema of 2025-12-11. Returns `None` if the server has neither a
-    /// [registry name](McpServerBuilder::registry_name), nor a URL from which a name can be derived.
+    /// Returns the description of this server for the MCP registry, in its schema of 2025-12-11.
+    ///
+    /// Returns `None` if the description would have no name: the server has no
+    /// [registry name](McpServerBuilder::registry_name), and no URL from which a name can be derived.
     ///
     /// `own_url` is the URL of the endpoint. It is the remote if no remote is configured. Values that the registry does not accept are
     /// adapted or left out: a title or description of more than 100 characters is cut at a word, a missing description becomes the

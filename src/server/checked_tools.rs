@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// Returns whether these tools, in this order, were checked before and are valid.
-pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
+pub(super) fn are_checked(tools: &[Rc<Tool>]) -> bool {
     LAST.with_borrow(|last| {
         let is_known = |(tool, checked): (&Rc<Tool>, &Checked)| {
             handler_of(tool) == Some(checked.handler)
@@ -37,7 +37,7 @@ pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
     })
 }
 
-/// Stores these tools, which are valid, for later calls of [`contain`].
+/// Stores these tools, which are valid, for later calls of [`are_checked`].
 #[inline(never)]
 pub(super) fn remember(tools: &[Rc<Tool>]) {
     let checked = |tool: &Rc<Tool>| {

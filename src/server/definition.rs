@@ -24,19 +24,19 @@ impl Definitions {
     pub(super) fn check(&self) -> Result<(), BuildError> {
         let info = &self.info;
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
-            refuse("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;
+            check_item("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;
         }
-        refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
-        refuse("server", &info.name, icon_problem(&info.icons))?;
+        check_item("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
+        check_item("server", &info.name, icon_problem(&info.icons))?;
         if let Some(about) = &self.about {
-            refuse("server", &info.name, about.problem(info))?;
+            check_item("server", &info.name, about.problem(info))?;
         }
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
-            refuse("extension", name, unless(fits && settings.is_object(), problem))?;
+            check_item("extension", name, unless(fits && settings.is_object(), problem))?;
         }
-        if !checked_tools::contain(&self.tools) {
+        if !checked_tools::are_checked(&self.tools) {
             self.check_tools()?;
             checked_tools::remember(&self.tools);
         }
@@ -44,20 +44,20 @@ impl Definitions {
         let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
         for (resource, uri) in self.resources.iter().zip(&uris) {
             let problem = resource_problem(resource).or_else(|| unless(seen.insert(&**uri), TWICE));
-            refuse("resource", &resource.description.uri, problem)?;
+            check_item("resource", &resource.description.uri, problem)?;
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {
             let name = &*template.description.uri_template;
             let problem = template_problem(template).or_else(|| unless(seen.insert(name), TWICE));
-            refuse("resource template", name, problem)?;
+            check_item("resource template", name, problem)?;
         }
         let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
         for (nth, prompt) in self.prompts.iter().enumerate() {
             let name = &*prompt.metadata.name;
             let earlier = if seen.insert(name) { None } else { self.prompts.get(..nth) };
             let problem = prompt_problem(prompt).or_else(|| version_problem(prompt, earlier.unwrap_or_default()));
-            refuse("prompt", name, problem)?;
+            check_item("prompt", name, problem)?;
         }
         self.check_caching()
     }
@@ -71,7 +71,7 @@ impl Definitions {
                 let missing = || tools.iter().find(|name| self.tool(name).is_none());
                 let missing =
                     || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
-                refuse("agent", key, problem.clone().or_else(missing))?;
+                check_item("agent", key, problem.clone().or_else(missing))?;
             }
             if let Origin::Workflow { key, is_blank: true } = &tool.origin {
                 return Err(BuildError::new(
@@ -80,7 +80,7 @@ impl Definitions {
                     "has an empty description; a model needs it to choose a workflow",
                 ));
             }
-            refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
+            check_item("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
         Ok(())
     }
@@ -129,14 +129,14 @@ impl Definitions {
             (Cacheable::ReadResource, "resources/read", contents_differ),
         ] {
             let problem = || format!("has a public cache hint for {name}, but its result differs between callers");
-            refuse("server", &self.info.name, (differs && self.cache_of(result).is_public()).then(problem))?;
+            check_item("server", &self.info.name, (differs && self.cache_of(result).is_public()).then(problem))?;
         }
         Ok(())
     }
 }
 
-/// Returns an error about the item if there is a problem with it.
-fn refuse(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
+/// Checks an item: a problem with it becomes an error about the item. `problem` is the predicate of the error's sentence.
+fn check_item(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
     problem.map_or(Ok(()), |problem| Err(BuildError::new(kind, name, problem)))
 }
 

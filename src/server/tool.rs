@@ -215,7 +215,8 @@ impl Tool {
         self
     }
 
-    /// Sets the title in the annotations. Use it if this title differs from the [title](Self::title).
+    /// Sets the title in the annotations, for a tool with two titles. By default, the annotations contain the [title](Self::title) in the
+    /// revisions in which tools have no title, and none in others.
     #[must_use]
     pub fn annotated_title(mut self, title: impl Into<Text>) -> Self {
         self.annotations.title = Some(title.into());

@@ -1,14 +1,8 @@
 //! Agents that ask a model, at any endpoint with the chat completions API of OpenAI.
 //!
-//! | module | content |
-//! |---|---|
-//! | `model` | the endpoint, name and parameters of a model |
-//! | `conversation` | the rounds of tool calls, until there is an answer |
-//! | `offered` | the tools that the model may call |
-//! | `found` | the tools that the sources of an agent find |
-//! | `attempt` | one request to the model, with retries |
-//! | `failure` | failures, and their texts |
-//! | `wire` | the messages |
+//! A question starts a `conversation`: rounds in which the model answers or calls tools. `offered` selects the tools that the model may
+//! call, and `found` adds those that the sources of the agent find for this caller. Each request to the `model` is an `attempt`, which
+//! retries and stops at the time limit. `wire` has the messages of the API. `failure` has the sentence of each failure.
 
 mod attempt;
 mod conversation;
