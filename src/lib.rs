@@ -229,6 +229,7 @@ mod bounded_cache;
 mod call;
 #[cfg(feature = "client")]
 pub mod client;
+mod config;
 pub mod host;
 mod http;
 pub mod limits;
@@ -272,8 +273,8 @@ pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};
 pub use agents::workflow::Workflow;
 pub use auth::{
-    Algorithm, AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, SecureUrl, StateKeys,
-    StaticTokens, TokenRefusal, TokenValidator,
+    Algorithm, AnyOf, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
+    TokenRefusal, TokenValidator,
 };
 pub use call::context::Context;
 pub use call::elicitation::Elicited;
@@ -287,6 +288,7 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
+pub use config::{ConfigError, SecureUrl};
 #[cfg(feature = "client")]
 pub use http::in_process::InProcess;
 pub use http::stream::{Body, EventStream};

@@ -100,6 +100,11 @@ pub fn line(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
+pub(crate) fn has_uri_characters(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
+}
+
 /// Returns a [`line`] with one space between words, for a sentence that a person reads. Spaces could otherwise fill the rest of the line, so
 /// that the text after them looks like a new line.
 pub fn sentence(text: &str, most: usize) -> String {

@@ -8,8 +8,8 @@ use edge_json::{Document, JsonLimits};
 use serde_json::{Map, Value};
 
 use super::principal::{CLIENT_PREFIX, Principal};
-use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
+use crate::config::SecureUrl;
 use crate::host::is_same_url;
 use crate::limits::CLOCK_SKEW_SECONDS;
 

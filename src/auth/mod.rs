@@ -4,14 +4,12 @@
 //! `static_tokens`, `introspection` and `jwt`. `any_of` combines several. The last two check the `claims` of a token with the same code,
 //! and cache their answers: `token_cache` has answers about tokens, and `jwks` has the keys of an issuer. Then `rate_limit` counts the
 //! request, and `scopes` decides which items the caller may use. To a request without a valid token, `challenge` writes the
-//! `WWW-Authenticate` header, which refers to the metadata in `protected_resource`. `state_keys`, `secure_url` and `config` serve other
-//! rooms too: the keys of request states, URLs to which tokens may be sent, and the error of a wrong configuration.
+//! `WWW-Authenticate` header, which refers to the metadata in `protected_resource`. `state_keys` has the keys of request states.
 
 pub(crate) mod any_of;
 pub(crate) mod bearer;
 pub(crate) mod challenge;
 pub(crate) mod claims;
-pub(crate) mod config;
 pub(crate) mod introspection;
 pub(crate) mod jwks;
 pub(crate) mod jwt;
@@ -19,20 +17,17 @@ pub(crate) mod principal;
 pub(crate) mod protected_resource;
 pub(crate) mod rate_limit;
 pub(crate) mod scopes;
-pub(crate) mod secure_url;
 pub(crate) mod state_keys;
 pub(crate) mod static_tokens;
 mod token_cache;
 pub(crate) mod validator;
 
 pub use any_of::AnyOf;
-pub use config::ConfigError;
 pub use introspection::Introspection;
 pub use jwks::Algorithm;
 pub use jwt::Jwt;
 pub use principal::Principal;
 pub use protected_resource::ProtectedResource;
-pub use secure_url::SecureUrl;
 pub use state_keys::StateKeys;
 pub use static_tokens::StaticTokens;
 pub use validator::{Presented, TokenRefusal, TokenValidator};

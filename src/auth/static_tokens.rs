@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use super::bearer;
-use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
+use crate::config::ConfigError;
 
 type Sha256Digest = [u8; 32];
 

@@ -10,8 +10,8 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 
 use super::headers;
-use crate::auth::{ConfigError, SecureUrl};
 use crate::base64::STANDARD;
+use crate::config::{ConfigError, SecureUrl};
 use crate::host::Fetched;
 use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
 

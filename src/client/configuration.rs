@@ -6,7 +6,7 @@ use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
 
 use super::mcp_client::{McpClientBuilder, is_name};
 use super::upstream::Upstream;
-use crate::auth::ConfigError;
+use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::protocol::revision::Revision;
 use crate::text::shortened;

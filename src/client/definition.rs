@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::param_headers;
 use super::visible_schema::{HiddenInContract, cleaned};
-use crate::auth::ConfigError;
+use crate::config::ConfigError;
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};

@@ -14,7 +14,7 @@ use super::headers;
 use super::observer::{Observer, ServerRequest};
 use super::response::{self, Answer, Outcome};
 use super::sse::{Event, EventReader};
-use crate::auth::SecureUrl;
+use crate::config::SecureUrl;
 use crate::host::{FetchError, Opened};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::visible_schema::{HiddenInContract, clean};
-use crate::auth::SecureUrl;
+use crate::config::SecureUrl;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::text::{Text, visible};
 

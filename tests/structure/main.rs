@@ -18,7 +18,7 @@ use imports::imports;
 
 /// The modules. Each imports only the modules before it. Every module may use the first five: the table of limits, base64, the
 /// bounded cache, parallel futures, and text.
-const MODULES: [&str; 18] = [
+const MODULES: [&str; 19] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -27,6 +27,7 @@ const MODULES: [&str; 18] = [
     "protocol",
     "schema",
     "host",
+    "config",
     "auth",
     "call",
     "registry",

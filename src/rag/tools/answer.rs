@@ -11,11 +11,12 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, Json, ToolResult};
 use crate::protocol::content::Content;
-use crate::protocol::description::{ResourceDescription, has_uri_characters};
+use crate::protocol::description::ResourceDescription;
 use crate::rag::passages::{self, Quotation};
 use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::retrieved::{Retrieved, RetrievedPassage};
 use crate::rag::store::Passage;
+use crate::text::has_uri_characters;
 use crate::text::{make_visible, visible};
 
 /// Returns the URI of a passage's document, if it has one.
