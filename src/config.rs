@@ -24,7 +24,7 @@ impl ConfigError {
     }
 
     /// Adds the sentence of [`Environment::about_secrets`], if the error is about a secret that is not set.
-    pub(crate) fn about_secrets(mut self, environment: &impl Environment) -> Self {
+    pub(crate) fn about_secrets(mut self, environment: &dyn Environment) -> Self {
         let advice = environment.about_secrets();
         if self.problem.starts_with("is not set") && !advice.is_empty() {
             self.problem.push_str(". ");
@@ -41,6 +41,54 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+/// The variables of an environment.
+pub(crate) struct Variables<'e>(&'e dyn Environment);
+
+impl<'e> Variables<'e> {
+    pub(crate) fn of(environment: &'e dyn Environment) -> Self {
+        Self(environment)
+    }
+
+    /// Returns the value of a variable, unless it is empty.
+    ///
+    /// # Errors
+    /// Fails if the value is an array or a table. A configuration file can contain them, and the environment passes them as JSON.
+    pub(crate) fn get(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
+        let value = self.0.variable(name).unwrap_or_default();
+        let value = value.trim();
+        if value.starts_with("[\"") || value.starts_with("{\"") {
+            let problem =
+                "must be a string, not an array or a table: separate the values of a list by spaces or commas";
+            return Err(ConfigError::new(name, problem));
+        }
+        Ok((!value.is_empty()).then(|| value.to_owned()))
+    }
+
+    /// Returns the value of a variable, or the error that it is not set. `what` completes "set it to".
+    pub(crate) fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
+        self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: set it to {what}")))
+    }
+
+    /// Returns the values of a variable that is a list.
+    pub(crate) fn list(&self, name: &'static str) -> Result<Vec<String>, ConfigError> {
+        Ok(list(&self.get(name)?.unwrap_or_default()))
+    }
+
+    /// Returns whether a variable has the second of two values. Returns `None` if it is not set.
+    pub(crate) fn choice(&self, name: &'static str, [no, yes]: [&str; 2]) -> Result<Option<bool>, ConfigError> {
+        match self.get(name)? {
+            None => Ok(None),
+            Some(value) if value == no || value == yes => Ok(Some(value == yes)),
+            Some(_) => Err(ConfigError::new(name, format!("must be \"{yes}\" or \"{no}\""))),
+        }
+    }
+
+    /// Returns the error about a secret, with the advice of the environment if the secret is not set.
+    pub(crate) fn about_secret(&self, error: ConfigError) -> ConfigError {
+        error.about_secrets(self.0)
+    }
+}
 
 /// Splits a list at spaces, commas and line breaks. Empty values are left out.
 pub(crate) fn list(text: &str) -> Vec<String> {

@@ -273,8 +273,8 @@ pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};
 pub use agents::workflow::Workflow;
 pub use auth::{
-    Algorithm, AnyOf, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys, StaticTokens,
-    TokenRefusal, TokenValidator,
+    Algorithm, AnyOf, ExpectedClaims, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys,
+    StaticTokens, TokenRefusal, TokenValidator,
 };
 pub use call::context::Context;
 pub use call::elicitation::Elicited;

@@ -8,7 +8,7 @@ use edge_json::{Document, JsonLimits};
 use serde_json::{Map, Value};
 
 use super::principal::{CLIENT_PREFIX, Principal};
-use super::validator::TokenRefusal;
+use super::validator::{Presented, TokenRefusal};
 use crate::config::SecureUrl;
 use crate::host::is_same_url;
 use crate::limits::CLOCK_SKEW_SECONDS;
@@ -20,14 +20,51 @@ const ACCESS_TOKEN_USES: [&str; 2] = ["access", "access_token"];
 /// so every other value passes.
 const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 
-/// The expected values of claims.
+/// The claims that a token must have. A [validator of your own](super::validator::TokenValidator) checks them with the code of the
+/// validators of this library.
+///
+/// ```
+/// use edge_mcp::{ExpectedClaims, Presented, Principal, TokenRefusal};
+/// use serde_json::{Map, Value};
+///
+/// async fn by_service(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+///     let claims: Map<String, Value> = claims_of(presented.token()).await?;
+///     ExpectedClaims::of_issuer("https://auth.example.com").check(claims, presented)
+/// }
+/// # async fn claims_of(_: &str) -> Result<Map<String, Value>, TokenRefusal> { Err(TokenRefusal::Expired) }
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(super) struct Expected {
+pub struct ExpectedClaims {
     /// The expected `iss`, if it is configured.
-    pub issuer: Option<String>,
-    pub audience: Audience,
+    pub(super) issuer: Option<String>,
+    pub(super) audience: Audience,
     /// Whether a token must have an `exp`, and an `iss` if `issuer` is set.
-    pub requires_claims: bool,
+    pub(super) requires_claims: bool,
+}
+
+impl ExpectedClaims {
+    /// Expects a token of `issuer` (`iss`) for the URL of this server (`aud`) that expires (`exp`).
+    pub fn of_issuer(issuer: impl Into<String>) -> Self {
+        Self { issuer: Some(issuer.into()), audience: Audience::Resource, requires_claims: true }
+    }
+
+    /// Expects this audience instead of the URL of this server.
+    #[must_use]
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.audience = Audience::Named(audience.into());
+        self
+    }
+
+    /// Checks the claims of a token, and returns the caller that they identify. Call it only for claims that the issuer has confirmed, for
+    /// example by a signature: this method sees no signature.
+    ///
+    /// The claims must be those of an access token that is valid now. A claim of the wrong type is an error.
+    ///
+    /// # Errors
+    /// The refusal of the first check that fails.
+    pub fn check(&self, claims: Map<String, Value>, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        check(claims, self, presented.resource(), presented.now())
+    }
 }
 
 /// The audience that a token must have.
@@ -51,9 +88,9 @@ pub(super) fn parse_object(json: &[u8]) -> Option<Map<String, Value>> {
 ///
 /// # Errors
 /// The refusal of the first check that fails.
-pub(super) fn check(
+fn check(
     claims: Map<String, Value>,
-    expected: &Expected,
+    expected: &ExpectedClaims,
     resource: Option<&SecureUrl>,
     now: u64,
 ) -> Result<Principal, TokenRefusal> {

@@ -23,6 +23,7 @@ mod token_cache;
 pub(crate) mod validator;
 
 pub use any_of::AnyOf;
+pub use claims::ExpectedClaims;
 pub use introspection::Introspection;
 pub use jwks::Algorithm;
 pub use jwt::Jwt;

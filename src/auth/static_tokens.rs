@@ -12,7 +12,7 @@ use super::bearer;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Variables};
 
 type Sha256Digest = [u8; 32];
 
@@ -34,6 +34,15 @@ struct Entry {
 }
 
 impl StaticTokens {
+    /// Parses the variable `MCP_STATIC_TOKENS`.
+    ///
+    /// # Errors
+    /// A variable is missing or wrong.
+    pub(crate) fn of_variables(variables: &Variables<'_>) -> Result<Self, ConfigError> {
+        const NAME: &str = "MCP_STATIC_TOKENS";
+        Self::from_json(NAME, variables.get(NAME)?.as_deref()).map_err(|error| variables.about_secret(error))
+    }
+
     /// Parses a JSON array of `{"token" or "sha256", "subject", "client_id"?, "scopes", "expires"?}`. `token` is the token itself,
     /// `sha256` is its digest in 64 hexadecimal digits, and `expires` is in seconds since 1970-01-01T00:00:00Z.
     ///

@@ -147,7 +147,9 @@ impl Context {
     /// Creates a context for calls that the program itself makes with [`execute_tool`](crate::McpServer::execute_tool), with the
     /// caller and the headers of `request`, on `host`. Such a context cannot ask a client for input, and it drops
     /// notifications.
-    pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
+    ///
+    /// For work without a request, [`worker::context`](crate::worker) and [`testing::context`](crate::testing::context) are shorter.
+    pub fn of_request(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
     }
 
@@ -340,8 +342,8 @@ impl Context {
         }
     }
 
-    /// Returns the request.
-    pub(crate) fn request(&self) -> &RequestInfo {
+    /// Returns the HTTP request.
+    pub fn request(&self) -> &RequestInfo {
         &self.of_request.request
     }
 

@@ -68,7 +68,12 @@ impl Default for ForeignSteps {
 }
 
 impl RequestInfo {
-    /// Creates the request that `principal` sent, for a [`Context::native`](crate::Context::native).
+    /// Creates the request of work that no request started, such as a cron trigger: it has no headers and no caller.
+    pub fn none() -> Self {
+        Self::new(Rc::new(http::Request::new(()).into_parts().0), None)
+    }
+
+    /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
         Self::of_endpoint(head, principal, State::default())
     }
@@ -135,18 +140,16 @@ impl RequestInfo {
         self.0.head.read(self).header(name)
     }
 
-    /// Adds a value to the state of a [`Context::native`](crate::Context::native). If the state already has a value of this type, the new
-    /// value is dropped.
-    #[must_use]
-    pub fn with_state<T: 'static>(self, value: T) -> Self {
+    /// Adds a value to the state of work without a request to an endpoint. As for [`Endpoint::state`](crate::Endpoint::state), a second
+    /// value of the same type is a mistake: [`state`](Self::state) then returns an error for this type.
+    pub fn add_state<T: 'static>(&self, value: T) {
         self.0.state.borrow_mut().add(value);
-        self
     }
 
     /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
     ///
     /// # Errors
-    /// [`MissingState`] if there is no such value. It names the types that the endpoint has.
+    /// [`MissingState`] if there is no such value, or if there are two. It names the types that the endpoint has.
     ///
     /// ```
     /// use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};

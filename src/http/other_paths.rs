@@ -27,7 +27,7 @@ impl Endpoint {
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let request = RequestInfo::of_page(head.clone(), needs_token, self.state.clone());
-            let cx = Context::native(request, (*host).clone());
+            let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }
         let own_url = self.access.server_url(url, &self.path);

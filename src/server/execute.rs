@@ -229,18 +229,13 @@ impl McpServer {
     /// deeply.
     ///
     /// ```
-    /// use std::rc::Rc;
-    ///
-    /// use edge_mcp::host::Host;
-    /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, HandlerError};
+    /// use edge_mcp::{Context, HandlerError, McpServer, Tool};
     /// use serde_json::json;
     ///
-    /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
+    /// async fn greeting(cx: &Context) -> Result<String, HandlerError> {
     ///     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
     ///     let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
-    ///     let (head, ()) = http::Request::new(()).into_parts();
-    ///     let cx = Context::native(RequestInfo::new(Rc::new(head), None), host);
-    ///     Ok(server.execute_tool("greet", json!({}), &cx).await?.text())
+    ///     Ok(server.execute_tool("greet", json!({}), cx).await?.text())
     /// }
     /// ```
     pub async fn execute_tool(

@@ -33,8 +33,8 @@ pub use ::worker as runtime;
 #[doc(inline)]
 pub use crate::__worker_entry as entry;
 #[doc(hidden)]
-pub use entry::{begin, fetch};
-pub use host::{EventContext, of_event as host};
+pub use entry::{begin, endpoint_of, fetch};
+pub use host::{EventContext, context, of_event as host};
 #[cfg(feature = "rag")]
 pub use rag::d1::D1Passages;
 pub use serve::serve;
