@@ -90,8 +90,5 @@ struct Limits;
 #[doc = include_str!("../docs/compared.md")]
 struct Compared;
 
-#[doc = include_str!("../docs/upgrading.md")]
-struct Upgrading;
-
 #[doc = include_str!("../docs/compiler-errors.md")]
 struct CompilerErrors;
