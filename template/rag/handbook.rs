@@ -35,7 +35,7 @@ pub fn save_page() -> Tool {
 }
 
 async fn save(SavePage { name, text }: SavePage, cx: Context) -> Result<String, HandlerError> {
-    // One space has the pages of all callers. `Retrieval` in docs/retrieval.md of edge-mcp gives each caller a space.
+    // The pages of all callers are in one space. "Tenants" in docs/retrieval.md of edge-mcp shows how each caller gets a space.
     let space = Space { index: INDEX.into(), name: String::new() };
     let chunks = chunks(&text, &ChunkOptions::new());
     let page = Document { name, metadata: Default::default(), chunks, links: Vec::new() };
@@ -79,7 +79,7 @@ mod tests {
         });
     }
 
-    /// D1Passages expects exactly these tables. Your own tables belong into other migrations.
+    /// `D1Passages` expects exactly these tables. Put your own tables into other migrations.
     #[test]
     fn the_tables_of_passages_are_those_of_edge_mcp() {
         let tables = include_str!("../migrations/0002_passages.sql");
