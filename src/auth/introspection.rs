@@ -9,13 +9,13 @@ use http::{Method, Request};
 use serde_json::{Map, Value};
 
 use super::claims::{self, Audience, Expected};
-use super::config::ConfigError;
 use super::jwks::ISSUER_LIMITS;
 use super::principal::Principal;
-use super::secure_url::SecureUrl;
 use super::token_cache::{self, Key};
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::base64::STANDARD;
+use crate::config::ConfigError;
+use crate::config::SecureUrl;
 use crate::host::Fetched;
 use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 

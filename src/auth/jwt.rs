@@ -3,12 +3,12 @@
 //! Source: RFC 9068; RFC 7515; RFC 8725, "JSON Web Token Best Current Practices".
 
 use super::claims::{self, Audience, Expected, invalid};
-use super::config::ConfigError;
 use super::jwks::{self, Algorithm};
 use super::principal::Principal;
-use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::base64::URL_SAFE;
+use crate::config::ConfigError;
+use crate::config::SecureUrl;
 use crate::host::PublicKey;
 
 /// The media type of access tokens (RFC 9068 §2.1). It distinguishes them from other tokens of the same issuer.

@@ -6,9 +6,9 @@ use std::cell::OnceCell;
 
 use serde::Serialize;
 
-use super::config::ConfigError;
 use super::scopes;
-use super::secure_url::SecureUrl;
+use crate::config::ConfigError;
+use crate::config::SecureUrl;
 use crate::host::{is_on_localhost, origin_of};
 
 /// The name of the metadata document (RFC 9728 §3).

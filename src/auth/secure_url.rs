@@ -6,7 +6,7 @@ use http::header::{ACCEPT, HeaderValue};
 use http::{Method, Request};
 
 use crate::host::{is_local, origin_of};
-use crate::protocol::description::has_uri_characters;
+use crate::text::has_uri_characters;
 
 /// An `https:` URL, or an `http:` URL on localhost. It has no user name and no fragment.
 #[derive(Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use chacha20poly1305::aead::Aead;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::config::ConfigError;
+use crate::config::ConfigError;
 use crate::limits::STATE_SECONDS;
 
 /// The keys that encrypt request states. The first key encrypts, and every key can decrypt, so that keys can be rotated.

@@ -4,10 +4,9 @@
 
 use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
-use crate::auth::{
-    Algorithm, AnyOf, ConfigError, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, config, scopes,
-};
+use crate::auth::{Algorithm, AnyOf, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens, scopes};
 use crate::call::session_required::SessionRequired;
+use crate::config::{self, ConfigError};
 use crate::host::{Environment, RateLimit};
 
 /// The settings of an endpoint.
