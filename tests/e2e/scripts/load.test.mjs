@@ -146,7 +146,7 @@ describe('retries', () => {
 })
 
 describe('with a server', () => {
-  let server, url, received, stored, remaining
+  let server, url, received, stored
   /** The failures of the next requests that contain a slug: status, Retry-After, body. */
   let failing
   // The answers of the fake server to requests that contain one of these slugs.
@@ -164,7 +164,6 @@ describe('with a server', () => {
       return { documents: [] }
     },
     'delete-document': ({ slug, set }) => ({ existed: stored.get(slug)?.set === set && stored.delete(slug) }),
-    run_reindex: () => ({ documents: remaining, remaining: (remaining = 0) }),
   }
   before(async () => {
     server = createServer(async (request, response) => {
@@ -192,7 +191,6 @@ describe('with a server', () => {
   beforeEach(() => {
     stored = new Map()
     failing = {}
-    remaining = 0
   })
 
   /** Runs the script. `interrupt` is called with the process for each of its lines. */
@@ -216,7 +214,7 @@ describe('with a server', () => {
     assert.match(output, /^README\.md -> readme\ndocs\/Guide\.md -> docs-guide\n\[2\/2\] \d+ files\/s, 0 not loaded$/m)
     assert.match(output, /^2 loaded, 0 unchanged, 0 deleted, 0 not loaded \(\d+\.\d s\)$/m)
     assert.doesNotMatch(output, /secret-token/)
-    assert.deepEqual(calls(), ['list-set', ['readme', 'docs-guide'], 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set', ['readme', 'docs-guide']])
     const [readme, guide] = received[1].args.documents
     assert.partialDeepStrictEqual(readme, { slug: 'readme', title: 'Hello', text: '# Hello\n', set: 'notes' })
     assert.partialDeepStrictEqual(guide, { slug: 'docs-guide', title: 'The guide', text: '---\ntitle: The guide\n---\nText é\n', set: 'notes' })
@@ -232,7 +230,6 @@ describe('with a server', () => {
   test('only files that changed are sent, and documents without a file are deleted', async () => {
     const root = await folderOf({ 'a.md': '# A\n', 'b.md': '# B\n', 'c.md': '# C\n', 'd.md': '# D\n', 'e.md': '# E\n' })
     assert.equal((await load(root, '--url', url)).status, 0)
-    assert.deepEqual(calls().at(-1), 'run_reindex')
     // Another program has saved `e` meanwhile, and has a document without a set.
     stored.set('e', { slug: 'e', text: 'other' })
     stored.set('f', { slug: 'f', set: 'other' })
@@ -241,7 +238,7 @@ describe('with a server', () => {
     for (const file of ['d.md', 'e.md']) await rm(join(root, file))
     const { status, output } = await load(root, '--url', url)
     assert.equal(status, 1)
-    assert.deepEqual(calls(), ['list-set', 'list-set', ['b'], 'delete-document', 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set', 'list-set', ['b'], 'delete-document'])
     assert.match(output, /^deleted d$/m)
     assert.match(output, /1 loaded, 2 unchanged, 1 deleted, 1 not loaded/)
     assert.deepEqual([...stored.keys()].sort(), ['a', 'b', 'c', 'e', 'f'])
@@ -251,9 +248,9 @@ describe('with a server', () => {
     const root = await folderOf({ 'a.md': 'Text', 'b.md': 'Text' })
     await load(root, '--url', url, '--set', 's')
     await load(root, '--url', url, '--set', 's')
-    assert.deepEqual(calls(), ['list-set', 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set'])
     await load(root, '--url', url, '--set', 's', '--again')
-    assert.deepEqual(calls(), ['list-set', ['a', 'b'], 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set', ['a', 'b']])
   })
 
   test('--keep deletes nothing, and most of a set is deleted only with --delete-many', async () => {
@@ -300,7 +297,7 @@ describe('with a server', () => {
 
   test('long documents are sent in several requests', async () => {
     await load(await folderOf({ 'a.md': 'x'.repeat(300_000), 'b.md': 'x'.repeat(300_000), 'c.md': 'x' }), '--url', url)
-    assert.deepEqual(calls(), ['list-set', ['a'], ['b', 'c'], 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set', ['a'], ['b', 'c']])
   })
 
   test('a rejected file is reported with the reason, the other files are loaded, and the status is 1', async () => {
@@ -339,7 +336,7 @@ describe('with a server', () => {
       const { status, output } = await load(await folderOf({ [`${slug}.md`]: '' }), '--url', url)
       assert.equal(status, 1)
       assert.match(output, /NOT LOADED: HTTP 429: too many$/m)
-      assert.equal(received.length, 3)
+      assert.equal(received.length, 2)
     }
   })
 
@@ -348,13 +345,6 @@ describe('with a server', () => {
     const stopped = await load(await folderOf(numbered(60)), '--url', url)
     assert.equal(stopped.status, 1)
     assert.match(stopped.output, /load: stopped after 25 of 60 files\. Run the same command again to load the rest\./)
-    assert.deepEqual(calls().filter((call) => call === 'run_reindex'), [])
-  })
-
-  test('documents of an earlier version get their passages', async () => {
-    remaining = 7
-    const { output } = await load(await folderOf({ 'a.md': '# A\n' }), '--url', url)
-    assert.match(output, /stored the passages of 7 documents from an earlier version/)
   })
 
   test('if two files have the same slug, both are reported and nothing is sent', async () => {
