@@ -12,12 +12,13 @@ use serde_json::value::RawValue;
 use super::connection::{Connection, Link, Peer};
 use super::definition::Listed;
 use super::error::{ClientError, Failure};
+use super::listeners::{Listeners, LogMessage, Progress};
 use super::message::Params;
-use super::observer::{Listeners, LogMessage, Progress};
+use super::outgoing::Outgoing;
 use super::passed::{Pass, pass};
-use super::request::Outgoing;
 use super::result::CallResult;
 use super::rounds::Asked;
+use super::tool_request::call_tool;
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::json::write;
@@ -81,7 +82,7 @@ impl Peer {
 
 impl Call {
     fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
-        let timeout = link.upstream().timeout;
+        let timeout = link.channel.upstream().timeout;
         Self {
             link,
             name,
@@ -179,15 +180,15 @@ impl Call {
         let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, through } = self;
         let not_called = |problem: &str| {
             let failure = Failure::Local(format!("was not called: {problem}"));
-            ClientError::new(&link.server().name, Method::CallTool.name(), failure)
+            ClientError::new(&link.channel.server().name, Method::CallTool.name(), failure)
         };
         let arguments =
             arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;
-        if definition.as_ref().is_some_and(|tool| tool.server() != link.server().name || !tool.is_tool(&name)) {
+        if definition.as_ref().is_some_and(|tool| tool.server() != link.channel.server().name || !tool.is_tool(&name)) {
             return Err(not_called("the definition belongs to another tool."));
         }
-        let (cx, pass) = through.map_or_else(|| (link.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
-        let callee = Callee { server: Some(&link.server().name), tool: &name };
+        let (cx, pass) = through.map_or_else(|| (link.channel.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
+        let callee = Callee { server: Some(&link.channel.server().name), tool: &name };
         let cx = cx.at_call(callee, arguments.get());
         let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
@@ -196,7 +197,7 @@ impl Call {
         outgoing.arguments = arguments.get().into();
         outgoing.listeners = listeners;
         let asked = Asked { cx, pass, is_kept: false };
-        link.call_tool(outgoing, definition, asked).await
+        call_tool(&link, outgoing, definition, asked).await
     }
 }
 

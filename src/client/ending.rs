@@ -10,54 +10,40 @@ use futures::FutureExt;
 use futures::future::{LocalBoxFuture, select};
 use http::Method;
 
-use super::connection::{Connection, Link};
+use super::channel::Channel;
 use super::error::{Failed, Failure};
 use super::message::{Meta, Params, write_message};
 use crate::host::Outbound;
 use crate::json::write;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
-use crate::parallel::parallel;
 
-impl Connection {
-    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the
-    /// sessions when the connection is dropped.
-    pub async fn disconnect(self) {
-        parallel(self.links().iter().map(|link| link.end().boxed_local()), usize::MAX).await;
+/// Ends the session. The answer of the server does not matter.
+pub(super) async fn end(channel: &Channel) {
+    if !channel.has_session() {
+        return;
+    }
+    // If this future is dropped, the session must not end again.
+    let session = channel.end_session();
+    let ending = async {
+        let Ok(credential) = channel.credential().await else { return };
+        if let Ok(request) = channel.request_of(session.as_ref(), Method::DELETE, String::new(), credential) {
+            close(channel, request).await;
+        }
+    };
+    select(ending.boxed_local(), channel.host().sleep(CLOSING)).await;
+}
+
+/// Ends the session in a task of its own: the task that drops the connection does not wait for the answer.
+pub(super) fn end_later(channel: &Rc<Channel>) {
+    if channel.has_session() {
+        let ended = channel.clone();
+        channel.host().spawn(async move { end(&ended).await }.boxed_local());
     }
 }
 
-impl Link {
-    /// Ends the session. The answer of the server does not matter.
-    async fn end(&self) {
-        if !self.has_session() {
-            return;
-        }
-        // If this future is dropped, the session must not end again.
-        let session = self.end_session();
-        let ending = async {
-            let Ok(credential) = self.credential().await else { return };
-            if let Ok(request) = self.session_request(Method::DELETE, String::new(), session.as_ref(), credential) {
-                self.closing(request).await;
-            }
-        };
-        select(ending.boxed_local(), self.host().sleep(CLOSING)).await;
-    }
-
-    /// Sends a request whose answer does not matter.
-    fn closing(&self, request: Outbound) -> LocalBoxFuture<'static, ()> {
-        let opening = self.upstream().transport.open(request, self.host());
-        select(opening, self.host().sleep(CLOSING)).map(drop).boxed_local()
-    }
-}
-
-/// Ends the session. The task that drops the connection does not wait for the answer.
-impl Drop for Link {
-    fn drop(&mut self) {
-        if self.has_session() {
-            let successor = Rc::new(self.successor());
-            self.host().spawn(async move { successor.end().await }.boxed_local());
-        }
-    }
+/// Sends a request whose answer does not matter.
+fn close(channel: &Channel, request: Outbound) -> LocalBoxFuture<'static, ()> {
+    select(channel.open(request), channel.host().sleep(CLOSING)).map(drop).boxed_local()
 }
 
 const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
@@ -68,15 +54,15 @@ const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
 /// A server without sessions cannot find the request that a notification names. `initialize`, which must not be cancelled, comes before the
 /// session.
 pub(super) struct Unanswered<'a> {
-    link: &'a Link,
+    channel: &'a Channel,
     /// The notification.
     cancellation: Option<Outbound>,
 }
 
 impl<'a> Unanswered<'a> {
     /// Creates the notification for a request with this id, as JSON text.
-    pub(super) fn new(link: &'a Link, request: &Outbound, id: &str) -> Self {
-        Self { link, cancellation: link.has_session().then(|| cancellation(request, id)) }
+    pub(super) fn new(channel: &'a Channel, request: &Outbound, id: &str) -> Self {
+        Self { channel, cancellation: channel.has_session().then(|| cancellation(request, id)) }
     }
 
     /// Drops the notification, unless the request exceeded a limit before its answer arrived.
@@ -91,9 +77,9 @@ impl<'a> Unanswered<'a> {
 impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
         if let Some(cancellation) = self.cancellation.take()
-            && self.link.of_call().spend()
+            && self.channel.of_call().spend()
         {
-            self.link.host().spawn(self.link.closing(cancellation));
+            self.channel.host().spawn(close(self.channel, cancellation));
         }
     }
 }

@@ -1,16 +1,18 @@
 //! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::time::Duration;
 
-use futures::{FutureExt, StreamExt};
+use futures::StreamExt;
+use futures::future::LocalBoxFuture;
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
+use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure, NotMcp, Unreachable};
 use super::event_stream::EventStream;
 use super::headers;
-use super::observer::{Observer, ServerRequest};
 use super::response::{self, Answer, Outcome};
 use super::sse::{Event, EventReader};
 use crate::auth::SecureUrl;
@@ -26,14 +28,14 @@ const ERROR_PAGE: usize = 16 << 10;
 const HEADER_BYTES: usize = 8 << 10;
 
 /// The values with which an exchange reads the answer to its request.
-pub(super) struct Expected<'a> {
+pub(super) struct Expected {
     /// The id of the request, as JSON text.
-    pub id: &'a str,
+    pub id: String,
     pub era: Era,
     /// The longest answer, in bytes.
     pub bytes: usize,
     /// The number of bytes of all answers to the request.
-    pub received: &'a Cell<usize>,
+    pub received: Rc<Cell<usize>>,
     /// The limit of `received`.
     pub total: usize,
     /// The position at which the stream of a legacy server was interrupted.
@@ -48,7 +50,28 @@ pub(super) struct Position {
     pub pause: Duration,
 }
 
-impl Expected<'_> {
+/// A request of a server to this client.
+#[derive(Debug)]
+pub(super) struct ServerRequest {
+    /// The id, as JSON text.
+    pub id: Box<str>,
+    pub method: String,
+    pub params: Option<Box<RawValue>>,
+}
+
+/// Receives the messages of an event stream that are not the response.
+pub(super) trait Receiver {
+    /// Receives a notification.
+    fn notification(&self, method: &str, params: Option<Value<'_>>);
+
+    /// Receives a request of the server. The stream is not read until the future is ready.
+    ///
+    /// # Errors
+    /// The failure ends the exchange.
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
+}
+
+impl Expected {
     /// Counts received bytes.
     ///
     /// # Errors
@@ -69,12 +92,8 @@ enum Meaning {
 
 /// Reads the answer to a request.
 ///
-/// `observer` gets the other messages of an event stream.
-pub(super) async fn read(
-    mut opened: Opened,
-    expected: &Expected<'_>,
-    observer: &Observer<'_>,
-) -> Result<Answer, Failed> {
+/// `receiver` gets the other messages of an event stream.
+pub(super) async fn read(mut opened: Opened, expected: &Expected, receiver: &dyn Receiver) -> Result<Answer, Failed> {
     let status = opened.status;
     if let Some(failed) = of_status(&mut opened).await {
         return Ok(Answer::Http { status, failed });
@@ -82,7 +101,7 @@ pub(super) async fn read(
     let media_type = media_type(&opened.headers);
     match media_type.as_deref() {
         Some("application/json") => read_json(opened, expected).await,
-        Some("text/event-stream") if status < 300 => read_stream(opened, expected, observer).await,
+        Some("text/event-stream") if status < 300 => read_stream(opened, expected, receiver).await,
         _ if status >= 300 => Ok(not_rpc(status)),
         Some("text/html") => Err(Failure::NotMcp(NotMcp::WebPage).into()),
         _ => Err(Failed::new(
@@ -140,7 +159,7 @@ fn of_forbidden(headers: &HeaderMap) -> Failure {
     }
 }
 
-async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer, Failed> {
+async fn read_json(mut opened: Opened, expected: &Expected) -> Result<Answer, Failed> {
     let mut body = Vec::new();
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
@@ -159,7 +178,7 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     match ServerMessage::read(document.root()) {
         // A server that cannot read a request cannot repeat its id.
         Ok(ServerMessage::Response { id, outcome })
-            if id == Some(expected.id) || (id.is_none() && outcome.is_err()) =>
+            if id == Some(&*expected.id) || (id.is_none() && outcome.is_err()) =>
         {
             Ok(Answer::Response { status: opened.status, outcome: response::outcome(outcome), session })
         }
@@ -170,9 +189,9 @@ async fn read_json(mut opened: Opened, expected: &Expected<'_>) -> Result<Answer
     }
 }
 
-async fn read_stream(opened: Opened, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Answer, Failed> {
+async fn read_stream(opened: Opened, expected: &Expected, receiver: &dyn Receiver) -> Result<Answer, Failed> {
     let mut stream = EventStream::new(opened);
-    let answer = read_events(&mut stream, expected, observer).await;
+    let answer = read_events(&mut stream, expected, receiver).await;
     if expected.era == Era::Legacy && answer.as_ref().is_err_and(Failed::is_interruption) {
         expected.position.replace(Position::of(&stream.reader));
     }
@@ -193,8 +212,8 @@ impl Position {
 /// Reads events up to the response.
 pub(super) async fn read_events(
     stream: &mut EventStream,
-    expected: &Expected<'_>,
-    observer: &Observer<'_>,
+    expected: &Expected,
+    receiver: &dyn Receiver,
 ) -> Result<Answer, Failed> {
     let EventStream { opened, reader, bytes, events } = stream;
     let session = opened.headers.get(headers::SESSION).cloned();
@@ -208,11 +227,10 @@ pub(super) async fn read_events(
             if event.data.len() > expected.bytes || *events > UPSTREAM_EVENTS {
                 return Err(TOO_LONG.into());
             }
-            match read_event(&event, expected, observer)? {
+            match read_event(&event, expected, receiver)? {
                 Meaning::Nothing => {}
                 Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
-                // The stream is not read meanwhile.
-                Meaning::Request(request) => observer.respond(request).boxed_local().await?,
+                Meaning::Request(request) => receiver.request(request).await?,
             }
         }
         if reader.pending() > expected.bytes || *bytes > UPSTREAM_STREAM_BYTES {
@@ -223,7 +241,7 @@ pub(super) async fn read_events(
 }
 
 /// Reads one event.
-fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -> Result<Meaning, Failed> {
+fn read_event(event: &Event, expected: &Expected, receiver: &dyn Receiver) -> Result<Meaning, Failed> {
     if !matches!(event.name.as_slice(), b"" | b"message") {
         return Ok(Meaning::Nothing);
     }
@@ -235,11 +253,11 @@ fn read_event(event: &Event, expected: &Expected<'_>, observer: &Observer<'_>) -
         Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
-        Ok(ServerMessage::Response { id, outcome }) if id == Some(expected.id) => {
+        Ok(ServerMessage::Response { id, outcome }) if id == Some(&*expected.id) => {
             Ok(Meaning::Response(response::outcome(outcome)))
         }
         Ok(ServerMessage::Notification { method, params }) => {
-            observer.notification(&method, params);
+            receiver.notification(&method, params);
             Ok(Meaning::Nothing)
         }
         Ok(ServerMessage::Request { id, method, params }) => {

@@ -15,7 +15,8 @@ use super::list_cache::{Cached, Key, time_to_live};
 use super::listing::{Listing, Outcome, Toolset};
 use super::mcp_client::Server;
 use super::message::Params;
-use super::request::Outgoing;
+use super::outgoing::Outgoing;
+use super::send::deadline;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
 use crate::limits::{
@@ -23,7 +24,6 @@ use crate::limits::{
     UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,
 };
 use crate::parallel::parallel;
-use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
 impl Connection {
@@ -46,7 +46,7 @@ impl Connection {
     /// Lists the tools of all servers, by server.
     pub async fn list_toolsets(&self) -> Vec<Toolset> {
         let toolset = |(link, tools): (Rc<Link>, Outcome)| Toolset {
-            server: link.server().name.clone(),
+            server: link.channel.server().name.clone(),
             tools: tools.map(Rc::unwrap_or_clone),
         };
         self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
@@ -86,7 +86,7 @@ impl Connection {
 
     /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
     pub(super) async fn each_list(&self, kind: Kind, wanted: impl Fn(&Server) -> bool) -> Vec<(Rc<Link>, Outcome)> {
-        let links = self.links().iter().filter(|link| wanted(link.server())).cloned();
+        let links = self.links().iter().filter(|link| wanted(link.channel.server())).cloned();
         let asked = links.map(|link| async move {
             let list = link.list(kind).await;
             (link, list)
@@ -129,12 +129,6 @@ impl Peer {
     }
 }
 
-/// Returns the number of bytes that all answers to a request may have together: for a list, the answers with all its pages.
-pub(super) fn most_bytes(method: Method) -> usize {
-    let is_list = [TOOLS, RESOURCES, TEMPLATES, PROMPTS].iter().any(|kind| kind.method == method);
-    if is_list { UPSTREAM_PAGES_BYTES } else { usize::MAX }
-}
-
 impl Link {
     /// Returns a list: from the cache, or from the server. A task that asks for a list while another task reads it waits for this list.
     pub(super) async fn list(&self, kind: Kind) -> Outcome {
@@ -167,31 +161,33 @@ impl Link {
     /// Returns the definition of the tool `name`, if a list is known. It does not ask the server.
     pub(super) async fn known_tool(&self, name: &str) -> Option<Listed> {
         let find = |list: &Listing| list.items.iter().find(|item| item.is_tool(name)).cloned();
-        if let Some(list) = &*self.tools.borrow() {
+        if let Some((_, list)) =
+            self.tools.borrow().as_ref().filter(|(changes, _)| *changes == self.channel.list_changes.get())
+        {
             return find(list);
         }
         // The key needs the credential, which the program or an authorization server may have to provide.
-        if self.lists().is_empty() {
+        if self.channel.client().0.lists.is_empty() {
             return None;
         }
         let cached = self.cached(&self.list_key(TOOLS).await.ok()?)?;
-        let list = cached.is_fresh(self.host().now_ms()).then(|| self.keep(TOOLS, cached.list.clone()))?;
+        let list = cached.is_fresh(self.channel.host().now_ms()).then(|| self.keep(TOOLS, cached.list.clone()))?;
         find(&list)
     }
 
     async fn cached_or_new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
         let key = self.list_key(kind).await?;
         let cached = self.cached(&key);
-        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_fresh(self.host().now_ms())) {
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_fresh(self.channel.host().now_ms())) {
             return Ok(self.keep(kind, cached.list.clone()));
         }
         // A server that states its capabilities, but not this one, has no such definitions.
-        if self.about.borrow().as_ref().is_some_and(|about| !about.has_capability(kind.capability)) {
+        if self.channel.about.borrow().as_ref().is_some_and(|about| !about.has_capability(kind.capability)) {
             return Ok(self.keep(kind, Rc::default()));
         }
         match self.new_list(kind).await {
             Err(error) if error.failure().is_outage() && cached.is_some() => {
-                warning::log(self.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
+                warning::log(self.channel.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
                 let list = cached.map_or_else(Listing::default, |cached| Rc::unwrap_or_clone(cached.list));
                 Ok(self.keep(kind, Rc::new(Listing { is_stale: true, ..list })))
             }
@@ -204,36 +200,27 @@ impl Link {
         let key = self.list_key(kind).await?;
         let (list, time) = self.pages(kind).await?;
         let list = Rc::new(list);
-        self.lists().insert(key, &list, time, self.host().now_ms());
+        self.channel.client().0.lists.insert(key, &list, time, self.channel.host().now_ms());
         Ok(self.keep(kind, list))
     }
 
     /// Keeps the tools for the rest of the connection: calls need their definitions.
     fn keep(&self, kind: Kind, list: Rc<Listing>) -> Rc<Listing> {
         if kind == TOOLS {
-            self.tools.replace(Some(list.clone()));
+            self.tools.replace(Some((self.channel.list_changes.get(), list.clone())));
         }
         list
     }
 
-    /// Forgets the lists of the server if the notification is that a list has changed.
-    pub(super) fn notice_change(&self, notification: &str) {
-        if notification.ends_with("/list_changed") {
-            let changes = &self.server().changes;
-            changes.set(changes.get().wrapping_add(1));
-            self.tools.replace(None);
-        }
-    }
-
     fn cached(&self, key: &Key) -> Option<Cached> {
-        self.lists().get(key, self.host().now_ms())
+        self.channel.client().0.lists.get(key, self.channel.host().now_ms())
     }
 
     async fn list_key(&self, kind: Kind) -> Result<Key, ClientError> {
-        let credential = self.credential().await.map_err(|failed| self.failed(kind.method, failed))?;
-        let upstream = self.upstream();
-        let parts = [&*self.server().name, upstream.url.as_str(), kind.method.name()];
-        let changes = self.server().changes.get();
+        let credential = self.channel.credential().await.map_err(|failed| self.channel.failed(kind.method, failed))?;
+        let upstream = self.channel.upstream();
+        let parts = [&*self.channel.server().name, upstream.url.as_str(), kind.method.name()];
+        let changes = self.channel.server().changes.get();
         Ok(Key::of(parts, changes, credential.as_ref(), &upstream.headers))
     }
 
@@ -247,14 +234,15 @@ impl Link {
         let (mut bytes, mut empty_pages) = (0_usize, 0_usize);
         // An answer may have much besides its items, which the client has to read.
         let received = Rc::<Cell<usize>>::default();
-        let deadline = self.deadline(self.upstream().list_timeout);
+        let deadline = deadline(&self.channel, self.channel.upstream().list_timeout);
         for _ in 0..UPSTREAM_PAGES {
             let params =
                 cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
-            let mut outgoing = Outgoing::new(method, params, self.upstream().list_timeout);
+            let mut outgoing = Outgoing::new(method, params, self.channel.upstream().list_timeout);
             outgoing.deadline = Some(deadline);
             outgoing.received = received.clone();
-            let result = match self.request(&outgoing).await {
+            outgoing.most_bytes = UPSTREAM_PAGES_BYTES;
+            let result = match self.session.request(&mut outgoing).await {
                 Ok(result) => result,
                 // A server without such definitions does not have to implement the method.
                 Err(error) if cursors.is_empty() && error.failure().is_unknown_method() => {
@@ -263,13 +251,14 @@ impl Link {
                 Err(_) if !cursors.is_empty() && received.get() > UPSTREAM_PAGES_BYTES => break,
                 Err(error) => return Err(error),
             };
-            let malformed = |problem| ClientError::new(&self.server().name, method.name(), Failure::Malformed(problem));
+            let malformed =
+                |problem| ClientError::new(&self.channel.server().name, method.name(), Failure::Malformed(problem));
             let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
             let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
             let items = document.root().get(kind.list).ok_or_else(|| malformed("has a result without the list"))?;
-            time = time.min(match self.known().era() {
+            time = time.min(match self.channel.known().era() {
                 Era::Modern => time_to_live(document.root()),
-                Era::Legacy => self.upstream().list_ttl,
+                Era::Legacy => self.channel.upstream().list_ttl,
             });
             if items.items().next().is_none() {
                 empty_pages = empty_pages.saturating_add(1);
@@ -281,7 +270,7 @@ impl Link {
                     listing.is_truncated = true;
                     return Ok((listing, time));
                 }
-                match Listed::read(&self.server().name, kind, item) {
+                match Listed::read(&self.channel.server().name, kind, item) {
                     // Of two items with one name, the first counts. A later page cannot replace an item.
                     Ok(item) if !names.insert(item.name().to_owned()) => listing.left_out.push(item.is_listed_twice()),
                     Ok(item) => listing.items.push(item),

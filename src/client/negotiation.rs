@@ -87,11 +87,19 @@ impl Sent {
         Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
     }
 
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Returns the reaction to the next answer.
     pub(super) fn react(&mut self, form: Form) -> Reaction {
         let reaction = reaction(self.known.stage(self.is_pinned, self.has_session), self.kind, form, &self.taken);
-        if matches!(reaction.action, Action::Again(_) | Action::NewToken) {
+        if reaction.action.repeats() {
             self.taken.push(reaction.action);
+        }
+        // The rest of an answer belongs to the same attempt. The next attempt has its own answer.
+        if reaction.action.repeats() && reaction.action != Action::Resume {
+            self.taken.retain(|taken| *taken != Action::Resume);
             self.executed = reaction.executed.or(self.executed);
         }
         reaction
@@ -135,7 +143,7 @@ mod tests {
     #[test]
     fn each_answer_has_its_reaction() {
         use Executed::{No, Unknown};
-        use Kind::{Discover, Effectful, Repeatable};
+        use Kind::{Discover, Effectful, Handshake, Repeatable};
         use Known::Nothing;
         const SAME: Action = Action::Accept(Lesson::Nothing);
         for (known, kind, form, first, second, executed) in [
@@ -143,7 +151,7 @@ mod tests {
             (Nothing, Repeatable, result(false), accept(Lesson::Unsettled), accept(Lesson::Unsettled), Unknown),
             (Known::Unsettled, Discover, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (Nothing, Discover, result(false), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
-            (Nothing, Repeatable, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (Nothing, Repeatable, error(400, -32_020), Action::NewHeaders, accept(Lesson::Modern), No),
             (Nothing, Repeatable, error(400, -32_021), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (Nothing, Repeatable, error(404, -32_601), accept(Lesson::Modern), accept(Lesson::Modern), No),
             (Nothing, Discover, error(404, -32_601), again(Lesson::Legacy), SAME, Unknown),
@@ -163,9 +171,18 @@ mod tests {
             (MODERN, Effectful, http(404), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
             (MODERN, Effectful, error(400, -32_000), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
             (MODERN, Effectful, error(400, -32_602), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
-            (MODERN, Effectful, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (MODERN, Effectful, error(400, -32_020), Action::NewHeaders, accept(Lesson::Modern), No),
             (MODERN, Effectful, error(200, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (MODERN, Effectful, http(401), Action::NewToken, SAME, No),
+            (MODERN, Discover, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (LEGACY, Handshake, http(401), Action::NewToken, SAME, No),
+            (LEGACY, Handshake, http(404), SAME, SAME, Unknown),
+            (LEGACY, Handshake, Form::Outage, SAME, SAME, Unknown),
+            (MODERN, Repeatable, Form::Outage, Action::Pause, SAME, Unknown),
+            (MODERN, Discover, Form::Outage, SAME, SAME, Unknown),
+            (MODERN, Effectful, Form::Outage, SAME, SAME, Unknown),
+            (LEGACY, Effectful, Form::Interrupted, Action::Resume, Action::Resume, Unknown),
+            (LEGACY, Effectful, Form::Failure, SAME, SAME, Unknown),
             (MODERN, Effectful, http(307), SAME, SAME, No),
             (MODERN, Effectful, http(303), SAME, SAME, Unknown),
             (LEGACY, Effectful, http(404), again(Lesson::Session), CONTRADICTION, No),
@@ -182,6 +199,23 @@ mod tests {
             sent.has_session = known == LEGACY;
             assert_eq!(sent.react(form), Reaction { action: first, executed }, "{known:?} {kind:?} {form:?}");
             assert_eq!(sent.react(form).action, second, "{known:?} {kind:?} {form:?}");
+        }
+    }
+
+    /// C27, C52: an answer is resumed twice. After that, only a request that may be repeated is sent again, once.
+    #[test]
+    fn an_interrupted_answer_is_resumed_twice() {
+        use Action::{Pause, Resume};
+        let same = accept(Lesson::Nothing);
+        for (kind, expected, executed) in [
+            (Kind::Effectful, vec![Resume, Resume, same, same], Executed::No),
+            (Kind::Handshake, vec![Resume, Resume, same, same], Executed::No),
+            (Kind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Executed::Unknown),
+        ] {
+            let mut sent = Sent::new(LEGACY, kind, false);
+            let taken: Vec<_> = expected.iter().map(|_| sent.react(Form::Interrupted).action).collect();
+            // A resumption says nothing about earlier attempts.
+            assert_eq!((taken, sent.executed), (expected, executed), "{kind:?}");
         }
     }
 

@@ -7,6 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::error::Executed;
+use crate::limits::UPSTREAM_RESUMPTIONS;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::revision::{Era, Revision};
 
@@ -15,6 +16,8 @@ use crate::protocol::revision::{Era, Revision};
 pub(super) enum Kind {
     /// `server/discover`.
     Discover,
+    /// `initialize` or `logging/setLevel`, which prepare another request. That request is sent again instead.
+    Handshake,
     /// A request whose repetition has no further effect.
     Repeatable,
     /// A call whose repetition may have effects. It is never the first request to a server.
@@ -30,6 +33,12 @@ pub(super) enum Form {
     Error { status: u16, code: i64, offered: Offered },
     /// A response whose status alone counts, or that is not JSON-RPC.
     Http { status: u16 },
+    /// An answer whose stream was interrupted at a known position.
+    Interrupted,
+    /// No answer, or an answer that the server is not available. A second attempt may succeed.
+    Outage,
+    /// Another failure.
+    Failure,
 }
 
 /// The eras of the known revisions that an error names.
@@ -54,7 +63,7 @@ pub(super) struct Reaction {
     pub executed: Executed,
 }
 
-/// The action that an answer causes. A request is sent again at most once for each action.
+/// The action that an answer causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// The answer is the answer of the request.
@@ -63,10 +72,32 @@ pub(super) enum Action {
     Again(Lesson),
     /// Send the request again with another token.
     NewToken,
+    /// Send the request again with the headers that a new list of the tools requires.
+    NewHeaders,
+    /// Send the request again after a pause.
+    Pause,
+    /// Request the rest of the answer.
+    Resume,
     /// The call fails, because both sides have no common revision.
     Unsupported,
     /// The call fails, because the answer contradicts the one before.
     Contradiction,
+}
+
+impl Action {
+    /// Returns how often a request can cause this action.
+    fn most(self) -> usize {
+        match self {
+            Self::Accept(_) | Self::Unsupported | Self::Contradiction => usize::MAX,
+            Self::Again(_) | Self::NewToken | Self::NewHeaders | Self::Pause => 1,
+            Self::Resume => UPSTREAM_RESUMPTIONS,
+        }
+    }
+
+    /// Returns whether the request or its rest is sent again.
+    pub(super) fn repeats(self) -> bool {
+        self.most() < usize::MAX
+    }
 }
 
 /// The knowledge that an answer leads to.
@@ -110,6 +141,8 @@ enum Pattern {
     /// The error for an unsupported revision, which names a revision of the era.
     Offer(Statuses, Era),
     Http(Statuses),
+    Interrupted,
+    Outage,
 }
 
 type Statuses = &'static [RangeInclusive<u16>];
@@ -129,6 +162,8 @@ impl Pattern {
                 let is_offered = if era == Era::Modern { offered.modern } else { offered.legacy };
                 is_in(statuses, status) && code == UNSUPPORTED && is_offered
             }
+            // An answer that was interrupted again and again is an outage.
+            (Self::Interrupted, Form::Interrupted) | (Self::Outage, Form::Outage | Form::Interrupted) => true,
             _ => false,
         }
     }
@@ -171,16 +206,16 @@ const S404: Statuses = &[404..=404];
 /// The answers without a row.
 const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), executed: Executed::Unknown };
 
-/// The reactions. The first row that applies counts. A row does not apply if the request was already sent again because of its action.
+/// The reactions. The first row that applies counts. A row does not apply if the request has caused its action as often as it can.
 ///
 /// A call that may have effects is sent again only if the answer proves that the server did not execute it: an error that the
 /// specification defines for a check before the method, with the status that the specification defines for it. With status 200, a tool
 /// may pass such an error on from another server.
 static TABLE: &[Row] = {
-    use Action::{Accept, Again, Contradiction, NewToken, Unsupported};
+    use Action::{Accept, Again, Contradiction, NewHeaders, NewToken, Pause, Resume, Unsupported};
     use Executed::{No, Unknown};
-    use Kind::{Discover, Effectful, Repeatable};
-    use Pattern::{AnyError, Error, Http, Offer, Result};
+    use Kind::{Discover, Effectful, Handshake, Repeatable};
+    use Pattern::{AnyError, Error, Http, Interrupted, Offer, Outage, Result};
     use Stage::{Modern, Pinned, Session, Sessionless};
 
     const ALL: &[Stage] = &[Stage::Unknown, Modern, Pinned, Session, Sessionless];
@@ -188,7 +223,9 @@ static TABLE: &[Row] = {
     const MODERN: &[Stage] = &[Stage::Unknown, Modern, Pinned];
     const UNPINNED: &[Stage] = &[Stage::Unknown, Modern];
     const LEGACY: &[Stage] = &[Session, Sessionless];
+    const EVERY: &[Kind] = &[Discover, Handshake, Repeatable, Effectful];
     const EACH: &[Kind] = &[Discover, Repeatable, Effectful];
+    const CALLS: &[Kind] = &[Repeatable, Effectful];
     const HARMLESS: &[Kind] = &[Discover, Repeatable];
     const S401: Statuses = &[401..=401];
     const S401_403: Statuses = &[401..=401, 403..=403];
@@ -196,7 +233,10 @@ static TABLE: &[Row] = {
     const S400_404_405: Statuses = &[400..=400, 404..=405];
     &[
         // Authorization comes before the method.
-        row(ALL, EACH, Http(S401), NewToken, No),
+        row(ALL, EVERY, Http(S401), NewToken, No),
+        // The server may have executed a request whose answer did not arrive. The rest of an answer has no effects.
+        row(LEGACY, EVERY, Interrupted, Resume, Unknown),
+        row(ALL, &[Repeatable], Outage, Pause, Unknown),
         row(ALL, EACH, Http(S401_403), Accept(Lesson::Nothing), No),
         // These redirects ask for the same request at another URL. After others, the server may have executed the request.
         row(ALL, EACH, Http(&[307..=308]), Accept(Lesson::Nothing), No),
@@ -207,6 +247,7 @@ static TABLE: &[Row] = {
         row(MODERN, HARMLESS, Offer(ANY, Era::Modern), Again(Lesson::Nothing), Unknown),
         row(UNPINNED, HARMLESS, Offer(ANY, Era::Legacy), Again(Lesson::Legacy), Unknown),
         row(MODERN, HARMLESS, Error(ANY, &[UNSUPPORTED]), Unsupported, Unknown),
+        row(MODERN, CALLS, Error(S400, &[MISMATCH]), NewHeaders, No),
         row(MODERN, EACH, Error(S400, &[MISMATCH]), Accept(Lesson::Modern), No),
         row(MODERN, EACH, Error(ANY, &[MISMATCH, CAPABILITY]), Accept(Lesson::Modern), Unknown),
         // The first answer of a server. Legacy servers answer an unknown method with status 200.
@@ -241,8 +282,9 @@ static TABLE: &[Row] = {
 
 /// Returns the reaction to an answer to a request that has already caused the actions `taken`.
 pub(super) fn reaction(stage: Stage, kind: Kind, form: Form, taken: &[Action]) -> Reaction {
+    let is_left = |action: Action| taken.iter().filter(|taken| **taken == action).count() < action.most();
     let applies = |row: &&Row| {
-        row.stages.contains(&stage) && row.kinds.contains(&kind) && row.form.has(form) && !taken.contains(&row.action)
+        row.stages.contains(&stage) && row.kinds.contains(&kind) && row.form.has(form) && is_left(row.action)
     };
     TABLE.iter().find(applies).map_or(OTHER, |row| Reaction { action: row.action, executed: row.executed })
 }

@@ -10,11 +10,12 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::channel::Channel;
 use super::connection::{Link, Peer};
 use super::error::{ClientError, Failure};
 use super::message::Params;
-use super::request::Outgoing;
-use super::rounds::Asked;
+use super::outgoing::Outgoing;
+use super::rounds::{Asked, answered};
 use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::protocol::content::{PromptMessage, ResourceContents};
 use crate::protocol::method::Method;
@@ -78,10 +79,10 @@ impl Peer {
     /// The server cannot be asked, has no such resource, or its answer is not valid.
     pub async fn read_resource(&self, uri: &str) -> Result<ReadResult, ClientError> {
         let params = Params::default().with_text("uri", uri);
-        let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.upstream().timeout);
+        let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.channel.upstream().timeout);
         outgoing.target = Some(uri.to_owned());
-        let json = self.0.answered(outgoing, &Asked::by_program(&self.0)).await?;
-        let contents = self.0.read(Method::ReadResource, &json, |result| {
+        let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
+        let contents = read(&self.0.channel, Method::ReadResource, &json, |result| {
             Some(array(result, "contents")?.items().filter_map(ResourceContents::read).collect())
         })?;
         Ok(ReadResult { contents, json })
@@ -94,13 +95,13 @@ impl Peer {
     pub async fn get_prompt(&self, name: &str, arguments: impl Serialize) -> Result<GetPromptResult, ClientError> {
         let arguments = write::to_raw_value(&arguments).map_err(|error| {
             let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
-            ClientError::new(&self.0.server().name, Method::GetPrompt.name(), failure).because(error)
+            ClientError::new(&self.0.channel.server().name, Method::GetPrompt.name(), failure).because(error)
         })?;
         let params = Params::default().with_text("name", name).with("arguments", arguments);
-        let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.upstream().timeout);
+        let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.channel.upstream().timeout);
         outgoing.target = Some(name.to_owned());
-        let json = self.0.answered(outgoing, &Asked::by_program(&self.0)).await?;
-        let (description, messages) = self.0.read(Method::GetPrompt, &json, |result| {
+        let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
+        let (description, messages) = read(&self.0.channel, Method::GetPrompt, &json, |result| {
             let messages = array(result, "messages")?.items().filter_map(PromptMessage::read).collect();
             Some((result.string("description"), messages))
         })?;
@@ -154,9 +155,9 @@ impl Complete {
             let context = write::raw_value(format!("{{\"arguments\":{}}}", arguments.get()));
             params = params.with("context", context);
         }
-        let outgoing = Outgoing::new(Method::Complete, params, link.upstream().timeout);
-        let json = link.request(&outgoing).await?;
-        link.read(Method::Complete, &json, |result| {
+        let mut outgoing = Outgoing::new(Method::Complete, params, link.channel.upstream().timeout);
+        let json = link.session.request(&mut outgoing).await?;
+        read(&link.channel, Method::Complete, &json, |result| {
             let completion = result.get("completion")?;
             let values = array(completion, "values")?.items();
             Some(CompleteResult {
@@ -180,20 +181,18 @@ impl IntoFuture for Complete {
     }
 }
 
-impl Link {
-    /// Reads a result.
-    fn read<T>(
-        &self,
-        method: Method,
-        json: &RawValue,
-        read: impl Fn(Value<'_>) -> Option<T>,
-    ) -> Result<T, ClientError> {
-        let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
-        document.and_then(|document| read(document.root())).ok_or_else(|| {
-            let failure = Failure::Malformed("has a result without the required members");
-            ClientError::new(&self.server().name, method.name(), failure)
-        })
-    }
+/// Reads a result.
+fn read<T>(
+    channel: &Channel,
+    method: Method,
+    json: &RawValue,
+    read: impl Fn(Value<'_>) -> Option<T>,
+) -> Result<T, ClientError> {
+    let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
+    document.and_then(|document| read(document.root())).ok_or_else(|| {
+        let failure = Failure::Malformed("has a result without the required members");
+        channel.failed(method, failure.into())
+    })
 }
 
 /// Returns the member `name` if it is an array.

@@ -1,171 +1,119 @@
-//! One JSON-RPC request to a server, with negotiation and retries.
+//! The JSON-RPC requests to one server, for one call of a handler.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::lock::Mutex;
 use serde_json::value::RawValue;
 
-use super::connection::Link;
-use super::error::{ClientError, Executed, Failed, Failure};
+use super::about::About;
+use super::channel::Channel;
+use super::error::{ClientError, Failure};
+use super::handshake;
 use super::message::Params;
-use super::negotiation::Sent;
-use super::observer::Listeners;
-use super::reactions::{Action, Kind, Reaction};
-use super::response::{Reply, unsupported};
-use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_TOTAL_SECONDS};
-use crate::protocol::capabilities::ClientCapabilities;
+use super::negotiation::{Known, Sent};
+use super::outgoing::Outgoing;
+use super::reactions::Kind;
+use super::response::Reply;
+use super::send::send;
+use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
-/// The pause before a request is sent again.
-const PAUSE: Duration = Duration::from_millis(250);
-
-/// A request to a server.
-#[derive(Clone)]
-pub(super) struct Outgoing {
-    pub method: Method,
-    pub params: Params,
-    /// The name or the URI that the header `Mcp-Name` repeats.
-    pub target: Option<String>,
-    /// The arguments of a call as JSON text, and the headers that repeat some of them.
-    pub arguments: Rc<str>,
-    pub header_params: Vec<(String, String)>,
-    /// Whether the request may be sent again if it is not known whether the server executed it.
-    pub is_repeatable: bool,
-    pub timeout: Duration,
-    /// The time at which the request ends with all its repetitions, in milliseconds since 1970.
-    pub deadline: Option<u64>,
-    /// The capabilities to declare. `None` means the questions that the program answers.
-    pub capabilities: Option<ClientCapabilities>,
-    pub listeners: Listeners,
-    /// The number of bytes of all answers to the request.
-    pub received: Rc<Cell<usize>>,
-    /// Whether the request was sent, and its answer has not arrived. Clones share it.
-    pub is_in_flight: Rc<Cell<bool>>,
+/// The requests to one server, for one call of a handler. It negotiates before the first one.
+pub(super) struct Session {
+    pub channel: Rc<Channel>,
+    /// Held by the task that negotiates.
+    negotiation: Mutex<()>,
 }
 
-impl Outgoing {
-    pub(super) fn new(method: Method, params: Params, timeout: Duration) -> Self {
-        Self {
-            method,
-            params,
-            target: None,
-            arguments: Rc::default(),
-            header_params: Vec::new(),
-            is_repeatable: method != Method::CallTool,
-            timeout,
-            deadline: None,
-            capabilities: None,
-            listeners: Listeners::default(),
-            received: Rc::default(),
-            is_in_flight: Rc::default(),
-        }
+impl Session {
+    pub(super) fn new(channel: Rc<Channel>) -> Self {
+        Self { channel, negotiation: Mutex::new(()) }
     }
-}
 
-impl Link {
     /// Sends a request whose result cannot be a question, and returns the result.
-    pub(super) async fn request(&self, outgoing: &Outgoing) -> Result<Box<RawValue>, ClientError> {
+    pub(super) async fn request(&self, outgoing: &mut Outgoing) -> Result<Box<RawValue>, ClientError> {
         let Reply { asks, result } = self.exchange(outgoing).await?;
         if asks {
             let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
-            return Err(self.failed(outgoing.method, failure.into()));
+            return Err(self.channel.failed(outgoing.method, failure.into()));
         }
         Ok(result)
     }
 
     /// Sends a request and returns its result, which may be a question.
-    pub(super) async fn exchange(&self, outgoing: &Outgoing) -> Result<Reply, ClientError> {
+    pub(super) async fn exchange(&self, outgoing: &mut Outgoing) -> Result<Reply, ClientError> {
+        let channel = &self.channel;
         let kind = if outgoing.is_repeatable { Kind::Repeatable } else { Kind::Effectful };
-        let mut sent = Sent::new(self.known(), kind, self.is_pinned());
-        let reply = self.attempts(outgoing, &mut sent).await;
-        reply.map_err(|error| {
-            let executed = error.executed().or(sent.executed);
-            error.executed_as(executed)
+        let mut sent = Sent::new(channel.known(), kind, channel.is_pinned());
+        let (method, level) = (outgoing.method, outgoing.listeners.log.as_ref().map(|(level, _)| *level));
+        let negotiated = || self.negotiated(method).boxed_local();
+        let ready = || {
+            let ready = async {
+                let known = self.negotiated(method).await?;
+                if let Some(level) = level {
+                    handshake::set_log_level(channel, level, known, &negotiated).await;
+                }
+                Ok(known)
+            };
+            ready.boxed_local()
+        };
+        let accepted = send(channel, outgoing, &mut sent, &ready).await?;
+        accepted.into_reply(sent.known.era()).map_err(|failed| {
+            let executed = failed.executed().or(sent.executed);
+            channel.failed(method, failed.executed_as(executed))
         })
     }
 
-    /// Sends a request until there is a reply, or a failure after which it is not sent again.
-    async fn attempts(&self, outgoing: &Outgoing, sent: &mut Sent) -> Result<Reply, ClientError> {
-        let failed = |failed| self.failed(outgoing.method, failed);
-        let deadline = outgoing.deadline.unwrap_or_else(|| self.deadline(outgoing.timeout));
-        let mut has_failed = false;
-        for _ in 0..UPSTREAM_ATTEMPTS {
-            // Before this attempt is sent, its failures are not those of the request.
-            let unsent = |error: ClientError| error.executed_as(Executed::No);
-            sent.known = self.negotiated(outgoing.method).await.map_err(unsent)?;
-            if let Some((level, _)) = &outgoing.listeners.log {
-                self.set_log_level(*level, sent.known).await;
-            }
-            let time = self.time_left(outgoing.timeout, deadline).map_err(|late| unsent(failed(late)))?;
-            outgoing.is_in_flight.set(true);
-            let attempted = self.attempt(outgoing, sent, time).await;
-            outgoing.is_in_flight.set(false);
-            let failure = match attempted {
-                Ok(Some(reply)) => return Ok(reply),
-                Ok(None) => continue,
-                Err(failure) => failure,
-            };
-            let is_sent_again =
-                outgoing.is_repeatable && failure.failure().is_transient() && !has_failed && self.is_before(deadline);
-            if !is_sent_again {
-                return Err(failed(failure));
-            }
-            sent.executed = failure.executed().or(sent.executed);
-            has_failed = true;
-            self.host().sleep(PAUSE).await;
+    /// Returns what is known about the server, after the requests that must come before `method`.
+    ///
+    /// A call of a tool is never the first probe: a legacy server without sessions would execute it.
+    async fn negotiated(&self, method: Method) -> Result<Known, ClientError> {
+        let needs_discovery =
+            |known| known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool;
+        let known = self.channel.known();
+        if !needs_discovery(known) && !self.channel.needs_session(known) {
+            return Ok(known);
         }
-        Err(failed(contradiction()))
+        // Parallel requests of a connection wait for one negotiation.
+        let _negotiation = self.negotiation.lock().await;
+        let mut known = self.channel.known();
+        if needs_discovery(known) {
+            known = handshake::discover(&self.channel).await?;
+        }
+        if self.channel.needs_session(known) {
+            // The headers of `initialize` do not have the revision of an earlier `initialize`.
+            self.channel.end_session();
+            known = handshake::initialize(&self.channel, known).await?;
+        }
+        Ok(known)
     }
 
-    /// Sends a request once. Returns `None` if the answer requires that it is sent again.
-    async fn attempt(&self, outgoing: &Outgoing, sent: &mut Sent, time: Duration) -> Result<Option<Reply>, Failed> {
-        let (answer, Reaction { action, executed }) = self.post(outgoing, sent, time).await?;
-        if let Action::Accept(lesson) | Action::Again(lesson) = action
-            && let Some(known) = sent.known.after(lesson)
+    /// Returns the description of the server. The server is asked once.
+    pub(super) async fn about(&self) -> Result<About, ClientError> {
         {
-            self.end_session();
-            self.learn(known);
-        }
-        let reply = match (action, sent.known.era()) {
-            (Action::Again(_), _) => return Ok(None),
-            (Action::Unsupported, _) => Err(unsupported(answer.supported())),
-            (Action::Contradiction, _) => Err(contradiction()),
-            (Action::Accept(_) | Action::NewToken, Era::Modern) => answer.into_reply(),
-            (Action::Accept(_) | Action::NewToken, Era::Legacy) => {
-                answer.into_result().map(|result| Reply { asks: false, result: result.json })
+            let _negotiation = self.negotiation.lock().await;
+            let mut known = self.channel.known();
+            if matches!(known, Known::Nothing | Known::Unsettled) {
+                known = handshake::discover(&self.channel).await?;
             }
-        };
-        reply.map(Some).map_err(|failed| failed.executed_as(executed))
-    }
-
-    /// Returns the time at which a request that begins now ends, with all its repetitions.
-    pub(super) fn deadline(&self, timeout: Duration) -> u64 {
-        let total = timeout.max(Duration::from_secs(UPSTREAM_TOTAL_SECONDS));
-        self.host().now_ms().saturating_add(u64::try_from(total.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    /// Returns whether there is time to send a request again.
-    fn is_before(&self, deadline: u64) -> bool {
-        self.time_left(PAUSE, deadline).is_ok_and(|left| left == PAUSE)
-    }
-
-    fn time_left(&self, timeout: Duration, deadline: u64) -> Result<Duration, Failed> {
-        let left = Duration::from_millis(deadline.saturating_sub(self.host().now_ms()));
-        if left.is_zero() { Err(Failure::Timeout(timeout).into()) } else { Ok(timeout.min(left)) }
-    }
-
-    pub(super) fn failed(&self, method: Method, failed: Failed) -> ClientError {
-        let (failure, cause, executed) = failed.into_parts();
-        let error = ClientError::new(&self.server().name, method.name(), failure).executed_as(executed);
-        match cause {
-            Some(cause) => error.because(cause),
-            None => error,
+            if known.era() == Era::Legacy && self.channel.about.borrow().is_none() {
+                handshake::initialize(&self.channel, known).await?;
+            }
         }
+        if let Some(about) = &*self.channel.about.borrow() {
+            return Ok(about.clone());
+        }
+        let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+        let result = self.request(&mut Outgoing::new(Method::Discover, Params::default(), time)).await?;
+        let Known::Modern(revision) = self.channel.known() else {
+            let failure = Failure::Malformed("contradicts the earlier answers of the server");
+            return Err(self.channel.failed(Method::Discover, failure.into()));
+        };
+        let about = About::of(revision, result);
+        self.channel.about.replace(Some(about.clone()));
+        Ok(about)
     }
-}
-
-fn contradiction() -> Failed {
-    Failure::Malformed("contradicts the earlier answers of the server").into()
 }

@@ -11,12 +11,13 @@ use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::channel::Channel;
 use super::error::{ClientError, Executed, Failed, Failure};
 use super::handlers::{Answer, undeclared};
+use super::outgoing::Outgoing;
 use super::passed::Pass;
 use super::question::Question;
-use super::request::Outgoing;
+use super::request::Session;
 use super::response::Reply;
 use crate::call::call_path::CallPath;
 use crate::call::context::Context;
@@ -83,8 +84,8 @@ struct Round {
 
 impl Asked {
     /// Creates the settings for a request whose questions only the program answers, in the context of the connection.
-    pub(super) fn by_program(link: &Link) -> Self {
-        Self { cx: link.cx().clone(), pass: None, is_kept: false }
+    pub(super) fn by_program(cx: &Context) -> Self {
+        Self { cx: cx.clone(), pass: None, is_kept: false }
     }
 
     /// Returns the capabilities to declare.
@@ -98,156 +99,164 @@ impl Asked {
     }
 }
 
-impl Link {
-    /// Sends a request, answers the questions of the server, and returns the final result.
-    pub(super) async fn answered(&self, mut outgoing: Outgoing, asked: &Asked) -> Result<Box<RawValue>, ClientError> {
-        let capabilities = asked.capabilities(self.upstream().handlers.capabilities());
-        outgoing.capabilities = Some(capabilities);
-        let method = outgoing.method;
-        let failed = |failed| self.failed(method, failed).executed_as(Executed::Unknown);
-        let mut empty = 0;
-        for round in 1..=UPSTREAM_ROUNDS {
-            let reply = self.round(round, &mut outgoing, asked).await.map_err(|error| {
-                // In an earlier round, the server may have executed a part of the request.
-                let executed = if round > 1 { error.executed().or(Executed::Unknown) } else { error.executed() };
-                self.explained(error.executed_as(executed), asked)
-            });
-            let Reply { asks, result } = reply?;
-            if !asks {
-                return Ok(result);
-            }
-            let Round { answers, state } = self.read_round(round, &result, capabilities, asked).map_err(failed)?;
-            let mut params = std::mem::take(&mut outgoing.params).without(&[ANSWERS, STATE]);
-            if answers.is_empty() {
-                empty = usize::saturating_add(empty, 1);
-                if empty > UPSTREAM_EMPTY_ROUNDS {
-                    break;
-                }
-                self.host().sleep(PAUSE).await;
-            } else {
-                params = params.with(ANSWERS, answered_questions(answers).await.map_err(failed)?);
-            }
-            if let Some(state) = state {
-                params = params.with_text(STATE, &state);
-            }
-            outgoing.params = params;
-        }
-        Err(failed(Failure::LimitExceeded("the server asks questions in too many rounds").into()))
-    }
-
-    /// Explains in the error why the caller of this program was not asked.
-    fn explained(&self, error: ClientError, asked: &Asked) -> ClientError {
-        let is_for_caller = asked.pass.is_some() && *error.failure() == Failure::CapabilityRequired;
-        if !is_for_caller {
-            return error;
-        }
-        let problem = "needs to ask a person, but the caller of this program cannot be asked. A client of revision 2026-07-28 that \
-                       supports elicitation can be asked.";
-        ClientError::new(&self.server().name, error.method(), Failure::Local(problem.into()))
-            .executed_as(error.executed())
-    }
-
-    /// Sends the request of one round. If the rounds are kept, a later round of the caller's request does not send it again.
-    async fn round(&self, round: usize, outgoing: &mut Outgoing, asked: &Asked) -> Result<Reply, ClientError> {
-        if asked.is_kept && asked.cx.has_rounds() {
-            let name = format!("round {round} of {}", outgoing.target.as_deref().unwrap_or_default());
-            let of_step = outgoing.clone();
-            self.step(&asked.cx, &name, &of_step, self.exchange_call(outgoing).boxed_local()).await
-        } else {
-            self.exchange_call(outgoing).boxed_local().await
-        }
-    }
-
-    /// Runs `work` as a step of our caller's request. In a later round, a request that failed or was cancelled is sent again only if it may
-    /// be repeated, or if the server did not execute it.
-    pub(super) async fn step(
-        &self,
-        cx: &Context,
-        name: &str,
-        outgoing: &Outgoing,
-        work: LocalBoxFuture<'_, Result<Reply, ClientError>>,
-    ) -> Result<Reply, ClientError> {
-        let error = |failure, cause| self.failed(outgoing.method, Failed::new(failure, cause));
-        // A step fails with the error of a handler. The error of the client is kept beside it.
-        let failed = Cell::new(None);
-        let step = cx.step(name, &(), async || {
-            let is_in_flight = outgoing.is_in_flight.clone();
-            let _unanswered = (!outgoing.is_repeatable).then(|| Unanswered {
-                cx: cx.clone(),
-                path: cx.path(),
-                step: name.to_owned(),
-                is_in_flight,
-            });
-            let error = match work.await {
-                Ok(reply) => return Ok(Finished { reply: Some(reply), failure: None }),
-                Err(error) => error,
-            };
-            let failure = error.failure().to_string();
-            let is_final = !outgoing.is_repeatable && error.executed() != Executed::No;
-            let shown = HandlerError::new(error.to_string());
-            failed.set(Some(error));
-            if is_final { Ok(Finished { reply: None, failure: Some(failure) }) } else { Err(shown) }
+/// Sends a request, answers the questions of the server, and returns the final result.
+pub(super) async fn answered(
+    session: &Session,
+    mut outgoing: Outgoing,
+    asked: &Asked,
+) -> Result<Box<RawValue>, ClientError> {
+    let channel = &*session.channel;
+    let capabilities = asked.capabilities(channel.upstream().handlers.capabilities());
+    outgoing.capabilities = Some(capabilities);
+    let method = outgoing.method;
+    let failed = |failed| channel.failed(method, failed).executed_as(Executed::Unknown);
+    let mut empty = 0;
+    for round in 1..=UPSTREAM_ROUNDS {
+        let reply = send_round(session, round, &mut outgoing, asked).await.map_err(|error| {
+            // In an earlier round, the server may have executed a part of the request.
+            let executed = if round > 1 { error.executed().or(Executed::Unknown) } else { error.executed() };
+            explained(channel, error.executed_as(executed), asked)
         });
-        match step.await {
-            Ok(Finished { reply: Some(reply), .. }) => Ok(reply),
-            Ok(Finished { failure, .. }) => Err(failed.take().unwrap_or_else(|| {
-                error(Failure::Earlier(failure.unwrap_or_default()), None).executed_as(Executed::Unknown)
-            })),
-            Err(other) => Err(failed
-                .take()
-                .unwrap_or_else(|| error(Failure::Local(other.message().to_owned()), other.0.cause.clone()))),
+        let Reply { asks, result } = reply?;
+        if !asks {
+            return Ok(result);
         }
+        let Round { answers, state } = read_round(channel, round, &result, capabilities, asked).map_err(failed)?;
+        let mut params = std::mem::take(&mut outgoing.params).without(&[ANSWERS, STATE]);
+        if answers.is_empty() {
+            empty = usize::saturating_add(empty, 1);
+            if empty > UPSTREAM_EMPTY_ROUNDS {
+                break;
+            }
+            channel.host().sleep(PAUSE).await;
+        } else {
+            params = params.with(ANSWERS, answered_questions(answers).await.map_err(failed)?);
+        }
+        if let Some(state) = state {
+            params = params.with_text(STATE, &state);
+        }
+        outgoing.params = params;
     }
+    Err(failed(Failure::LimitExceeded("the server asks questions in too many rounds").into()))
+}
 
-    /// Reads the questions of a round, and prepares their answers. If a question cannot be answered, this fails before any is asked.
-    fn read_round(
-        &self,
-        round: usize,
-        result: &RawValue,
-        capabilities: ClientCapabilities,
-        asked: &Asked,
-    ) -> Result<Round, Failed> {
-        let malformed = |problem| Failed::from(Failure::Malformed(problem));
-        let exceeded = |limit| Failed::from(Failure::LimitExceeded(limit));
-        let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST)
-            .map_err(|_| malformed("has a result that is not JSON"))?;
-        let result = document.root();
-        let state = match result.get(STATE) {
-            None => None,
-            Some(state) => Some(state.as_str().ok_or_else(|| malformed("has a `requestState` that is not a string"))?),
-        };
-        if state.as_ref().is_some_and(|state| state.len() > UPSTREAM_STATE_BYTES) {
-            return Err(exceeded("the request state is too long"));
-        }
-        let requests = result.get("inputRequests");
-        if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
-            return Err(malformed("has `inputRequests` that are not an object"));
-        }
-        let mut answers = Vec::new();
-        for (key, request) in requests.into_iter().flat_map(Value::members) {
-            if answers.len() >= UPSTREAM_QUESTIONS {
-                return Err(exceeded("the server asks too many questions at once"));
-            }
-            if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
-                return Err(exceeded("a question is too long"));
-            }
-            let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
-            let question = Question::of(&self.server().name, &method, request.get("params"));
-            let question = question?.ok_or(Failure::CapabilityRequired)?;
-            let answer = match (self.upstream().handlers.answer(&question, &asked.cx)?, asked.pass) {
-                (Some(answer), _) => answer,
-                (None, Some(pass)) if question.is_declared(capabilities) => {
-                    pass(&question, round, answers.len(), &key, &asked.cx)?
-                }
-                _ => return Err(undeclared()),
-            };
-            answers.push((key.into_owned(), answer));
-        }
-        if answers.is_empty() && state.is_none() {
-            return Err(malformed("asks for input without a question and without a `requestState`"));
-        }
-        Ok(Round { answers, state: state.map(Into::into) })
+/// Explains in the error why the caller of this program was not asked.
+fn explained(channel: &Channel, error: ClientError, asked: &Asked) -> ClientError {
+    let is_for_caller = asked.pass.is_some() && *error.failure() == Failure::CapabilityRequired;
+    if !is_for_caller {
+        return error;
     }
+    let problem = "needs to ask a person, but the caller of this program cannot be asked. A client of revision 2026-07-28 that \
+                   supports elicitation can be asked.";
+    ClientError::new(&channel.server().name, error.method(), Failure::Local(problem.into()))
+        .executed_as(error.executed())
+}
+
+/// Sends the request of one round. If the rounds are kept, a later round of the caller's request does not send it again.
+async fn send_round(
+    session: &Session,
+    round: usize,
+    outgoing: &mut Outgoing,
+    asked: &Asked,
+) -> Result<Reply, ClientError> {
+    if asked.is_kept && asked.cx.has_rounds() {
+        let name = format!("round {round} of {}", outgoing.target.as_deref().unwrap_or_default());
+        let of_step = outgoing.clone();
+        step(&session.channel, &asked.cx, &name, &of_step, session.exchange(outgoing).boxed_local()).await
+    } else {
+        session.exchange(outgoing).await
+    }
+}
+
+/// Runs `work` as a step of our caller's request. In a later round, a request that failed or was cancelled is sent again only if it may
+/// be repeated, or if the server did not execute it.
+pub(super) async fn step(
+    channel: &Channel,
+    cx: &Context,
+    name: &str,
+    outgoing: &Outgoing,
+    work: LocalBoxFuture<'_, Result<Reply, ClientError>>,
+) -> Result<Reply, ClientError> {
+    let error = |failure, cause| channel.failed(outgoing.method, Failed::new(failure, cause));
+    // A step fails with the error of a handler. The error of the client is kept beside it.
+    let failed = Cell::new(None);
+    let step = cx.step(name, &(), async || {
+        let is_in_flight = outgoing.is_in_flight.clone();
+        let _unanswered = (!outgoing.is_repeatable).then(|| Unanswered {
+            cx: cx.clone(),
+            path: cx.path(),
+            step: name.to_owned(),
+            is_in_flight,
+        });
+        let error = match work.await {
+            Ok(reply) => return Ok(Finished { reply: Some(reply), failure: None }),
+            Err(error) => error,
+        };
+        let failure = error.failure().to_string();
+        let is_final = !outgoing.is_repeatable && error.executed() != Executed::No;
+        let shown = HandlerError::new(error.to_string());
+        failed.set(Some(error));
+        if is_final { Ok(Finished { reply: None, failure: Some(failure) }) } else { Err(shown) }
+    });
+    match step.await {
+        Ok(Finished { reply: Some(reply), .. }) => Ok(reply),
+        Ok(Finished { failure, .. }) => Err(failed.take().unwrap_or_else(|| {
+            error(Failure::Earlier(failure.unwrap_or_default()), None).executed_as(Executed::Unknown)
+        })),
+        Err(other) => Err(failed
+            .take()
+            .unwrap_or_else(|| error(Failure::Local(other.message().to_owned()), other.0.cause.clone()))),
+    }
+}
+
+/// Reads the questions of a round, and prepares their answers. If a question cannot be answered, this fails before any is asked.
+fn read_round(
+    channel: &Channel,
+    round: usize,
+    result: &RawValue,
+    capabilities: ClientCapabilities,
+    asked: &Asked,
+) -> Result<Round, Failed> {
+    let malformed = |problem| Failed::from(Failure::Malformed(problem));
+    let exceeded = |limit| Failed::from(Failure::LimitExceeded(limit));
+    let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST)
+        .map_err(|_| malformed("has a result that is not JSON"))?;
+    let result = document.root();
+    let state = match result.get(STATE) {
+        None => None,
+        Some(state) => Some(state.as_str().ok_or_else(|| malformed("has a `requestState` that is not a string"))?),
+    };
+    if state.as_ref().is_some_and(|state| state.len() > UPSTREAM_STATE_BYTES) {
+        return Err(exceeded("the request state is too long"));
+    }
+    let requests = result.get("inputRequests");
+    if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
+        return Err(malformed("has `inputRequests` that are not an object"));
+    }
+    let mut answers = Vec::new();
+    for (key, request) in requests.into_iter().flat_map(Value::members) {
+        if answers.len() >= UPSTREAM_QUESTIONS {
+            return Err(exceeded("the server asks too many questions at once"));
+        }
+        if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
+            return Err(exceeded("a question is too long"));
+        }
+        let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
+        let question = Question::of(&channel.server().name, &method, request.get("params"));
+        let question = question?.ok_or(Failure::CapabilityRequired)?;
+        let answer = match (channel.upstream().handlers.answer(&question, &asked.cx)?, asked.pass) {
+            (Some(answer), _) => answer,
+            (None, Some(pass)) if question.is_declared(capabilities) => {
+                pass(&question, round, answers.len(), &key, &asked.cx)?
+            }
+            _ => return Err(undeclared()),
+        };
+        answers.push((key.into_owned(), answer));
+    }
+    if answers.is_empty() && state.is_none() {
+        return Err(malformed("asks for input without a question and without a `requestState`"));
+    }
+    Ok(Round { answers, state: state.map(Into::into) })
 }
 
 /// Waits for the answers of a round at the same time. Returns them as a JSON object.

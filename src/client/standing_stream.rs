@@ -8,16 +8,15 @@
 //! Source: 2025-11-25, basic/transports, "Listening for Messages from the Server".
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures::future::{Either, select};
-use futures::pin_mut;
 
-use super::connection::Link;
+use super::channel::Channel;
 use super::error::Failed;
 use super::event_stream::EventStream;
-use super::exchange::{Expected, TOO_LONG, media_type, read_events};
-use super::observer::Observer;
+use super::exchange::{Expected, Receiver, TOO_LONG, media_type, read_events};
 use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Era;
@@ -25,65 +24,51 @@ use crate::protocol::revision::Era;
 /// The longest time to wait for the head of the stream. Some servers send it only with the first message.
 const OPENING: Duration = Duration::from_secs(UPSTREAM_STREAM_SECONDS);
 
-impl Link {
-    /// Opens the stream of a new session, if the program answers questions. A server without such a stream answers with status 405, and
-    /// the client goes on without it.
-    pub(super) async fn open_standing_stream(&self) {
-        let upstream = self.upstream();
-        let is_needed = upstream.handlers.capabilities() != ClientCapabilities::default() && self.has_session();
-        if !is_needed {
-            return;
-        }
-        let Ok(request) = self.stream_request().await else { return };
-        let opening = upstream.transport.open(request, self.host());
-        let Either::Left((Ok(opened), _)) = select(opening, self.host().sleep(OPENING)).await else { return };
-        let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
-        if let Some(mut stream) = self.standing_stream.try_lock()
-            && is_stream
-        {
-            *stream = Some(EventStream::new(opened));
-        }
+/// Opens the stream of a new session, if the program answers questions. A server without such a stream answers with status 405, and the
+/// client goes on without it.
+pub(super) async fn open(channel: &Channel) {
+    let is_needed =
+        channel.upstream().handlers.capabilities() != ClientCapabilities::default() && channel.has_session();
+    if !is_needed {
+        return;
     }
-
-    /// Runs the exchange of a request. Meanwhile, `observer` gets the messages on the stream of the session, whose bytes count as bytes of
-    /// the answers that the request expects.
-    ///
-    /// # Errors
-    /// The exchange fails, or a question cannot be answered.
-    pub(super) async fn listening<T>(
-        &self,
-        expected: &Expected<'_>,
-        observer: &Observer<'_>,
-        exchange: impl Future<Output = Result<T, Failed>>,
-    ) -> Result<T, Failed> {
-        let messages = self.standing_messages(expected, observer);
-        pin_mut!(exchange, messages);
-        match select(exchange, messages).await {
-            Either::Left((answer, _)) => answer,
-            Either::Right((Ok(()), exchange)) => exchange.await,
-            Either::Right((Err(failed), _)) => Err(failed),
-        }
+    let Ok(request) = channel.stream_request().await else { return };
+    let opening = channel.open(request);
+    let Either::Left((Ok(opened), _)) = select(opening, channel.host().sleep(OPENING)).await else { return };
+    let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
+    if let Some(mut stream) = channel.standing_stream.try_lock()
+        && is_stream
+    {
+        *stream = Some(EventStream::new(opened));
     }
+}
 
-    /// Reads the stream to its end. If several requests wait for their answers, one of them at a time reads the stream.
-    async fn standing_messages(&self, request: &Expected<'_>, observer: &Observer<'_>) -> Result<(), Failed> {
-        let mut stream = self.standing_stream.lock().await;
-        let Some(open) = &mut *stream else { return Ok(()) };
-        // No id is empty, so no response on this stream is the answer to a request.
-        let expected = Expected {
-            id: "",
-            era: Era::Legacy,
-            bytes: UPSTREAM_BYTES,
-            received: request.received,
-            total: request.total,
-            position: RefCell::default(),
-        };
-        match read_events(open, &expected, observer).await {
-            Err(failed) if !failed.is_interruption() && *failed.failure() != TOO_LONG => Err(failed),
-            _ => {
-                *stream = None;
-                Ok(())
-            }
+/// Reads the stream to its end, while a request waits for its answer. The bytes of the stream count as bytes of the answers that the request
+/// expects. If several requests wait, one of them at a time reads the stream.
+///
+/// # Errors
+/// A question cannot be answered.
+pub(super) async fn messages(
+    channel: &Channel,
+    request: Rc<Expected>,
+    receiver: Rc<impl Receiver>,
+) -> Result<(), Failed> {
+    let mut stream = channel.standing_stream.lock().await;
+    let Some(open) = &mut *stream else { return Ok(()) };
+    // No id is empty, so no response on this stream is the answer to a request.
+    let expected = Expected {
+        id: String::new(),
+        era: Era::Legacy,
+        bytes: UPSTREAM_BYTES,
+        received: request.received.clone(),
+        total: request.total,
+        position: RefCell::default(),
+    };
+    match read_events(open, &expected, &*receiver).await {
+        Err(failed) if !failed.is_interruption() && *failed.failure() != TOO_LONG => Err(failed),
+        _ => {
+            *stream = None;
+            Ok(())
         }
     }
 }
