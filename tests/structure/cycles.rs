@@ -25,7 +25,7 @@ pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
 }
 
 /// Returns all files that `file` imports, directly or indirectly.
-fn reached<'i>(imports: &'i Imports, file: &str) -> BTreeSet<&'i str> {
+pub(crate) fn reached<'i>(imports: &'i Imports, file: &str) -> BTreeSet<&'i str> {
     let mut reached = BTreeSet::new();
     let mut open: Vec<&str> = vec![file];
     while let Some(file) = open.pop() {
