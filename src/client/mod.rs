@@ -53,7 +53,6 @@
 //! | `event_stream` | an open event stream |
 //! | `standing_stream` | the event stream of a session |
 //! | `challenge` | the `WWW-Authenticate` header |
-//! | `transport` | the ways to reach a server |
 //! | `call` | a call of a tool |
 //! | `tool_request` | the request of a call, with what the definition of the tool adds |
 //! | `param_headers` | the headers that repeat arguments |
@@ -115,7 +114,6 @@ mod standing_stream;
 mod token_of_call;
 mod token_source;
 mod tool_request;
-mod transport;
 mod upstream;
 mod visible_schema;
 
@@ -132,5 +130,6 @@ pub use question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use result::CallResult;
 pub use source::RemoteTools;
-pub use transport::Transport;
 pub use upstream::Upstream;
+
+pub use crate::host::transport::Transport;

@@ -15,7 +15,7 @@
 //! | `auth_failure` | the responses to requests that fail authentication or authorization |
 //! | `body` | the reading of a body |
 //! | `in_flight` | the memory for all request bodies of an isolate |
-//! | `in_process` | an endpoint in the same program, as a transport of the client |
+//! | `in_process` | an endpoint in the same program, as a transport |
 //! | `era` | the kind and the revision of a message |
 //! | `request_headers` | the standard headers, which must agree with the body |
 //! | `http_error` | errors before a method runs, and the HTTP status of every error |

@@ -1,17 +1,18 @@
 //! Cycles in a graph of files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Imports;
 
 /// Returns the import cycles: for each set of files that import each other, the imports between them.
 pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
     let mut cycles = BTreeSet::new();
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        imports.keys().map(|file| (file.as_str(), reached(imports, file))).collect();
     for file in imports.keys() {
-        let members: BTreeSet<&str> = reached(imports, file)
-            .into_iter()
-            .filter(|other| reached(imports, other).contains(file.as_str()))
-            .collect();
+        let leads_back = |other: &&str| reached.get(other).is_some_and(|files| files.contains(file.as_str()));
+        let from_here = reached.get(file.as_str()).into_iter().flatten();
+        let members: BTreeSet<&str> = from_here.copied().filter(leads_back).collect();
         let inner = |file: &str| {
             let targets = imports.get(file).into_iter().flatten().map(String::as_str);
             targets.filter(|target| members.contains(target)).collect::<Vec<_>>().join(", ")

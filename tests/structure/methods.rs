@@ -29,7 +29,15 @@ struct Method<'s> {
     file: &'s str,
 }
 
-/// A method call.
+/// A call of a method in another file.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MethodCall {
+    pub from: String,
+    pub to: String,
+    pub type_name: String,
+}
+
+/// The receiver of a method call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Receiver<'s> {
     Itself,
@@ -37,8 +45,8 @@ enum Receiver<'s> {
     Other,
 }
 
-/// Returns the files whose methods each file calls, without methods of the types `but`.
-pub(crate) fn method_calls(sources: &Sources, imports: &Imports, but: &[&str]) -> Imports {
+/// Returns the calls of methods whose `impl` is neither in the calling file nor in the home of the type.
+pub(crate) fn method_calls(sources: &Sources, imports: &Imports) -> BTreeSet<MethodCall> {
     let codes: BTreeMap<&str, String> = sources
         .iter()
         .filter(|(file, _)| !file.ends_with("tests.rs"))
@@ -70,13 +78,14 @@ pub(crate) fn method_calls(sources: &Sources, imports: &Imports, but: &[&str]) -
             }
         }
     }
-    let mut calls = Imports::new();
+    let mut calls = BTreeSet::new();
     for (file, code) in &codes {
         let reaches = |method: &&Method<'_>| known.get(file).is_some_and(|files| files.contains(method.home));
         let mut add = |found: Option<&Method<'_>>| {
             let Some(method) = found else { return };
-            if method.file != *file && method.file != method.home && !but.contains(&method.type_name) {
-                calls.entry((*file).to_owned()).or_default().insert(method.file.to_owned());
+            if method.file != *file && method.file != method.home {
+                let (from, to) = ((*file).to_owned(), method.file.to_owned());
+                calls.insert(MethodCall { from, to, type_name: method.type_name.to_owned() });
             }
         };
         for it in of_file.get(file).into_iter().flatten() {
@@ -255,11 +264,17 @@ fn method_calls_are_found() {
         file("a/other.rs", "use super::link::Link; fn f(link: &Link) { link\n.send(); Link::read(link); x.private() }"),
         file("b.rs", "fn f() { y.send(); }"),
     ]);
-    let calls = method_calls(&sources, &crate::imports::imports(&sources), &[]);
-    let of = |file: &str| calls.get(file).into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
-    assert_eq!(of("a/send.rs"), ["a/read.rs"]);
-    assert_eq!(of("a/read.rs"), ["a/send.rs"], "the call is in the `impl` of a trait");
-    assert_eq!(of("a/other.rs"), ["a/read.rs", "a/send.rs"]);
-    assert!(of("b.rs").is_empty(), "the file does not reach the type");
-    assert!(method_calls(&sources, &crate::imports::imports(&sources), &["Link"]).is_empty());
+    let calls = method_calls(&sources, &crate::imports::imports(&sources));
+    let calls: Vec<_> =
+        calls.iter().map(|call| format!("{} calls {} in {}", call.from, call.type_name, call.to)).collect();
+    assert_eq!(
+        calls,
+        [
+            "a/other.rs calls Link in a/read.rs",
+            "a/other.rs calls Link in a/send.rs",
+            // The call is in the `impl` of a trait.
+            "a/read.rs calls Link in a/send.rs",
+            "a/send.rs calls Link in a/read.rs",
+        ]
+    );
 }

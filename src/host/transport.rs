@@ -1,10 +1,10 @@
-//! The ways to reach a server.
+//! The ways to reach another server.
 
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 
-use crate::host::{FetchError, Host, Opened, Outbound};
+use super::{FetchError, Host, Opened, Outbound};
 
 /// A way to reach a server: the network, a service binding, or an [`Endpoint`](crate::Endpoint) in the same program.
 pub trait Transport {
@@ -17,7 +17,7 @@ pub trait Transport {
 }
 
 /// The network.
-pub(super) struct Network;
+pub(crate) struct Network;
 
 impl Transport for Network {
     fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
