@@ -1,6 +1,5 @@
 //! The connections of a client to its servers, for one call of a handler.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::FutureExt;
@@ -8,7 +7,7 @@ use futures::FutureExt;
 use super::channel::Channel;
 use super::ending;
 use super::error::{ClientError, Failure};
-use super::listing::{ListLock, Listing};
+use super::lists::Lists;
 use super::mcp_client::{McpClient, Server};
 use super::of_call::OfCall;
 use super::request::Session;
@@ -25,10 +24,8 @@ pub struct Connection(Rc<[Rc<Link>]>);
 /// The connection to one server, for one call of a handler. Dropping it ends the session.
 pub(super) struct Link {
     pub channel: Rc<Channel>,
-    pub session: Session,
-    /// The tools of the server if they were listed in this call, and the number of changes before.
-    pub tools: RefCell<Option<(u64, Rc<Listing>)>>,
-    pub list_locks: RefCell<Vec<ListLock>>,
+    pub session: Rc<Session>,
+    pub lists: Lists,
 }
 
 /// One server of a [`Connection`].
@@ -91,8 +88,8 @@ impl Connection {
 impl Link {
     fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
         let channel = Rc::new(Channel::new(client, server, of_call));
-        let session = Session::new(channel.clone());
-        Self { channel, session, tools: RefCell::default(), list_locks: RefCell::default() }
+        let session = Rc::new(Session::new(channel.clone()));
+        Self { channel, lists: Lists::new(session.clone()), session }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The requests for the lists of servers, with all their pages.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -8,128 +8,38 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::lock::Mutex;
 
-use super::connection::{Connection, Link, Peer};
-use super::definition::{Kind, Listed, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
+use super::channel::Channel;
+use super::definition::{Kind, Listed, TOOLS};
 use super::error::{ClientError, Failure};
 use super::list_cache::{Cached, Key, time_to_live};
-use super::listing::{Listing, Outcome, Toolset};
-use super::mcp_client::Server;
+use super::listing::{ListLock, Listing, Outcome};
 use super::message::Params;
 use super::outgoing::Outgoing;
+use super::request::Session;
 use super::send::deadline;
 use crate::host::{Level, warning};
 use crate::json::{Document, JsonLimits};
 use crate::limits::{
     UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
-    UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,
+    UPSTREAM_PAGES_BYTES,
 };
-use crate::parallel::parallel;
 use crate::protocol::revision::Era;
 
-impl Connection {
-    /// Lists the tools of all servers. If a server fails, [`Listing::missing`] has its error.
-    ///
-    /// ```
-    /// use edge_mcp::client::McpClient;
-    /// use edge_mcp::Context;
-    ///
-    /// async fn names(client: McpClient, cx: Context) -> Vec<String> {
-    ///     let listing = client.connect(&cx).list_tools().await;
-    ///     let names = listing.items.iter().map(|tool| tool.full_name());
-    ///     names.chain(listing.missing.iter().map(ToString::to_string)).collect()
-    /// }
-    /// ```
-    pub async fn list_tools(&self) -> Listing {
-        self.list(TOOLS).await
-    }
-
-    /// Lists the tools of all servers, by server.
-    pub async fn list_toolsets(&self) -> Vec<Toolset> {
-        let toolset = |(link, tools): (Rc<Link>, Outcome)| Toolset {
-            server: link.channel.server().name.clone(),
-            tools: tools.map(Rc::unwrap_or_clone),
-        };
-        self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
-    }
-
-    /// Lists the resources of all servers.
-    pub async fn list_resources(&self) -> Listing {
-        self.list(RESOURCES).await
-    }
-
-    /// Lists the resource templates of all servers.
-    pub async fn list_resource_templates(&self) -> Listing {
-        self.list(TEMPLATES).await
-    }
-
-    /// Lists the prompts of all servers.
-    pub async fn list_prompts(&self) -> Listing {
-        self.list(PROMPTS).await
-    }
-
-    /// Joins the lists of all servers. A server that fails does not affect the others.
-    async fn list(&self, kind: Kind) -> Listing {
-        let mut all = Listing::default();
-        for (_, list) in self.each_list(kind, |_| true).await {
-            match list {
-                Ok(list) => {
-                    all.items.extend_from_slice(&list.items);
-                    all.left_out.extend_from_slice(&list.left_out);
-                    all.is_truncated |= list.is_truncated;
-                    all.is_stale |= list.is_stale;
-                }
-                Err(error) => all.missing.push(error),
-            }
-        }
-        all
-    }
-
-    /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
-    pub(super) async fn each_list(&self, kind: Kind, wanted: impl Fn(&Server) -> bool) -> Vec<(Rc<Link>, Outcome)> {
-        let links = self.links().iter().filter(|link| wanted(link.channel.server())).cloned();
-        let asked = links.map(|link| async move {
-            let list = link.list(kind).await;
-            (link, list)
-        });
-        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
-    }
+/// The lists of one server, for one call of a handler.
+pub(super) struct Lists {
+    channel: Rc<Channel>,
+    session: Rc<Session>,
+    /// The tools of the server if they were listed in this call, and the number of changes before.
+    tools: RefCell<Option<(u64, Rc<Listing>)>>,
+    list_locks: RefCell<Vec<ListLock>>,
 }
 
-impl Peer {
-    /// Lists the tools.
-    ///
-    /// # Errors
-    /// The server cannot be asked, or its answer is not valid.
-    pub async fn list_tools(&self) -> Result<Listing, ClientError> {
-        self.0.list(TOOLS).await.map(Rc::unwrap_or_clone)
+impl Lists {
+    pub(super) fn new(session: Rc<Session>) -> Self {
+        let channel = session.channel.clone();
+        Self { channel, session, tools: RefCell::default(), list_locks: RefCell::default() }
     }
 
-    /// Lists the resources.
-    ///
-    /// # Errors
-    /// As for [`list_tools`](Self::list_tools).
-    pub async fn list_resources(&self) -> Result<Listing, ClientError> {
-        self.0.list(RESOURCES).await.map(Rc::unwrap_or_clone)
-    }
-
-    /// Lists the resource templates.
-    ///
-    /// # Errors
-    /// As for [`list_tools`](Self::list_tools).
-    pub async fn list_resource_templates(&self) -> Result<Listing, ClientError> {
-        self.0.list(TEMPLATES).await.map(Rc::unwrap_or_clone)
-    }
-
-    /// Lists the prompts.
-    ///
-    /// # Errors
-    /// As for [`list_tools`](Self::list_tools).
-    pub async fn list_prompts(&self) -> Result<Listing, ClientError> {
-        self.0.list(PROMPTS).await.map(Rc::unwrap_or_clone)
-    }
-}
-
-impl Link {
     /// Returns a list: from the cache, or from the server. A task that asks for a list while another task reads it waits for this list.
     pub(super) async fn list(&self, kind: Kind) -> Outcome {
         let lock = self.list_lock(kind);

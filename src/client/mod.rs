@@ -87,6 +87,7 @@ mod handshake;
 mod headers;
 mod initialized;
 mod issued_token;
+mod list;
 mod list_cache;
 mod listeners;
 mod listing;

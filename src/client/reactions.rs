@@ -6,7 +6,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::error::Executed;
+use super::error::{Executed, Failed};
+use super::response::Answer;
 use crate::limits::UPSTREAM_RESUMPTIONS;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::revision::{Era, Revision};
@@ -39,6 +40,23 @@ pub(super) enum Form {
     Outage,
     /// Another failure.
     Failure,
+}
+
+impl Form {
+    /// Returns the form of an answer, whose stream may have been interrupted at a known position.
+    pub(super) fn of(answer: &Result<Answer, Failed>, is_resumable: bool) -> Self {
+        match answer {
+            Ok(Answer::Response { outcome: Ok(result), .. }) => Self::Result { is_modern: result.kind.is_some() },
+            Ok(answer @ Answer::Response { status, outcome: Err(error), .. }) => {
+                Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
+            }
+            Ok(Answer::Http { failed, .. }) if failed.failure().is_transient() => Self::Outage,
+            Ok(Answer::Http { status, .. }) => Self::Http { status: *status },
+            Err(failed) if failed.is_interruption() && is_resumable => Self::Interrupted,
+            Err(failed) if failed.failure().is_transient() => Self::Outage,
+            Err(_) => Self::Failure,
+        }
+    }
 }
 
 /// The eras of the known revisions that an error names.

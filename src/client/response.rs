@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure};
-use super::reactions::{Form, Offered};
 use crate::json::{Document, JsonLimits, Value};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
@@ -68,17 +67,6 @@ pub(super) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
 }
 
 impl Answer {
-    /// Returns the form of the response.
-    pub(super) fn form(&self) -> Form {
-        match self {
-            Self::Response { outcome: Ok(result), .. } => Form::Result { is_modern: result.kind.is_some() },
-            Self::Response { status, outcome: Err(error), .. } => {
-                Form::Error { status: *status, code: error.code, offered: Offered::of(&self.supported()) }
-            }
-            Self::Http { status, .. } => Form::Http { status: *status },
-        }
-    }
-
     /// Returns the revisions that an error names.
     pub(super) fn supported(&self) -> Vec<String> {
         let mut names = Vec::new();

@@ -77,7 +77,7 @@ async fn attempts(
             None => post(channel, outgoing, sent, ready, until).await?,
         };
         let Some((answer, exchange)) = posted else { continue };
-        let form = form(&answer, &exchange);
+        let form = Form::of(&answer, exchange.is_resumable());
         let is_replaced = is_replaced(channel, &answer, exchange.credential());
         let Reaction { action, executed } = loop {
             let reaction = sent.react(form);
@@ -158,17 +158,6 @@ fn learn(channel: &Channel, sent: &mut Sent, action: Action) {
     }
     channel.learn(known);
     sent.known = known;
-}
-
-/// Returns the form of an answer, as the table knows it.
-fn form(answer: &Result<Answer, Failed>, exchange: &Exchange<'_>) -> Form {
-    match answer {
-        Ok(Answer::Http { failed, .. }) if failed.failure().is_transient() => Form::Outage,
-        Ok(answer) => answer.form(),
-        Err(failed) if failed.is_interruption() && exchange.is_resumable() => Form::Interrupted,
-        Err(failed) if failed.failure().is_transient() => Form::Outage,
-        Err(_) => Form::Failure,
-    }
 }
 
 /// Returns whether there is another token than the one that an answer rejects. A source forgets a rejected token, also if the request is not

@@ -36,7 +36,7 @@ pub(super) async fn call_tool(
     let name = outgoing.target.clone().unwrap_or_default();
     let definition = match definition {
         Some(definition) => Some(definition),
-        None => link.known_tool(&name).await,
+        None => link.lists.known_tool(&name).await,
     };
     outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| is_repeatable(channel, tool));
     asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable;
@@ -54,7 +54,7 @@ pub(super) async fn call_tool(
     };
     let result = CallResult::read(json).map_err(|problem| malformed_result(channel, &outgoing, problem))?;
     // A list of this connection is newer than a definition that the program stored.
-    match link.known_tool(&name).await.or(definition) {
+    match link.lists.known_tool(&name).await.or(definition) {
         Some(tool) if !result.is_error() => {
             check_output(channel, &outgoing, &tool, &result, asked.cx.request().foreign_steps()).map(|()| result)
         }
@@ -68,7 +68,7 @@ fn new_headers(link: &Rc<Link>, outgoing: &Outgoing, name: &str) -> NewHeaders {
     Rc::new(move || {
         let (link, name, arguments) = (link.clone(), name.clone(), arguments.clone());
         let headers = async move {
-            let list = link.new_list(TOOLS).await.ok()?;
+            let list = link.lists.new_list(TOOLS).await.ok()?;
             let tool = list.items.iter().find(|item| item.is_tool(&name))?;
             Some(header_params(&link.channel, tool, &arguments))
         };
