@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
-use super::channel::Channel;
-use super::ending;
 use super::error::{ClientError, Failure};
-use super::lists::Lists;
 use super::mcp_client::{McpClient, Server};
 use super::of_call::OfCall;
-use super::request::Session;
+use super::operations::lists::Lists;
+use super::session::channel::Channel;
+use super::session::ending;
+use super::session::request::Session;
 use crate::call::context::Context;
 use crate::parallel::parallel;
 use crate::text::{Text, shortened};

@@ -6,8 +6,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::definition::{Listed, TOOLS};
 use super::mcp_client::{McpClient, Server};
+use super::operations::definition::{Listed, TOOLS};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;

@@ -46,8 +46,20 @@ const MODULES: [&str; 20] = [
 /// The files that may import every module.
 const FREE: [&str; 3] = ["lib", "testing", "documentation"];
 
-/// The modules that never import each other, although their order permits it: the importing module and the imported one.
-const NEVER: [(&str, &str); 4] = [("schema", "protocol"), ("auth", "protocol"), ("http", "client"), ("rag", "auth")];
+/// Imports that the order of the modules permits, but that never occur: the beginnings of the paths of the importing and the imported file.
+const NEVER: [(&str, &str); 10] = [
+    ("schema/", "protocol/"),
+    ("auth/", "protocol/"),
+    ("http/", "client/"),
+    ("rag/", "auth/"),
+    // The wire format of the client knows no connection.
+    ("client/wire/", "client/tokens/"),
+    ("client/wire/", "client/questions/"),
+    ("client/wire/", "client/session/"),
+    ("client/wire/", "client/operations/"),
+    ("client/session/", "client/operations/"),
+    ("client/tokens/", "client/session/"),
+];
 
 /// The imports that [`NEVER`] does not forbid yet, with the item.
 const STILL: [(&str, &str); 3] = [
@@ -150,12 +162,14 @@ fn no_module_imports_a_module_below_it() {
 /// Returns the imports that [`NEVER`] forbids, as `file imports file`.
 fn forbidden(imports: &Imports) -> Vec<String> {
     let all = imports.iter().flat_map(|(from, targets)| targets.iter().map(move |to| (from, to)));
-    let forbidden = all.filter(|(from, to)| NEVER.contains(&(module(from), module(to))));
+    let is_never =
+        |from: &str, to: &str| NEVER.iter().any(|(never, that)| from.starts_with(never) && to.starts_with(that));
+    let forbidden = all.filter(|(from, to)| is_never(from, to));
     forbidden.map(|(from, to)| format!("{from} imports {to}")).collect()
 }
 
 #[test]
-fn some_modules_never_import_each_other() {
+fn some_files_never_import_others() {
     let still = STILL.map(|(from, to)| format!("{from} imports {to}"));
     let found: BTreeSet<_> = forbidden(&imports(&sources())).into_iter().collect();
     assert_eq!(found, BTreeSet::from(still), "an import is forbidden, or an exception is not needed any more");
