@@ -72,6 +72,34 @@ fn a_session_that_ends_again_and_again_ends_the_call() {
     }
 }
 
+/// C52: one limit bounds all repetitions of a request: with another revision, in another session, for the rest of its answer, and after a
+/// pause.
+#[test]
+fn all_repetitions_have_one_limit() {
+    let error = |code: i64, data: Value| {
+        json_answer(
+            400,
+            json!({ "jsonrpc": "2.0", "id": "$id", "error": { "code": code, "message": "no", "data": data } }),
+        )
+    };
+    let session = || {
+        let initialized = result(json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
+        [initialized.header("mcp-session-id", "s"), Answer::new(202, "", "")]
+    };
+    let interrupted = || Answer::new(200, "text/event-stream", "id: e-1\ndata:\n\n");
+    let mut answers = vec![error(-32_022, json!({ "supported": ["2026-07-28"] })), error(-32_000, json!({}))];
+    answers.extend(session());
+    answers.push(Answer::new(404, "", ""));
+    answers.extend(session());
+    answers.extend((0..10).map(|_| interrupted()));
+    let (peer, host) = (Peer::new(answers), TestHost::new());
+    let connection = client(at(&peer)).connect(&context(&host));
+    let list = testing::run(host.run(async move { connection.only().expect("a server").list_tools().await }));
+    list.expect("the list ends").expect_err("a failure");
+    let sent = peer.methods().into_iter().filter(|method| method == "tools/list" || method == "GET").count();
+    assert_eq!(sent, 8, "{:?}", peer.methods());
+}
+
 /// The hostile case 55, C41: only `initialize` names a session, in visible ASCII. A wrong id is not used, and no id is in the log.
 #[test]
 fn a_session_has_a_usual_id() {

@@ -83,11 +83,11 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    pub(in crate::client) fn new(known: Known, kind: Kind, is_pinned: bool) -> Self {
+    pub(super) fn new(known: Known, kind: Kind, is_pinned: bool) -> Self {
         Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
     }
 
-    pub(in crate::client) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> Kind {
         self.kind
     }
 

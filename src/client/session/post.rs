@@ -50,7 +50,7 @@ impl<'c> Exchange<'c> {
     ///
     /// # Errors
     /// The connection has sent all requests that it may send.
-    pub(in crate::client) fn new(
+    pub(super) fn new(
         channel: &'c Rc<Channel>,
         outgoing: &Outgoing,
         known: Known,
@@ -79,12 +79,12 @@ impl<'c> Exchange<'c> {
     }
 
     /// Returns the credential of the request.
-    pub(in crate::client) fn credential(&self) -> Option<&HeaderValue> {
+    pub(super) fn credential(&self) -> Option<&HeaderValue> {
         self.credential.as_ref()
     }
 
     /// Reads the answer.
-    pub(in crate::client) async fn read(&mut self, opening: Opening) -> Result<Answer, Failed> {
+    pub(super) async fn read(&mut self, opening: Opening) -> Result<Answer, Failed> {
         let (expected, observer) = (self.expected.clone(), self.observer.clone());
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
@@ -99,7 +99,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// Requests the events after the last one, and reads the rest of the answer.
-    pub(in crate::client) async fn resume(&mut self) -> Result<Answer, Failed> {
+    pub(super) async fn resume(&mut self) -> Result<Answer, Failed> {
         let Some(position) = self.expected.position.take() else { return Err(Failure::Interrupted.into()) };
         let (channel, expected, observer) = (self.channel, self.expected.clone(), self.observer.clone());
         let exchange = async {
@@ -123,7 +123,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// Ends the exchange. If the request exceeded a limit, the server is asked to cancel it.
-    pub(in crate::client) fn end(mut self, answer: &Result<Answer, Failed>) {
+    pub(super) fn end(mut self, answer: &Result<Answer, Failed>) {
         self.unanswered.settle(answer);
     }
 
