@@ -9,6 +9,7 @@ use futures::future::LocalBoxFuture;
 use super::listeners::Listeners;
 use crate::client::error::ClientError;
 use crate::client::wire::message::Params;
+use crate::limits::UPSTREAM_REPETITIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
 
@@ -43,6 +44,8 @@ pub(in crate::client) struct Outgoing {
     /// The number of bytes of all answers to the request, and its limit.
     pub received: Rc<Cell<usize>>,
     pub most_bytes: usize,
+    /// The number of times that the request was sent again, in all its rounds. Clones share it.
+    pub repetitions: Rc<Cell<usize>>,
     /// Whether the request was sent, and its answer has not arrived. Clones share it.
     pub is_in_flight: Rc<Cell<bool>>,
 }
@@ -63,7 +66,15 @@ impl Outgoing {
             listeners: Listeners::default(),
             received: Rc::default(),
             most_bytes: usize::MAX,
+            repetitions: Rc::default(),
             is_in_flight: Rc::default(),
         }
+    }
+
+    /// Counts a repetition. Returns `false` if the request cannot be sent again.
+    pub(super) fn repeats(&self) -> bool {
+        let repetitions = self.repetitions.get();
+        self.repetitions.set(repetitions.saturating_add(1));
+        repetitions < UPSTREAM_REPETITIONS
     }
 }

@@ -14,7 +14,7 @@ use super::post::Exchange;
 use super::reactions::{Action, Form, Kind, Lesson, Reaction};
 use crate::client::error::{ClientError, Executed, Failed, Failure};
 use crate::client::wire::response::{Answer, Reply, unsupported};
-use crate::limits::{UPSTREAM_ATTEMPTS, UPSTREAM_TOTAL_SECONDS};
+use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
@@ -43,7 +43,7 @@ impl Accepted {
     }
 }
 
-/// Sends a request until the table accepts an answer, or a failure is final.
+/// Sends a request until the table accepts an answer, or a failure is final. The number of repetitions is limited.
 ///
 /// `sent` has the knowledge about the server that the answers lead to. Except for `server/discover`, an era that ends takes its session with
 /// it.
@@ -71,12 +71,17 @@ async fn attempts(
     let failed = |failed| channel.failed(method, failed);
     let until = outgoing.deadline.unwrap_or_else(|| deadline(channel, outgoing.timeout));
     let mut interrupted: Option<Exchange<'_>> = None;
-    for _ in 0..UPSTREAM_ATTEMPTS {
+    loop {
         let posted = match interrupted.take() {
             Some(mut exchange) => Some((exchange.resume().await, exchange)),
             None => post(channel, outgoing, sent, ready, until).await?,
         };
-        let Some((answer, exchange)) = posted else { continue };
+        let Some((answer, exchange)) = posted else {
+            if outgoing.repeats() {
+                continue;
+            }
+            return Err(failed(contradiction()));
+        };
         let form = Form::of(&answer, exchange.is_resumable());
         let is_replaced = is_replaced(channel, &answer, exchange.credential());
         let Reaction { action, executed } = loop {
@@ -88,7 +93,7 @@ async fn attempts(
                 Action::Pause => time_left(channel, PAUSE, until).is_ok_and(|left| left == PAUSE),
                 _ => true,
             };
-            if is_possible {
+            if is_possible && (!reaction.action.repeats() || outgoing.repeats()) {
                 break reaction;
             }
         };
@@ -116,7 +121,6 @@ async fn attempts(
             (_, Ok(answer)) => return Ok(Accepted { answer, executed }),
         }
     }
-    Err(failed(contradiction()))
 }
 
 /// Posts a request and reads its answer. Returns `None` if the session of the request ended before it was posted.
