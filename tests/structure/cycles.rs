@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Imports;
 
-/// Returns the import cycles: for each set of files that import each other, the imports between them.
+/// Returns the cycles: for each set of files that use each other, the arrows between them.
 pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
     let mut cycles = BTreeSet::new();
     let reached: BTreeMap<&str, BTreeSet<&str>> =
@@ -18,7 +18,7 @@ pub(crate) fn cycles(imports: &Imports) -> Vec<String> {
             targets.filter(|target| members.contains(target)).collect::<Vec<_>>().join(", ")
         };
         if !members.is_empty() {
-            let edges = members.iter().map(|file| format!("{file} imports {}", inner(file)));
+            let edges = members.iter().map(|file| format!("{file} uses {}", inner(file)));
             cycles.insert(edges.collect::<Vec<_>>().join("\n"));
         }
     }
