@@ -4,6 +4,7 @@ use std::future::IntoFuture;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::write;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -21,7 +22,6 @@ use crate::client::questions::passed::{Pass, pass};
 use crate::client::session::listeners::{Listeners, LogMessage, Progress};
 use crate::client::session::outgoing::Outgoing;
 use crate::client::wire::message::Params;
-use crate::json::write;
 use crate::limits::PROGRESS_MESSAGE;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;

@@ -5,6 +5,7 @@
 use std::future::IntoFuture;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -16,7 +17,6 @@ use crate::client::error::{ClientError, Failure};
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::wire::message::Params;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::protocol::content::{PromptMessage, ResourceContents};
 use crate::protocol::method::Method;
 

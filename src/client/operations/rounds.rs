@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,6 @@ use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::session::request::Session;
 use crate::client::wire::response::Reply;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::{
     UPSTREAM_EMPTY_ROUNDS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS, UPSTREAM_ROUNDS, UPSTREAM_STATE_BYTES,
 };

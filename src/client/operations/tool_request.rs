@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 
 use super::definition::{Listed, Output, TOOLS};
@@ -17,7 +18,6 @@ use crate::client::session::outgoing::{HeaderParams, NewHeaders, Outgoing};
 use crate::client::session::send::deadline;
 use crate::client::wire::response::Reply;
 use crate::host::warning;
-use crate::json::{Document, JsonLimits};
 use crate::protocol::method::Method;
 use crate::schema::NotEnforceable;
 

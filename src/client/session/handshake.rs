@@ -6,6 +6,7 @@ use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::{Document, JsonLimits, write};
 use futures::FutureExt;
 use http::HeaderValue;
 use serde_json::value::RawValue;
@@ -22,7 +23,6 @@ use crate::client::error::ClientError;
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{Answer, RpcResult, unsupported};
-use crate::json::{Document, JsonLimits, write};
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;

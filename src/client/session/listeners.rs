@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::{Value, deserialize};
 use serde::Deserialize;
 
-use crate::json::{Value, deserialize};
 use crate::protocol::log_level::LogLevel;
 
 /// The progress of a call, as the server reports it.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
@@ -13,7 +14,6 @@ use crate::client::error::{Failed, Failure};
 use crate::client::questions::question::Question;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
 use crate::host::warning;
-use crate::json::{Document, JsonLimits, Value, write};
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::revision::Era;

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use http::HeaderValue;
 
 use super::token_source::TokenSource;
-use crate::auth::SecureUrl;
 use crate::client::error::Failed;
 use crate::client::of_call::OfCall;
+use crate::config::SecureUrl;
 
 /// The credential for one server, for one connection.
 pub(in crate::client) struct Credential {

@@ -11,9 +11,9 @@ use http::HeaderValue;
 
 use super::client_credentials::ClientCredentials;
 use super::token_source::TokenSource;
-use crate::auth::SecureUrl;
 use crate::client::error::{Failed, Failure};
 use crate::client::of_call::OfCall;
+use crate::config::SecureUrl;
 use crate::host::FetchLimits;
 use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
 

@@ -8,12 +8,12 @@ use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
 use super::token_source::TokenSource;
-use crate::auth::SecureUrl;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::error::{Failed, Failure};
 use crate::client::of_call::OfCall;
 use crate::client::wire::headers;
+use crate::config::SecureUrl;
 
 /// A function that returns the token for a call.
 pub(in crate::client) type TokenOf = dyn Fn(Context) -> LocalBoxFuture<'static, Result<Option<String>, HandlerError>>;

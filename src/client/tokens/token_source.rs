@@ -3,9 +3,9 @@
 use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
-use crate::auth::SecureUrl;
 use crate::client::error::Failed;
 use crate::client::of_call::OfCall;
+use crate::config::SecureUrl;
 
 /// A source of access tokens for one server, for one connection. The `Authorization` header of a request has the token.
 ///
