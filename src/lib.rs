@@ -256,9 +256,9 @@ pub mod parsers {
     pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
     pub use crate::auth::introspection::parse_answer;
     #[cfg(feature = "client")]
-    pub use crate::client::passed::labelled;
+    pub use crate::client::questions::passed::labelled;
     #[cfg(feature = "client")]
-    pub use crate::client::sse::{Event, EventReader};
+    pub use crate::client::wire::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};
     pub use crate::server::approval::message;
     pub use crate::text::{line, sentence, shortened, visible};

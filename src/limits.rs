@@ -295,8 +295,8 @@ limits! {
             "a request state of another MCP server" => "the call fails";
         UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":
             "the start of the event stream of a session" => "the client continues without the stream";
-        UPSTREAM_ATTEMPTS: usize = 4, Count, "":
-            "times that the client sends a request, including all repetitions" => "the call fails";
+        UPSTREAM_REPETITIONS: usize = 7, Count, "":
+            "repetitions of a request to another MCP server, in all its rounds" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":
             "pages of a list of another MCP server" => "the list has the items so far";
         UPSTREAM_PAGES_BYTES: usize = 8 << 20, Bytes, "":

@@ -7,8 +7,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::definition::{Listed, TOOLS};
 use super::mcp_client::{McpClient, Server};
+use super::operations::definition::{Listed, TOOLS};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
@@ -107,7 +107,7 @@ impl Source for RemoteTools {
                     }
                 };
                 for listed in list.items.iter().filter(|tool| source.includes(tool)) {
-                    match source.tool_of(listed, link.upstream().is_trusted) {
+                    match source.tool_of(listed, link.channel.upstream().is_trusted) {
                         Some(tool) => found = found.tool(tool),
                         None => warn_of_invalid(listed.server(), &cx),
                     }
@@ -159,7 +159,7 @@ impl AnyToolHandler for RemoteHandler {
                     let name = shortened(&tool);
                     return Err(HandlerError::new(format!(
                         "The server `{}` has no read-only tool `{name}`.",
-                        server.0.server().name
+                        server.0.channel.server().name
                     )));
                 }
             }
