@@ -242,6 +242,10 @@
 //!
 //! Every module can use [`limits`], the table of all limits.
 
+// Only the client uses some functions of other modules. The linker drops them from a wasm module without the client. With the feature, the
+// compiler finds functions that nothing uses.
+#![cfg_attr(not(feature = "client"), allow(dead_code))]
+
 mod agents;
 mod auth;
 mod base64;
@@ -253,7 +257,6 @@ pub mod host;
 mod http;
 pub mod json;
 pub mod limits;
-#[cfg(feature = "client")]
 mod parallel;
 mod protocol;
 #[cfg(feature = "rag")]
@@ -277,9 +280,10 @@ pub mod parsers {
     pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
     pub use crate::auth::introspection::parse_answer;
     #[cfg(feature = "client")]
-    pub use crate::client::passed::labelled;
-    #[cfg(feature = "client")]
-    pub use crate::client::sse::{Event, EventReader};
+    pub use crate::client::{
+        passed::labelled,
+        sse::{Event, EventReader},
+    };
     pub use crate::protocol::header_value::{BadEncoding, decode};
     pub use crate::server::approval::message;
     pub use crate::text::{line, sentence, shortened, visible};
@@ -320,10 +324,9 @@ pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
 pub use server::hook::ToolEvent;
-pub use server::list::IntoList;
+pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
-#[cfg(feature = "client")]
 pub use server::source::{Found, Source};
 pub use server::tool::Tool;
 pub use text::Text;

@@ -63,7 +63,6 @@ fn is_in(ranges: &[(char, char)], character: char) -> bool {
 }
 
 /// Returns whether a text has no deceptive characters, line breaks or tabs, and no spaces other than U+0020.
-#[cfg(feature = "client")]
 pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().all(|character| character == ' ' || !is_deceptive(character) && !character.is_whitespace())
 }
@@ -89,7 +88,6 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Makes the texts and the names in a value [`visible`]. The recursion is bounded by the nesting of JSON.
-#[cfg(any(feature = "client", feature = "rag"))]
 pub(crate) fn make_visible(value: &mut serde_json::Value) {
     use serde_json::Value;
     match value {

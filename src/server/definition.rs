@@ -10,6 +10,7 @@ use super::builder::Definitions;
 use super::cache::{CacheHint, Cacheable};
 use super::checked_tools;
 use super::completion::Completions;
+use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
@@ -86,7 +87,7 @@ impl Definitions {
     }
 
     /// Returns the lists that are the same for all callers and in all requests.
-    pub(super) fn general_lists(&self) -> Vec<Cacheable> {
+    pub(super) fn general_lists(&self) -> Vec<ListKind> {
         let mut lists = Vec::new();
         // A page depends on its cursor, so pages are not cached. Sources can change.
         if self.page_size.is_some() || self.has_sources() {
@@ -96,10 +97,10 @@ impl Definitions {
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
         // The list function of a template may return other resources each time, so the list of resources is not cached.
         let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
-        add(Cacheable::ResourceTemplates, templates_are_general);
-        add(Cacheable::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
-        add(Cacheable::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
-        add(Cacheable::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
+        add(ListKind::ResourceTemplates, templates_are_general);
+        add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
+        add(ListKind::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
+        add(ListKind::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
         lists
     }
 

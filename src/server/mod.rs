@@ -17,7 +17,7 @@
 //! | `hook` | hooks that observe the calls of a tool |
 //! | `resource` | resources and resource templates |
 //! | `variables` | the variables of a URI, read into a type |
-//! | `list` | return types of functions that list or complete |
+//! | `list` | kinds of lists, and return types of functions that list or complete |
 //! | `prompt` | prompts and their versions |
 //! | `completion` | suggestions for arguments and variables |
 //! | `cache` | cache hints |
@@ -39,7 +39,6 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 mod shown_arguments;
-#[cfg(feature = "client")]
 pub(crate) mod source;
 pub(crate) mod tool;
 pub(crate) mod tool_handler;
