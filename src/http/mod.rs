@@ -29,7 +29,7 @@
 //! | `log_line`, `log_policy` | the log line of a request, and which requests have one |
 //! | `other_paths` | requests to paths other than that of the endpoint |
 //! | `page` | pages of the program |
-//! | `landing` | the landing page |
+//! | `landing` | the landing page (feature `page`) |
 //! | `document` | public documents |
 //! | `well_known` | the metadata below `/.well-known/` |
 //! | `server_json` | `/server.json` |
@@ -57,6 +57,7 @@ mod in_flight;
 #[cfg(feature = "client")]
 pub(crate) mod in_process;
 mod json_answer;
+#[cfg(feature = "page")]
 mod landing;
 pub(crate) mod limits;
 mod listen;
