@@ -61,8 +61,8 @@
 //! scripts/new ~/parcels && cd ~/parcels && npm run dev
 //! ```
 //!
-//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. With `default-features = false`,
-//! the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
+//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
+//! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
 //! feature `rag` adds the module `rag`, with tools that search documents.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
@@ -213,7 +213,7 @@
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
-//! | the landing page | [`Endpoint::without_page`] | `docs/page.md` |
+//! | the landing page (feature `page`) | [`Endpoint::without_page`] | `docs/page.md` |
 //! | the log | [`LogPolicy`] | `docs/logging.md` |
 //! | differences between the revisions | [`Revision`] | `docs/protocol.md` |
 //!
@@ -318,7 +318,7 @@ pub use protocol::description::{Annotations, Icon, Implementation, PromptArgumen
 pub use protocol::log_level::LogLevel;
 pub use protocol::message::RequestId;
 pub use protocol::revision::Revision;
-pub use server::about::{ToolInfo, ToolList, ToolType};
+pub use server::about::{ServerDetail, ServerInfo, ToolInfo, ToolList, VersionDetail};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
@@ -328,7 +328,7 @@ pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 pub use server::source::{Found, Source};
-pub use server::tool::Tool;
+pub use server::tool::{Tool, ToolType};
 pub use text::Text;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.

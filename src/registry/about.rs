@@ -1,17 +1,17 @@
 //! The data about a server that is not part of the protocol: id, release date, repository, packages and remotes.
-//!
-//! The serialized members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same
-//! data with the current names.
 
-use serde::Serialize;
+use serde_json::Value;
 
-use super::package::{Package, Remote, Repository, is_one_version};
+use super::package::{Package, Remote, Repository, first_problem, is_one_version};
 use crate::limits::SERVER_JSON_NAME;
 use crate::protocol::description::{Implementation, is_blank};
 use crate::text::Text;
 
 /// The data about a server that is not part of the protocol.
-#[derive(Clone, Default)]
+///
+/// Only builder methods create this value, so the wasm module of a server that does not call them does not contain the functions that it
+/// points to.
+#[derive(Clone)]
 pub(crate) struct About {
     pub id: Option<Text>,
     pub registry_name: Option<Text>,
@@ -21,30 +21,66 @@ pub(crate) struct About {
     pub canonical_package: Option<Text>,
     pub packages: Vec<Package>,
     pub remotes: Vec<Remote>,
+    /// Returns the first problem for which a registry would reject the server.
+    pub problem: fn(&Self, &Implementation) -> Option<String>,
+    /// Returns the entries of `server.json`.
+    pub(super) entries: fn(&Self) -> Entries,
+}
+
+/// The members of `server.json` that are made of other objects.
+#[derive(Default)]
+pub(super) struct Entries {
+    pub repository: Option<Value>,
+    pub packages: Vec<Value>,
+    pub remotes: Vec<Value>,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        let (id, registry_name, repository, release_date, canonical_package, packages, remotes) = Default::default();
+        Self {
+            id,
+            registry_name,
+            repository,
+            release_date,
+            is_outdated: false,
+            canonical_package,
+            packages,
+            remotes,
+            problem: Self::problem,
+            entries: Self::entries,
+        }
+    }
 }
 
 impl About {
-    /// Returns the first problem for which a registry would reject the server.
-    #[inline(never)]
-    pub(crate) fn problem(&self, info: &Implementation) -> Option<String> {
-        if self.id.as_ref().is_some_and(|id| slug(id).is_empty()) {
-            return Some("has an id without a letter a-z or a digit".into());
-        }
-        if self.registry_name.as_ref().is_some_and(|name| !is_registry_name(name)) {
-            return Some("has a registry name that does not have the form `io.github.ada/weather`".into());
-        }
-        if self.registry_name.is_some() && !is_one_version(&info.version) {
-            return Some("has a registry name, so its version must be one version such as `1.0.2`, not a range".into());
-        }
-        if self.release_date.as_deref().is_some_and(is_blank) {
-            return Some("has an empty release date".into());
-        }
-        if self.canonical_package.as_deref().is_some_and(is_blank) {
-            return Some("has an empty canonical package".into());
-        }
-        (self.repository.iter().find_map(Repository::problem))
+    fn problem(&self, info: &Implementation) -> Option<String> {
+        let is_named = self.registry_name.is_some();
+        let problem = first_problem([
+            (self.id.as_ref().is_none_or(|id| !slug(id).is_empty()), "has an id without a letter a-z or a digit"),
+            (
+                self.registry_name.as_ref().is_none_or(|name| is_registry_name(name)),
+                "has a registry name that does not have the form `io.github.ada/weather`",
+            ),
+            (
+                !is_named || is_one_version(&info.version),
+                "has a registry name, so its version must be one version such as `1.0.2`, not a range",
+            ),
+            (!self.release_date.as_deref().is_some_and(is_blank), "has an empty release date"),
+            (!self.canonical_package.as_deref().is_some_and(is_blank), "has an empty canonical package"),
+        ]);
+        problem
+            .or_else(|| self.repository.iter().find_map(Repository::problem))
             .or_else(|| self.packages.iter().find_map(Package::problem))
             .or_else(|| self.remotes.iter().find_map(Remote::problem))
+    }
+
+    fn entries(&self) -> Entries {
+        Entries {
+            repository: self.repository.as_ref().map(|repository| repository.0.current.clone().into()),
+            packages: self.packages.iter().map(Package::current).collect(),
+            remotes: self.remotes.iter().map(|remote| remote.0.current.clone().into()).collect(),
+        }
     }
 }
 
@@ -54,82 +90,6 @@ pub(crate) fn id(info: &Implementation, about: Option<&About>) -> String {
     let id = slug(given.unwrap_or(&info.name));
     // The slug of a name without a letter a-z or a digit is empty.
     if id.is_empty() { "server".into() } else { id }
-}
-
-/// The identity of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerInfo {
-    /// A slug that identifies the server.
-    pub id: String,
-    /// The name.
-    pub name: Text,
-    /// The description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Text>,
-    /// The source repository.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository: Option<Repository>,
-    /// The version.
-    pub version_detail: VersionDetail,
-}
-
-/// The version of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct VersionDetail {
-    /// The version, in any scheme.
-    pub version: Text,
-    /// The release date, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_date: Option<Text>,
-    /// Whether this is the latest version.
-    pub is_latest: bool,
-}
-
-/// The identity of a server, its packages and its remotes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerDetail {
-    /// The identity.
-    #[serde(flatten)]
-    pub info: ServerInfo,
-    /// The registry of the recommended package.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub package_canonical: Option<Text>,
-    /// Packages that run the server elsewhere.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<Package>,
-    /// The URLs at which the server runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remotes: Vec<Remote>,
-}
-
-impl ServerInfo {
-    pub(crate) fn new(info: &Implementation, about: Option<&About>) -> Self {
-        Self {
-            id: id(info, about),
-            name: info.name.clone(),
-            description: info.description.clone(),
-            repository: about.and_then(|about| about.repository.clone()),
-            version_detail: VersionDetail {
-                version: info.version.clone(),
-                release_date: about.and_then(|about| about.release_date.clone()),
-                is_latest: about.is_none_or(|about| !about.is_outdated),
-            },
-        }
-    }
-}
-
-impl ServerDetail {
-    pub(crate) fn new(info: &Implementation, about: Option<&About>) -> Self {
-        Self {
-            info: ServerInfo::new(info, about),
-            package_canonical: about.and_then(|about| about.canonical_package.clone()),
-            packages: about.map_or_else(Vec::new, |about| about.packages.clone()),
-            remotes: about.map_or_else(Vec::new, |about| about.remotes.clone()),
-        }
-    }
 }
 
 /// Returns the letters a-z and digits of a text in lower case, with one `-` between its words.

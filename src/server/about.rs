@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
-use super::tool::{Origin, Tool};
-use crate::registry::about::About;
-use crate::registry::{Package, Remote, Repository, ServerDetail, ServerInfo, ServerJson};
+use super::tool::{Tool, ToolType};
+use crate::protocol::description::Implementation;
+use crate::registry::about::{About, id};
+use crate::registry::{Package, Remote, Repository, ServerJson};
 use crate::text::Text;
 
 impl McpServerBuilder {
@@ -67,6 +68,82 @@ impl McpServerBuilder {
     }
 }
 
+/// The identity of a server. The serialized members have the names of the first drafts of the MCP registry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// A slug that identifies the server.
+    pub id: String,
+    /// The name.
+    pub name: Text,
+    /// The description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Text>,
+    /// The source repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<Repository>,
+    /// The version.
+    pub version_detail: VersionDetail,
+}
+
+/// The version of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VersionDetail {
+    /// The version, in any scheme.
+    pub version: Text,
+    /// The release date, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_date: Option<Text>,
+    /// Whether this is the latest version.
+    pub is_latest: bool,
+}
+
+/// The identity of a server, its packages and its remotes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerDetail {
+    /// The identity.
+    #[serde(flatten)]
+    pub info: ServerInfo,
+    /// The registry of the recommended package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package_canonical: Option<Text>,
+    /// Packages that run the server elsewhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<Package>,
+    /// The URLs at which the server runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<Remote>,
+}
+
+impl ServerInfo {
+    fn new(info: &Implementation, about: Option<&About>) -> Self {
+        Self {
+            id: id(info, about),
+            name: info.name.clone(),
+            description: info.description.clone(),
+            repository: about.and_then(|about| about.repository.clone()),
+            version_detail: VersionDetail {
+                version: info.version.clone(),
+                release_date: about.and_then(|about| about.release_date.clone()),
+                is_latest: about.is_none_or(|about| !about.is_outdated),
+            },
+        }
+    }
+}
+
+impl ServerDetail {
+    fn new(info: &Implementation, about: Option<&About>) -> Self {
+        Self {
+            info: ServerInfo::new(info, about),
+            package_canonical: about.and_then(|about| about.canonical_package.clone()),
+            packages: about.map_or_else(Vec::new, |about| about.packages.clone()),
+            remotes: about.map_or_else(Vec::new, |about| about.remotes.clone()),
+        }
+    }
+}
+
 /// The tools of a server.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -96,17 +173,6 @@ pub struct ToolInfo {
     pub tool_type: Option<ToolType>,
 }
 
-/// The origin of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ToolType {
-    /// An [agent](crate::Agent).
-    Agent,
-    /// A [workflow](crate::Workflow).
-    Workflow,
-}
-
 impl ToolInfo {
     /// Describes `tool`. Returns `None` if one of its schemas is invalid. [`build`](McpServerBuilder::build) rejects such a tool.
     fn of(tool: &Tool) -> Option<Self> {
@@ -117,11 +183,7 @@ impl ToolInfo {
             description: tool.metadata.description.clone(),
             input_schema: input.json().to_owned(),
             output_schema: output.map(|schema| schema.json().to_owned()),
-            tool_type: match tool.origin {
-                Origin::Tool => None,
-                Origin::Agent { .. } => Some(ToolType::Agent),
-                Origin::Workflow { .. } => Some(ToolType::Workflow),
-            },
+            tool_type: tool.origin.as_ref().map(|origin| origin.tool_type),
         })
     }
 }

@@ -176,12 +176,19 @@ pub(crate) struct Definitions {
     pub hooks: Hooks,
     /// Warnings about the definitions, for the log.
     pub warnings: Vec<String>,
+    /// The check of the resources. Only [`McpServerBuilder::resource`] sets it, so the wasm module of a server without resources does not
+    /// contain the check. The same holds for the next two fields.
+    pub(super) resource_check: Option<Check>,
+    pub(super) template_check: Option<Check>,
+    pub(super) prompt_check: Option<Check>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
     /// The `_meta` of a list, if parts of a source failed.
     pub found_meta: Option<Map<String, Value>>,
 }
+
+type Check = fn(&Definitions) -> Result<(), BuildError>;
 
 /// The sources of a server. Only [`McpServerBuilder::source`] creates this value, so the wasm module of a server without sources does not
 /// contain the functions that it points to.
@@ -209,6 +216,9 @@ impl Definitions {
             lists_all: false,
             hooks: Hooks::default(),
             warnings: Vec::new(),
+            resource_check: None,
+            template_check: None,
+            prompt_check: None,
             cache: CacheHint::NONE,
             caches: Vec::new(),
             sources: None,
@@ -250,19 +260,19 @@ impl Definitions {
     /// Removes each tool of an agent or a workflow that has the same name as an explicitly added tool.
     #[inline(never)]
     fn prefer_explicit_tools(&mut self) {
-        let is_derived = |tool: &Tool| tool.origin != Origin::Tool;
-        if !self.tools.iter().any(|tool| is_derived(tool)) {
+        if self.tools.iter().all(|tool| tool.origin.is_none()) {
             return;
         }
         let mut explicit = Vec::new();
-        for tool in self.tools.iter().filter(|tool| !is_derived(tool)) {
+        for tool in self.tools.iter().filter(|tool| tool.origin.is_none()) {
             explicit.push(tool.metadata.name.clone());
         }
         let warnings = &mut self.warnings;
         self.tools.retain(|tool| {
-            let is_replaced = is_derived(tool) && explicit.contains(&tool.metadata.name);
+            let Some(Origin { kind, key, .. }) = &tool.origin else { return true };
+            let is_replaced = explicit.contains(&tool.metadata.name);
             if is_replaced {
-                warnings.push(format!("the tool `{}` replaces the tool of {}", tool.metadata.name, tool.origin));
+                warnings.push(format!("the tool `{}` replaces the tool of the {kind} `{key}`", tool.metadata.name));
             }
             !is_replaced
         });
@@ -316,6 +326,7 @@ impl McpServerBuilder {
     /// Adds a resource.
     pub fn resource(mut self, resource: Resource) -> Self {
         self.definitions.resources.push(Rc::new(resource));
+        self.definitions.resource_check = Some(Definitions::check_resources);
         self
     }
 
@@ -323,12 +334,14 @@ impl McpServerBuilder {
     /// over a later one. URIs that differ only in percent-encoding are equal.
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
         self.definitions.templates.push(Rc::new(template));
+        self.definitions.template_check = Some(Definitions::check_templates);
         self
     }
 
     /// Adds a prompt, or a further version of a prompt.
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         self.definitions.prompts.push(Rc::new(prompt));
+        self.definitions.prompt_check = Some(Definitions::check_prompts);
         self
     }
 

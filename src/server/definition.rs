@@ -30,7 +30,7 @@ impl Definitions {
         refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
         refuse("server", &info.name, icon_problem(&info.icons))?;
         if let Some(about) = &self.about {
-            refuse("server", &info.name, about.problem(info))?;
+            refuse("server", &info.name, (about.problem)(about, info))?;
         }
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
@@ -41,18 +41,33 @@ impl Definitions {
             self.check_tools()?;
             checked_tools::remember(&self.tools);
         }
+        for check in [self.resource_check, self.template_check, self.prompt_check].into_iter().flatten() {
+            check(self)?;
+        }
+        self.check_caching()
+    }
+
+    pub(super) fn check_resources(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
         for (resource, uri) in self.resources.iter().zip(&uris) {
             let problem = resource_problem(resource).or_else(|| unless(seen.insert(&**uri), TWICE));
             refuse("resource", &resource.description.uri, problem)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn check_templates(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {
             let name = &*template.description.uri_template;
             let problem = template_problem(template).or_else(|| unless(seen.insert(name), TWICE));
             refuse("resource template", name, problem)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn check_prompts(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
         for (nth, prompt) in self.prompts.iter().enumerate() {
             let name = &*prompt.metadata.name;
@@ -60,7 +75,7 @@ impl Definitions {
             let problem = prompt_problem(prompt).or_else(|| version_problem(prompt, earlier.unwrap_or_default()));
             refuse("prompt", name, problem)?;
         }
-        self.check_caching()
+        Ok(())
     }
 
     #[inline(never)]
@@ -68,18 +83,8 @@ impl Definitions {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
         for tool in &self.tools {
             let name = &*tool.metadata.name;
-            if let Origin::Agent { key, problem, tools } = &tool.origin {
-                let missing = || tools.iter().find(|name| self.tool(name).is_none());
-                let missing =
-                    || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
-                refuse("agent", key, problem.clone().or_else(missing))?;
-            }
-            if let Origin::Workflow { key, is_blank: true } = &tool.origin {
-                return Err(BuildError::new(
-                    "workflow",
-                    key,
-                    "has an empty description; a model needs it to choose a workflow",
-                ));
+            if let Some(Origin { kind, key, problem, .. }) = &tool.origin {
+                refuse(kind, key, problem(&|name| self.tool(name).is_some()))?;
             }
             refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
