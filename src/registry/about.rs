@@ -1,17 +1,14 @@
 //! The data about a server that is not part of the protocol: id, release date, repository, packages and remotes.
 
-use serde_json::Value;
-
-use super::package::{Package, Remote, Repository, first_problem, is_one_version};
+use super::package::{Package, Remote, Repository, is_one_version};
 use crate::limits::SERVER_JSON_NAME;
 use crate::protocol::description::{Implementation, is_blank};
 use crate::text::Text;
 
 /// The data about a server that is not part of the protocol.
 ///
-/// Only builder methods create this value, so the wasm module of a server that does not call them does not contain the functions that it
-/// points to.
-#[derive(Clone)]
+/// The builder checks each value when it gets the value, so the wasm module of a server without such data does not contain the checks.
+#[derive(Clone, Default)]
 pub(crate) struct About {
     pub id: Option<Text>,
     pub registry_name: Option<Text>,
@@ -21,67 +18,25 @@ pub(crate) struct About {
     pub canonical_package: Option<Text>,
     pub packages: Vec<Package>,
     pub remotes: Vec<Remote>,
-    /// Returns the first problem for which a registry would reject the server.
-    pub problem: fn(&Self, &Implementation) -> Option<String>,
-    /// Returns the entries of `server.json`.
-    pub(super) entries: fn(&Self) -> Entries,
+    /// The first problem for which a registry would reject the server.
+    pub problem: Option<String>,
 }
 
-/// The members of `server.json` that are made of other objects.
-#[derive(Default)]
-pub(super) struct Entries {
-    pub repository: Option<Value>,
-    pub packages: Vec<Value>,
-    pub remotes: Vec<Value>,
+pub(crate) fn id_problem(id: &str) -> Option<String> {
+    slug(id).is_empty().then(|| "has an id without a letter a-z or a digit".into())
 }
 
-impl Default for About {
-    fn default() -> Self {
-        let (id, registry_name, repository, release_date, canonical_package, packages, remotes) = Default::default();
-        Self {
-            id,
-            registry_name,
-            repository,
-            release_date,
-            is_outdated: false,
-            canonical_package,
-            packages,
-            remotes,
-            problem: Self::problem,
-            entries: Self::entries,
-        }
+pub(crate) fn registry_name_problem(name: &str, version: &str) -> Option<String> {
+    if !is_registry_name(name) {
+        return Some("has a registry name that does not have the form `io.github.ada/weather`".into());
     }
+    let problem = "has a registry name, so its version must be one version such as `1.0.2`, not a range";
+    (!is_one_version(version)).then(|| problem.into())
 }
 
-impl About {
-    fn problem(&self, info: &Implementation) -> Option<String> {
-        let is_named = self.registry_name.is_some();
-        let problem = first_problem([
-            (self.id.as_ref().is_none_or(|id| !slug(id).is_empty()), "has an id without a letter a-z or a digit"),
-            (
-                self.registry_name.as_ref().is_none_or(|name| is_registry_name(name)),
-                "has a registry name that does not have the form `io.github.ada/weather`",
-            ),
-            (
-                !is_named || is_one_version(&info.version),
-                "has a registry name, so its version must be one version such as `1.0.2`, not a range",
-            ),
-            (!self.release_date.as_deref().is_some_and(is_blank), "has an empty release date"),
-            (!self.canonical_package.as_deref().is_some_and(is_blank), "has an empty canonical package"),
-        ]);
-        problem
-            .or_else(|| self.repository.iter().find_map(Repository::problem))
-            .or_else(|| self.packages.iter().find_map(Package::problem))
-            .or_else(|| self.remotes.iter().find_map(Remote::problem))
-    }
-
-    fn entries(&self) -> Entries {
-        Entries {
-            repository: self.repository.as_ref().map(|repository| repository.0.current.clone().into()),
-            packages: self.packages.iter().map(Package::current).collect(),
-            remotes: self.remotes.iter().map(|remote| remote.0.current.clone().into()).collect(),
-        }
-    }
+/// Returns the problem of a text that must not be blank.
+pub(crate) fn blank_problem(text: &str, what: &str) -> Option<String> {
+    is_blank(text).then(|| format!("has an empty {what}"))
 }
 
 /// Returns the id of a server: a slug of the given id, or of its name.

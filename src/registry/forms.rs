@@ -24,14 +24,24 @@ impl Forms {
         }
     }
 
-    /// Adds an item to a list.
+    /// Adds an item to a list that has these names.
+    pub(super) fn add(&mut self, [draft, current]: [&str; 2], item: &Value) {
+        add(&mut self.draft, draft, item.clone());
+        add(&mut self.current, current, item.clone());
+    }
+
+    /// Adds an object to a list that has these names.
     pub(super) fn push(&mut self, [draft, current]: [&str; 2], item: Self) {
-        for (form, name, item) in [(&mut self.draft, draft, item.draft), (&mut self.current, current, item.current)] {
-            if !name.is_empty() {
-                let list = [items(form, name), &[item.into()]].concat();
-                form.insert(name.into(), list.into());
-            }
-        }
+        add(&mut self.draft, draft, item.draft.into());
+        add(&mut self.current, current, item.current.into());
+    }
+}
+
+fn add(form: &mut Map<String, Value>, list: &str, item: Value) {
+    if !list.is_empty()
+        && let Some(items) = form.entry(list).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
+    {
+        items.push(item);
     }
 }
 

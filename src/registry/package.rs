@@ -63,31 +63,19 @@ object! {
     description(description) => ["description"; 2];
 }
 
-object! {
-    /// A package that runs the server elsewhere.
-    Package;
-    /// Creates a package with one version. `registry` is `npm`, `pypi`, `docker`, `cargo`, `nuget`, `mcpb` or another.
-    /// The transport is stdio, unless another one is set.
-    new(registry => ["registry_name", "registryType"], name => ["name", "identifier"], version => ["version"; 2]);
-    /// Sets the SHA-256 of the package file in 64 hexadecimal digits. Clients verify it. It is required for `mcpb`.
-    sha256(digest) => ["", "fileSha256"];
-}
-
 impl Repository {
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         let form = &self.0.draft;
         if let Err(problem) = SecureUrl::parse(text(form, "url")) {
             return Some(format!("has a repository whose URL {problem}"));
         }
         let is_segment = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['\\', ' ']);
         let is_path = |path: &Value| path.as_str().is_some_and(|path| path.split('/').all(is_segment));
-        first_problem([
-            (!is_blank(text(form, "source")), "has a repository without a source, such as `github`"),
-            (
-                form.get("subfolder").is_none_or(is_path),
-                "has a repository whose subfolder is not a relative path such as `servers/weather`",
-            ),
-        ])
+        if is_blank(text(form, "source")) {
+            return Some("has a repository without a source, such as `github`".into());
+        }
+        let problem = "has a repository whose subfolder is not a relative path such as `servers/weather`";
+        (!form.get("subfolder").is_none_or(is_path)).then(|| problem.into())
     }
 }
 
@@ -95,10 +83,8 @@ impl Argument {
     /// Adds allowed values.
     #[must_use]
     pub fn choices(mut self, choices: impl IntoIterator<Item = impl Into<Text>>) -> Self {
-        let mut all = items(&self.0.draft, "choices").to_vec();
-        all.extend(choices.into_iter().map(|choice| Value::from(&*choice.into())));
-        if !all.is_empty() {
-            self.0.set(["choices"; 2], all);
+        for choice in choices {
+            self.0.add(["choices"; 2], &Value::from(&*choice.into()));
         }
         self
     }
@@ -159,12 +145,38 @@ fn has_valid_names(command: &Map<String, Value>) -> bool {
         && subcommands.all(has_valid_names)
 }
 
+/// A package that runs the server elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Package(pub(super) Forms);
+
 impl Package {
+    /// Creates a package with one version. `registry` is `npm`, `pypi`, `docker`, `cargo`, `nuget`, `mcpb` or another.
+    /// The transport is stdio, unless another one is set.
+    pub fn new(registry: impl Into<Text>, name: impl Into<Text>, version: impl Into<Text>) -> Self {
+        let (registry, name, version): (Text, Text, Text) = (registry.into(), name.into(), version.into());
+        let mut forms = Forms::default();
+        forms.set(["registry_name", "registryType"], &*registry);
+        forms.set(["name", "identifier"], &*name);
+        // The identifier of an image includes its version. The identifier of a bundle is the URL of one file.
+        let is_image = matches!(&*registry, "docker" | "oci");
+        forms.set(["version", if is_image || registry == "mcpb" { "" } else { "version" }], &*version);
+        if is_image {
+            forms.set(["", "registryType"], "oci");
+            forms.set(["", "identifier"], format!("{name}:{version}"));
+        }
+        forms.set(["", "transport"], json::object(vec![("type", "stdio".into())]));
+        Self(forms)
+    }
+
     /// Sets the command that runs the package.
     #[must_use]
     pub fn command(mut self, Command(command): Command) -> Self {
         self.0.set(["", "runtimeHint"], text(&command.draft, "name"));
-        self.0.set(["", "packageArguments"], arguments(&command.current));
+        self.0.current.remove("packageArguments");
+        for argument in arguments(&command.current) {
+            self.0.add(["", "packageArguments"], &argument);
+        }
         self.0.set(["command", ""], command.draft);
         self
     }
@@ -183,52 +195,37 @@ impl Package {
         self
     }
 
-    /// Returns the package as `server.json` has it.
-    pub(super) fn current(&self) -> Value {
-        let (draft, mut package) = (&self.0.draft, self.0.current.clone());
-        package.retain(|_, value| value.as_array().is_none_or(|items| !items.is_empty()));
-        package.entry("transport").or_insert_with(|| json::object(vec![("type", "stdio".into())]));
-        // The identifier of an image includes its version. The identifier of a bundle is the URL of one file.
-        let registry = text(draft, "registry_name");
-        if matches!(registry, "docker" | "oci") {
-            let identifier = format!("{}:{}", text(draft, "name"), text(draft, "version"));
-            package.extend([("registryType".into(), "oci".into()), ("identifier".into(), identifier.into())]);
-        }
-        if matches!(registry, "docker" | "oci" | "mcpb") {
-            package.remove("version");
-        }
-        package.into()
+    /// Sets the SHA-256 of the package file in 64 hexadecimal digits. Clients verify it. It is required for `mcpb`.
+    #[must_use]
+    pub fn sha256(mut self, digest: impl Into<Text>) -> Self {
+        self.0.set(["", "fileSha256"], &*digest.into());
+        self
     }
 
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         let (draft, current) = (&self.0.draft, &self.0.current);
-        let (registry, name) = (text(draft, "registry_name"), text(draft, "name"));
+        let (registry, name, digest) = (text(draft, "registry_name"), text(draft, "name"), text(current, "fileSha256"));
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        let is_digest = |digest: &Value| digest.as_str().is_some_and(|it| it.len() == 64 && it.bytes().all(is_hex));
+        let needs_digest = registry == "mcpb" || current.contains_key("fileSha256");
         let command = draft.get("command").and_then(Value::as_object);
-        let mut variables = items(draft, "environment_variables").iter();
-        let url = || current.get("transport").and_then(|transport| transport.get("url")?.as_str());
-        let problem = first_problem([
-            (
-                is_word(registry) && is_word(name),
-                "has a registry or name that is empty, or has a space, `<`, `>` or `$` in it",
-            ),
-            (is_one_version(text(draft, "version")), "must have one version, such as `1.0.2`, not a range"),
-            (
-                current.get("fileSha256").map_or(registry != "mcpb", is_digest),
-                "must have a SHA-256 of 64 hexadecimal digits in lower case",
-            ),
-            (
-                command.is_none_or(has_valid_names),
-                "has an argument or command whose name is empty, or has a space, `<`, `>` or `$` in it",
-            ),
-            (
-                variables.all(|variable| is_word(name_of(variable))),
-                "has an environment variable whose name is empty, or has a space, `<`, `>` or `$` in it",
-            ),
-        ]);
-        let problem = problem.or_else(|| Some(format!("listens at a URL that {}", SecureUrl::parse(url()?).err()?)))?;
-        Some(format!("has the package {name:?}, which {problem}"))
+        let what = if !is_word(registry) || !is_word(name) {
+            "has a registry or name that"
+        } else if !command.is_none_or(has_valid_names) {
+            "has an argument or command whose name"
+        } else if !items(draft, "environment_variables").iter().all(|variable| is_word(name_of(variable))) {
+            "has an environment variable whose name"
+        } else {
+            let problem = if !is_one_version(text(draft, "version")) {
+                "must have one version, such as `1.0.2`, not a range".into()
+            } else if needs_digest && !(digest.len() == 64 && digest.bytes().all(is_hex)) {
+                "must have a SHA-256 of 64 hexadecimal digits in lower case".into()
+            } else {
+                let url = current.get("transport").and_then(|transport| transport.get("url")?.as_str());
+                format!("listens at a URL that {}", SecureUrl::parse(url?).err()?)
+            };
+            return Some(format!("has the package {name:?}, which {problem}"));
+        };
+        Some(format!("has the package {name:?}, which {what} is empty, or has a space, `<`, `>` or `$` in it"))
     }
 }
 
@@ -264,7 +261,7 @@ impl Remote {
         self
     }
 
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         if let Err(problem) = SecureUrl::parse(text(&self.0.draft, "url")) {
             return Some(format!("has a remote whose URL {problem}"));
         }
@@ -275,11 +272,6 @@ impl Remote {
 
 fn name_of(input: &Value) -> &str {
     input.get("name").and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the problem of the first check that fails.
-pub(super) fn first_problem<const N: usize>(checks: [(bool, &str); N]) -> Option<String> {
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, problem)| problem.into())
 }
 
 /// Returns whether the registry accepts `text` as the name of an argument, package or variable.

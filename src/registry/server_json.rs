@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::about::{About, Entries, id};
+use super::about::{About, id};
 use crate::host::{host_of, is_local, origin_of};
 use crate::json::object;
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
@@ -33,9 +33,9 @@ pub struct ServerJson<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     icons: Vec<&'a Icon>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    repository: Option<Value>,
+    repository: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    packages: Vec<Value>,
+    packages: Vec<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remotes: Vec<Value>,
     /// Whether the only remote is the URL of the endpoint.
@@ -47,8 +47,11 @@ impl<'a> ServerJson<'a> {
     /// Describes a server. Returns `None` if the server has neither a registry name, nor a URL from which a name can be
     /// derived.
     pub(crate) fn new(info: &'a Implementation, about: Option<&'a About>, own_url: Option<&str>) -> Option<Self> {
-        let entries = about.map_or_else(Entries::default, |about| (about.entries)(about));
-        let Entries { repository, packages, mut remotes } = entries;
+        let (mut packages, mut remotes) = (Vec::new(), Vec::new());
+        if let Some(about) = about {
+            packages.extend(about.packages.iter().map(|package| &package.0.current));
+            remotes.extend(about.remotes.iter().map(|remote| Value::Object(remote.0.current.clone())));
+        }
         let name = match about.and_then(|about| about.registry_name.as_deref()) {
             Some(name) => name.into(),
             None => name_at(info, about, own_url.or_else(|| remotes.first()?.get("url")?.as_str())?)?.into(),
@@ -71,7 +74,7 @@ impl<'a> ServerJson<'a> {
             version: &info.version,
             website_url: info.website_url.as_deref().filter(|url| is_https(url)),
             icons,
-            repository,
+            repository: about.and_then(|about| about.repository.as_ref()).map(|repository| &repository.0.current),
             packages,
             remotes,
             is_at_own_url: own.is_some(),

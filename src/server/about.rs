@@ -6,20 +6,25 @@ use serde_json::value::RawValue;
 use super::builder::{McpServer, McpServerBuilder};
 use super::tool::{Tool, ToolType};
 use crate::protocol::description::Implementation;
-use crate::registry::about::{About, id};
+use crate::registry::about::{About, blank_problem, id, id_problem, registry_name_problem};
 use crate::registry::{Package, Remote, Repository, ServerJson};
 use crate::text::Text;
 
 impl McpServerBuilder {
+    /// Returns the data about the server, and stores the problem of a new value if it is the first one.
     #[inline(never)]
-    fn about(&mut self) -> &mut About {
-        self.definitions.about.get_or_insert_default()
+    fn about(&mut self, problem: Option<String>) -> &mut About {
+        let about = self.definitions.about.get_or_insert_default();
+        about.problem = about.problem.take().or(problem);
+        about
     }
 
     /// Sets the id of the server. The text is reduced to the letters a-z and digits in lower case, with a `-` between
     /// words. The default is derived from the server's name.
     pub fn id(mut self, id: impl Into<Text>) -> Self {
-        self.about().id = Some(id.into());
+        let id = id.into();
+        let problem = id_problem(&id);
+        self.about(problem).id = Some(id);
         self
     }
 
@@ -27,43 +32,52 @@ impl McpServerBuilder {
     /// domain that its publisher owns, and a name within it. Without it, [`server_json`](McpServer::server_json)
     /// derives a name from the server's URL.
     pub fn registry_name(mut self, name: impl Into<Text>) -> Self {
-        self.about().registry_name = Some(name.into());
+        let name = name.into();
+        let problem = registry_name_problem(&name, &self.definitions.info.version);
+        self.about(problem).registry_name = Some(name);
         self
     }
 
     /// Sets the repository of the source code.
     pub fn repository(mut self, repository: Repository) -> Self {
-        self.about().repository = Some(repository);
+        let problem = repository.problem();
+        self.about(problem).repository = Some(repository);
         self
     }
 
     /// Sets the release date of this version, such as `2026-07-28`. There is no default.
     pub fn release_date(mut self, date: impl Into<Text>) -> Self {
-        self.about().release_date = Some(date.into());
+        let date = date.into();
+        let problem = blank_problem(&date, "release date");
+        self.about(problem).release_date = Some(date);
         self
     }
 
     /// Sets whether this version is the latest one. The default is `true`.
     pub fn is_latest(mut self, is_latest: bool) -> Self {
-        self.about().is_outdated = !is_latest;
+        self.about(None).is_outdated = !is_latest;
         self
     }
 
     /// Sets the registry of the recommended package, such as `npm` or `docker`.
     pub fn canonical_package(mut self, registry: impl Into<Text>) -> Self {
-        self.about().canonical_package = Some(registry.into());
+        let registry = registry.into();
+        let problem = blank_problem(&registry, "canonical package");
+        self.about(problem).canonical_package = Some(registry);
         self
     }
 
     /// Adds a package that runs the server elsewhere.
     pub fn package(mut self, package: Package) -> Self {
-        self.about().packages.push(package);
+        let problem = package.problem();
+        self.about(problem).packages.push(package);
         self
     }
 
     /// Adds a URL at which the server runs. The default is the URL of the endpoint.
     pub fn remote(mut self, remote: Remote) -> Self {
-        self.about().remotes.push(remote);
+        let problem = remote.problem();
+        self.about(problem).remotes.push(remote);
         self
     }
 }

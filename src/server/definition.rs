@@ -30,7 +30,7 @@ impl Definitions {
         refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
         refuse("server", &info.name, icon_problem(&info.icons))?;
         if let Some(about) = &self.about {
-            refuse("server", &info.name, (about.problem)(about, info))?;
+            refuse("server", &info.name, about.problem.clone())?;
         }
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
