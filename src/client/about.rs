@@ -4,9 +4,9 @@
 
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::value::RawValue;
 
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::revision::Revision;
 use crate::text::visible;
 

@@ -5,6 +5,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, object, write};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
@@ -13,7 +14,6 @@ use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
-use crate::json::{Document, JsonLimits, object, write};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
 /// A form of a question.

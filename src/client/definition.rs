@@ -6,13 +6,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Value, write};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::param_headers;
 use super::visible_schema::{HiddenInContract, cleaned};
-use crate::auth::ConfigError;
-use crate::json::{Document, JsonLimits, Value, write};
+use crate::config::ConfigError;
 use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};

@@ -2,9 +2,9 @@
 //!
 //! Members are JSON text already, so that numbers keep their digits.
 
+use edge_json::write;
 use serde_json::value::RawValue;
 
-use crate::json::write;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;

@@ -5,6 +5,7 @@
 use std::future::IntoFuture;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -15,7 +16,6 @@ use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::request::Outgoing;
 use super::rounds::Asked;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::protocol::content::{PromptMessage, ResourceContents};
 use crate::protocol::method::Method;
 

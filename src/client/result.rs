@@ -1,12 +1,12 @@
 //! The results of requests.
 
+use edge_json::deserialize::read;
+use edge_json::{Document, JsonLimits, Kind, Value};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::json::deserialize::read;
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::content::Content;
 
 /// The result of a tool call.

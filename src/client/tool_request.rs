@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 
 use super::connection::Link;
@@ -15,7 +16,6 @@ use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::request_info::ForeignSteps;
 use crate::host::warning;
-use crate::json::{Document, JsonLimits};
 use crate::schema::NotEnforceable;
 
 impl Link {

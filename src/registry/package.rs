@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::forms::{Forms, items, object, text};
-use crate::auth::SecureUrl;
-use crate::json;
+use crate::config::SecureUrl;
 use crate::protocol::description::is_blank;
 use crate::schema::is_header_name;
 use crate::text::Text;
+use edge_json;
 
 object! {
     /// The repository with the source code of a server.

@@ -5,14 +5,15 @@
 
 use std::borrow::Cow;
 
+use edge_json::object;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::about::{About, id};
 use crate::host::{host_of, is_local, origin_of};
-use crate::json::object;
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
-use crate::protocol::description::{Icon, Implementation, has_uri_characters};
+use crate::protocol::description::{Icon, Implementation};
+use crate::text::has_uri_characters;
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use edge_json::object;
 use futures::FutureExt;
 use serde_json::Value;
 
 use crate::call::context::{CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::json::object;
 use crate::limits::AGENT_DESCRIPTION;
 use crate::server::{builder::McpServer, tool::Tool};
 use crate::text::Text;
