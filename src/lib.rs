@@ -61,8 +61,8 @@
 //! scripts/new ~/parcels && cd ~/parcels && npm run dev
 //! ```
 //!
-//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. With `default-features = false`,
-//! the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
+//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
+//! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
 //! feature `rag` adds the module `rag`, with tools that search documents.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
@@ -213,7 +213,7 @@
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
-//! | the landing page | [`Endpoint::without_page`] | `docs/page.md` |
+//! | the landing page (feature `page`) | [`Endpoint::without_page`] | `docs/page.md` |
 //! | the log | [`LogPolicy`] | `docs/logging.md` |
 //! | differences between the revisions | [`Revision`] | `docs/protocol.md` |
 //!
@@ -221,6 +221,10 @@
 //!
 //! Each directory of the source is a module, and a module uses only modules above it. The crate exports the names of a private module at its
 //! root. Page: `ARCHITECTURE.md`.
+
+// Only the client uses some functions of other modules. The linker drops them from a wasm module without the client. With the feature, the
+// compiler finds functions that nothing uses.
+#![cfg_attr(not(feature = "client"), allow(dead_code, unused_imports))]
 
 mod agents;
 mod auth;
@@ -233,7 +237,6 @@ mod config;
 pub mod host;
 mod http;
 pub mod limits;
-#[cfg(feature = "client")]
 mod parallel;
 mod protocol;
 #[cfg(feature = "rag")]
@@ -300,18 +303,17 @@ pub use protocol::log_level::LogLevel;
 pub use protocol::message::RequestId;
 pub use protocol::revision::Revision;
 pub use schema::{HasJsonSchema, SchemaError};
-pub use server::about::{ToolInfo, ToolList, ToolType};
+pub use server::about::{ServerDetail, ServerInfo, ToolInfo, ToolList, VersionDetail};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
 pub use server::hook::ToolEvent;
-pub use server::list::IntoList;
+pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
-#[cfg(feature = "client")]
 pub use server::source::{Found, Source};
-pub use server::tool::Tool;
+pub use server::tool::{Tool, ToolType};
 pub use text::Text;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.

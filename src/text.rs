@@ -31,7 +31,6 @@ const EMOJI_SELECTOR: char = '\u{fe0f}';
 const JOINER: char = '\u{200d}';
 
 /// Returns whether a text has no deceptive characters, line breaks or tabs, and no spaces other than U+0020.
-#[cfg(feature = "client")]
 pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().all(|character| character == ' ' || !is_deceptive(character) && !character.is_whitespace())
 }
@@ -57,7 +56,6 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Makes the texts and the names in a value [`visible`]. The recursion is bounded by the nesting of JSON.
-#[cfg(any(feature = "client", feature = "rag"))]
 pub(crate) fn make_visible(value: &mut serde_json::Value) {
     use serde_json::Value;
     match value {

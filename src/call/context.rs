@@ -314,7 +314,6 @@ impl Context {
     }
 
     /// Returns the tools that the handler can call.
-    #[cfg(feature = "client")]
     pub(crate) fn tools(&self) -> Option<&Rc<dyn CallTools>> {
         self.tools.as_ref()
     }

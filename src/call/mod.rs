@@ -18,7 +18,6 @@ pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod notifications;
-#[cfg(feature = "client")]
 mod passed_question;
 mod platform;
 pub(crate) mod request_info;

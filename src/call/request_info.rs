@@ -7,7 +7,6 @@ use std::rc::Rc;
 use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
-#[cfg(feature = "client")]
 use crate::limits::FOREIGN_SCHEMAS_STEPS;
 use crate::schema::CheckSteps;
 
@@ -47,12 +46,10 @@ struct Shared {
     state: RefCell<State>,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
-    #[cfg(feature = "client")]
     foreign: ForeignSteps,
 }
 
 /// The steps that are left for schemas of other servers.
-#[cfg(feature = "client")]
 pub(crate) struct ForeignSteps {
     /// The steps to compile schemas.
     pub compilation: Cell<u32>,
@@ -60,7 +57,6 @@ pub(crate) struct ForeignSteps {
     pub checks: CheckSteps,
 }
 
-#[cfg(feature = "client")]
 impl Default for ForeignSteps {
     fn default() -> Self {
         Self { compilation: Cell::new(FOREIGN_SCHEMAS_STEPS), checks: CheckSteps::default() }
@@ -99,7 +95,6 @@ impl RequestInfo {
             state: RefCell::new(state),
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
-            #[cfg(feature = "client")]
             foreign: ForeignSteps::default(),
         }))
     }
@@ -115,7 +110,6 @@ impl RequestInfo {
     }
 
     /// Returns the steps that are left for schemas of other servers. All calls of other servers in a request share them.
-    #[cfg(feature = "client")]
     pub(crate) fn foreign_steps(&self) -> &ForeignSteps {
         &self.0.foreign
     }

@@ -154,7 +154,6 @@ impl Rounds {
     }
 
     /// Stores the failure of a step that was dropped while another server may have executed its request.
-    #[cfg(feature = "client")]
     pub(crate) fn remember_cancelled(&self, place: &str, step: &str, failure: Box<RawValue>) {
         self.has_cancelled.set(true);
         if self.spans_rounds() {

@@ -13,8 +13,8 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
 use crate::schema::{Schema, SchemaError};
-use crate::server::cache::Cacheable;
 use crate::server::definition::name_problem;
+use crate::server::list::ListKind;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
@@ -90,8 +90,8 @@ impl Source for RemoteTools {
         Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
     }
 
-    fn find(&self, list: Cacheable, cx: &Context) -> LocalBoxFuture<'static, Found> {
-        if list != Cacheable::Tools {
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+        if list != ListKind::Tools {
             return std::future::ready(Found::default()).boxed_local();
         }
         let (source, cx) = (self.clone(), cx.clone());

@@ -35,6 +35,7 @@ mod in_flight;
 #[cfg(feature = "client")]
 pub(crate) mod in_process;
 mod json_answer;
+#[cfg(feature = "page")]
 mod landing;
 pub(crate) mod limits;
 mod listen;

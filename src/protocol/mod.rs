@@ -14,6 +14,5 @@ pub(crate) mod log_level;
 pub(crate) mod message;
 pub(crate) mod meta;
 pub(crate) mod method;
-#[cfg(feature = "client")]
 pub(crate) mod reply;
 pub(crate) mod revision;

@@ -24,7 +24,7 @@ use crate::protocol::description::{Metadata, PromptArgument, PromptDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
-use crate::server::cache::Cacheable;
+use crate::server::list::ListKind;
 use crate::server::prompt::{Prompt, PromptFuture};
 
 /// The member of `_meta` with the versions of a prompt.
@@ -47,7 +47,7 @@ struct GetPromptResult<'a> {
 
 /// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor) {
+    if let Some(response) = envelope::kept_list(call, ListKind::Prompts, cursor) {
         return response;
     }
     let mut names: Vec<&str> = Vec::new();
@@ -66,8 +66,8 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
     }
     let prompts = shown.iter().map(|(prompt, versions, arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
-    let hint = call.server.definitions.cache_of(Cacheable::Prompts);
-    envelope::complete_list(call, Cacheable::Prompts, cursor, result, hint)
+    let hint = call.server.definitions.cache_of(ListKind::Prompts.into());
+    envelope::complete_list(call, ListKind::Prompts, cursor, result, hint)
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {

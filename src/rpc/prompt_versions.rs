@@ -43,9 +43,8 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     if let Some(prompt) = select(server, name, version) {
         return Ok(prompt.clone());
     }
-    #[cfg(feature = "client")]
     if version.is_none()
-        && let Some(prompt) = server.definitions.sources.prompt(name).filter(|prompt| server.shows(&prompt.access))
+        && let Some(prompt) = server.prompt_of_sources(name)
     {
         return Ok(prompt);
     }

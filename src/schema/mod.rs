@@ -11,13 +11,11 @@ mod strings;
 mod wrap;
 
 use std::any::TypeId;
-#[cfg(feature = "client")]
 use std::cell::Cell;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use edge_json::{Value, write};
-#[cfg(feature = "client")]
 pub(crate) use edge_json_schema::NotEnforceable;
 pub use edge_json_schema::SchemaError;
 pub(crate) use edge_json_schema::{CheckSteps, Type, describe_type_error};
@@ -27,13 +25,11 @@ use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
 pub use has_json_schema::HasJsonSchema;
-#[cfg(feature = "client")]
 pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 
 use crate::bounded_cache::{BoundedCache, NEVER};
 use crate::limits::SCHEMAS;
-#[cfg(feature = "client")]
 use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS};
 
 /// A compiled schema, with the arguments that a client repeats in headers.
@@ -49,10 +45,7 @@ type Compiled = Result<Rc<Schema>, SchemaError>;
 thread_local! {
     static BY_TYPE: RefCell<FxHashMap<TypeId, Compiled>> = RefCell::default();
     static BY_TEXT: RefCell<BoundedCache<String, Compiled>> = const { RefCell::new(BoundedCache::new(SCHEMAS)) };
-}
 
-#[cfg(feature = "client")]
-thread_local! {
     /// Schemas of other servers that take little memory.
     static OF_OTHER_SERVERS: RefCell<BoundedCache<String, Rc<Schema>>> =
         const { RefCell::new(BoundedCache::new(FOREIGN_SCHEMAS)) };
@@ -105,7 +98,6 @@ impl Schema {
     ///
     /// # Errors
     /// The schema cannot be enforced.
-    #[cfg(feature = "client")]
     pub(crate) fn of_other_server(schema: Value<'_>, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
         let text = schema.text();
         if let Some(known) = OF_OTHER_SERVERS.with_borrow(|schemas| schemas.get(text, 0).cloned()) {
@@ -126,7 +118,6 @@ impl Schema {
     ///
     /// # Errors
     /// As for `of_other_server`.
-    #[cfg(feature = "client")]
     pub(crate) fn of_form(value: serde_json::Value, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
         let steps = Cell::new(FOREIGN_SCHEMA_STEPS.min(left.get()));
         let before = steps.get();
@@ -136,7 +127,6 @@ impl Schema {
     }
 
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
-    #[cfg(feature = "client")]
     pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
         Rc::new(Self::with(Validator::unenforced(value, json), Vec::new()))
     }
@@ -191,7 +181,6 @@ impl Schema {
     }
 
     /// Checks `value` like [`validate_form`](Self::validate_form), for the log: the lines do not show values.
-    #[cfg(feature = "client")]
     pub(crate) fn validate_form_for_log(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
         self.validator.check(value, Options { checks_formats: true, hides_values: true }, steps)
     }

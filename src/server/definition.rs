@@ -11,6 +11,7 @@ use super::builder::Definitions;
 use super::cache::{CacheHint, Cacheable};
 use super::checked_tools;
 use super::completion::Completions;
+use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
@@ -29,7 +30,7 @@ impl Definitions {
         check_item("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
         check_item("server", &info.name, icon_problem(&info.icons))?;
         if let Some(about) = &self.about {
-            check_item("server", &info.name, about.problem(info))?;
+            check_item("server", &info.name, about.problem.clone())?;
         }
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
@@ -40,18 +41,33 @@ impl Definitions {
             self.check_tools()?;
             checked_tools::remember(&self.tools);
         }
+        for check in [self.resource_check, self.template_check, self.prompt_check].into_iter().flatten() {
+            check(self)?;
+        }
+        self.check_caching()
+    }
+
+    pub(super) fn check_resources(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
         for (resource, uri) in self.resources.iter().zip(&uris) {
             let problem = resource_problem(resource).or_else(|| unless(seen.insert(&**uri), TWICE));
             check_item("resource", &resource.description.uri, problem)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn check_templates(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {
             let name = &*template.description.uri_template;
             let problem = template_problem(template).or_else(|| unless(seen.insert(name), TWICE));
             check_item("resource template", name, problem)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn check_prompts(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
         for (nth, prompt) in self.prompts.iter().enumerate() {
             let name = &*prompt.metadata.name;
@@ -59,7 +75,7 @@ impl Definitions {
             let problem = prompt_problem(prompt).or_else(|| version_problem(prompt, earlier.unwrap_or_default()));
             check_item("prompt", name, problem)?;
         }
-        self.check_caching()
+        Ok(())
     }
 
     #[inline(never)]
@@ -67,18 +83,8 @@ impl Definitions {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
         for tool in &self.tools {
             let name = &*tool.metadata.name;
-            if let Origin::Agent { key, problem, tools } = &tool.origin {
-                let missing = || tools.iter().find(|name| self.tool(name).is_none());
-                let missing =
-                    || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
-                check_item("agent", key, problem.clone().or_else(missing))?;
-            }
-            if let Origin::Workflow { key, is_blank: true } = &tool.origin {
-                return Err(BuildError::new(
-                    "workflow",
-                    key,
-                    "has an empty description; a model needs it to choose a workflow",
-                ));
+            if let Some(Origin { kind, key, problem, .. }) = &tool.origin {
+                check_item(kind, key, problem(&|name| self.tool(name).is_some()))?;
             }
             check_item("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
@@ -86,7 +92,7 @@ impl Definitions {
     }
 
     /// Returns the lists that are the same for all callers and in all requests.
-    pub(super) fn general_lists(&self) -> Vec<Cacheable> {
+    pub(super) fn general_lists(&self) -> Vec<ListKind> {
         let mut lists = Vec::new();
         // A page depends on its cursor, so pages are not cached. Sources can change.
         if self.page_size.is_some() || self.has_sources() {
@@ -96,10 +102,10 @@ impl Definitions {
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
         // The list function of a template may return other resources each time, so the list of resources is not cached.
         let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
-        add(Cacheable::ResourceTemplates, templates_are_general);
-        add(Cacheable::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
-        add(Cacheable::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
-        add(Cacheable::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
+        add(ListKind::ResourceTemplates, templates_are_general);
+        add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
+        add(ListKind::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
+        add(ListKind::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
         lists
     }
 

@@ -1,6 +1,5 @@
 //! A tool call: checks of the arguments, hooks, handler and deadline, and checks of the result.
 
-#[cfg(feature = "client")]
 use std::any::Any;
 use std::future::ready;
 use std::rc::Rc;
@@ -289,7 +288,6 @@ impl McpServer {
     }
 }
 
-#[cfg(feature = "client")]
 impl McpServer {
     /// Returns the server whose tools the handler of `cx` can call.
     pub(crate) fn of(cx: &Context) -> Option<Rc<Self>> {

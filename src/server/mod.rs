@@ -25,7 +25,6 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 mod shown_arguments;
-#[cfg(feature = "client")]
 pub(crate) mod source;
 pub(crate) mod tool;
 pub(crate) mod tool_handler;

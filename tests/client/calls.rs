@@ -1,6 +1,5 @@
 //! Calls of tools.
 
-
 use edge_mcp::client::{ClientError, Executed, Failure, McpClient, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{InProcess, McpServer, Revision, Tool};

@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use edge_mcp::Revision;
 use edge_mcp::client::{ClientCredentials, ClientError, Executed, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Fetched, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::Revision;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use http::{HeaderMap, Method};

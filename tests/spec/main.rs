@@ -35,6 +35,7 @@ mod hostile_input;
 mod input_errors;
 mod input_required;
 mod json_rpc;
+#[cfg(feature = "page")]
 mod landing_page;
 mod legacy;
 mod limits;
