@@ -6,7 +6,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use super::connection::Link;
-use super::definition::{Listed, Output, TOOLS};
+use super::definition::{Listed, Output, TOOLS, warn_of_output};
 use super::error::{ClientError, Executed, Failure};
 use super::param_headers;
 use super::request::Outgoing;
@@ -14,9 +14,7 @@ use super::response::Reply;
 use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::request_info::ForeignSteps;
-use crate::host::warning;
 use crate::json::{Document, JsonLimits};
-use crate::schema::NotEnforceable;
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
@@ -105,16 +103,7 @@ impl Link {
             Output::Any => return Ok(()),
             Output::Enforced(schema) => schema,
             Output::NotEnforced(reason) => {
-                // The text does not depend on the tool: the number of different warnings is limited.
-                let reason = match reason {
-                    NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
-                    NotEnforceable::TooCostly => "take too long to compile",
-                };
-                let server = &self.server().name;
-                let problem = format!(
-                    "The server `{server}` has tools whose output schemas {reason}. These schemas are not enforced."
-                );
-                warning::once(self.host(), "output schema of an MCP server", &problem);
+                warn_of_output(&self.server().name, reason, "enforced", self.host());
                 return Ok(());
             }
         };

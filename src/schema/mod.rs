@@ -84,14 +84,16 @@ use program::Program;
 pub(crate) use types::Type;
 
 use crate::bounded_cache::{BoundedCache, NEVER};
-use crate::json::{Value, write};
+use crate::json::{Document, JsonLimits, Value, write};
 #[cfg(feature = "client")]
 use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS};
 use crate::limits::{CHECK_STEPS, EXPLANATION_STEPS, SCHEMAS};
 
 /// A compiled JSON Schema: the schema as it is published, and the program that enforces it.
 pub struct Schema {
+    /// The schema as a tree. It is null if another server enforces the schema: a tree takes much more memory than the text.
     value: serde_json::Value,
+    is_enforced: bool,
     json: Box<RawValue>,
     wrapped: OnceCell<Box<RawValue>>,
     header_params: Vec<HeaderParam>,
@@ -165,18 +167,17 @@ impl Schema {
         })
     }
 
-    /// Compiles a schema of another server, in at most [`FOREIGN_SCHEMA_STEPS`] of the steps that are left for the request. A schema that
-    /// took few steps is cached for the isolate.
+    /// Compiles a schema of another server from its text, in at most [`FOREIGN_SCHEMA_STEPS`] of the steps that are left for the request. A
+    /// schema that took few steps is cached for the isolate.
     ///
     /// # Errors
     /// The schema cannot be enforced.
     #[cfg(feature = "client")]
-    pub(crate) fn of_other_server(schema: Value<'_>, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
-        let text = schema.text();
+    pub(crate) fn of_other_server(text: &str, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
         if let Some(Ok(known)) = OF_OTHER_SERVERS.with_borrow(|schemas| schemas.get(text, 0).cloned()) {
             return Ok(known);
         }
-        let value = schema.to_json().ok_or(NotEnforceable::Unsupported)?;
+        let value = tree(text).ok_or(NotEnforceable::Unsupported)?;
         let before = left.get();
         let compiled = Self::of_form(value, left)?;
         // The number of steps bounds the size of a compiled schema. The length of its text does not.
@@ -211,9 +212,16 @@ impl Schema {
 
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
     #[cfg(feature = "client")]
-    pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
-        let (program, is_of_objects) = (Program::default(), true);
-        Rc::new(Self { value, json, wrapped: OnceCell::new(), header_params: Vec::new(), program, is_of_objects })
+    pub(crate) fn unenforced(json: Box<RawValue>, is_of_objects: bool) -> Rc<Self> {
+        Rc::new(Self {
+            value: serde_json::Value::Null,
+            is_enforced: false,
+            json,
+            wrapped: OnceCell::new(),
+            header_params: Vec::new(),
+            program: Program::default(),
+            is_of_objects,
+        })
     }
 
     /// Returns the schema of `T`, which must be an object schema.
@@ -241,7 +249,15 @@ impl Schema {
         let json = write::to_raw_value(&value)
             .map_err(|error| SchemaError::at("", format!("the schema cannot be serialized: {error}")))?;
         let is_of_objects = value.get("type").and_then(serde_json::Value::as_str) == Some("object");
-        Ok(Self { value, json, wrapped: OnceCell::new(), header_params: Vec::new(), program, is_of_objects })
+        Ok(Self {
+            value,
+            is_enforced: true,
+            json,
+            wrapped: OnceCell::new(),
+            header_params: Vec::new(),
+            program,
+            is_of_objects,
+        })
     }
 
     /// Returns the schema as JSON text.
@@ -249,9 +265,14 @@ impl Schema {
         &self.json
     }
 
-    /// Returns the schema as a JSON value.
-    pub(crate) fn value(&self) -> &serde_json::Value {
-        &self.value
+    /// Returns the schema as a JSON value, or `None` if a number of it is out of the range of `f64`.
+    pub(crate) fn to_value(&self) -> Option<serde_json::Value> {
+        if self.is_enforced { Some(self.value.clone()) } else { tree(self.json.get()) }
+    }
+
+    /// Returns whether this program enforces the schema.
+    pub(crate) fn is_enforced(&self) -> bool {
+        self.is_enforced
     }
 
     /// Checks `value` and returns one line for each of the first ten mistakes, or nothing if the value is valid.
@@ -316,12 +337,16 @@ impl Schema {
     }
 }
 
+/// Reads the text of a schema.
+fn tree(text: &str) -> Option<serde_json::Value> {
+    Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?.root().to_json()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::json::{Document, JsonLimits};
 
     /// Schemas of types and of values are cached. A full cache evicts a schema.
     #[test]

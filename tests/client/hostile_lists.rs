@@ -249,7 +249,7 @@ fn definitions_have_no_hidden_bytes() {
         ]
     );
     let track = &listing.items[0];
-    let schema: Value = serde_json::from_str(&track.input_schema().expect("a schema")).expect("JSON");
+    let schema: Value = serde_json::from_str(track.input_schema().expect("a schema")).expect("JSON");
     assert_eq!(track.description(), "Tracks.");
     let field = json!({ "type": "string", "enum": ["a"] });
     assert_eq!(schema, json!({ "type": "object", "description": "", "properties": { "a": field } }));
