@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use futures::lock::Mutex;
 use http::HeaderValue;
+use serde_json::value::RawValue;
 
 use super::about::About;
 use super::error::{ClientError, Failure};
@@ -20,7 +21,6 @@ use super::upstream::Upstream;
 use crate::call::context::Context;
 use crate::host::{Host, Outbound};
 use crate::limits::UPSTREAM_LEGACY_SECONDS;
-use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
 use crate::text::{Text, shortened};
@@ -160,7 +160,7 @@ impl Link {
         self.of_call.cx.host()
     }
 
-    pub(super) fn client_info(&self) -> &Implementation {
+    pub(super) fn client_info(&self) -> &RawValue {
         &self.client.0.info
     }
 

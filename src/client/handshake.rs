@@ -121,19 +121,18 @@ impl Link {
     }
 
     fn initialize_params(&self, revision: Revision) -> Params {
-        let client = write::to_raw_value(self.client_info()).unwrap_or_default();
         let capabilities = capabilities_json(self.upstream().handlers.capabilities(), revision);
         Params::default()
             .with_text("protocolVersion", revision.name())
             .with("capabilities", write::raw_value(capabilities))
-            .with("clientInfo", client)
+            .with("clientInfo", self.client_info().to_owned())
     }
 
     /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
     pub(super) async fn set_log_level(&self, level: LogLevel, known: Known) {
         if self.lowers_log_level(level) {
-            let level = write::to_raw_value(&level).unwrap_or_default();
-            let outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), TIME);
+            let params = Params::default().with_text("level", level.name());
+            let outgoing = Outgoing::new(Method::SetLogLevel, params, TIME);
             // Without the level, the server decides which messages it sends.
             let mut sent = Sent::new(known, Kind::Repeatable, self.is_pinned());
             let _ = self.post(&outgoing, &mut sent, TIME).await;

@@ -21,7 +21,8 @@ use super::response::Reply;
 use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
+use crate::json::write::{self, ObjectWriter};
+use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::{
     UPSTREAM_EMPTY_ROUNDS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS, UPSTREAM_ROUNDS, UPSTREAM_STATE_BYTES,
 };
@@ -254,16 +255,6 @@ impl Link {
 async fn answered_questions(answers: Vec<(String, Answer)>) -> Result<Box<RawValue>, Failed> {
     let (keys, answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
     let answers = try_parallel(answers.into_iter()).await?;
-    let mut text = String::from("{");
-    for (key, answer) in keys.iter().zip(answers) {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        // A string always serializes.
-        text.push_str(&write::to_string(key).unwrap_or_default());
-        text.push(':');
-        text.push_str(answer.get());
-    }
-    text.push('}');
-    Ok(write::raw_value(text))
+    let answered = keys.iter().zip(answers);
+    Ok(answered.fold(ObjectWriter::new(), |object, (key, answer)| object.json(key, answer.get())).finish_raw())
 }
