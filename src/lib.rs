@@ -309,7 +309,7 @@ pub use http::in_process::InProcess;
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;
-pub use protocol::content::{Content, NotBase64, PromptMessage, ResourceContents};
+pub use protocol::content::{Block, Content, Media, NotBase64, PromptMessage, ResourceContents};
 pub use protocol::description::{Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Theme};
 pub use protocol::log_level::LogLevel;
 pub use protocol::message::RequestId;

@@ -7,11 +7,9 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::json::{Document, JsonLimits, Kind, Value};
+use crate::protocol::meta::SERVER_INFO;
 use crate::protocol::revision::Revision;
 use crate::text::visible;
-
-/// The member of `_meta` in which a modern server names itself.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The description that a server gives of itself: its name, version, capabilities and instructions. Cloning is cheap.
 ///

@@ -13,7 +13,8 @@ use super::param_headers;
 use super::visible_schema::{HiddenInContract, cleaned};
 use crate::auth::ConfigError;
 use crate::host::{Host, warning};
-use crate::json::{Document, JsonLimits, Value, write};
+use crate::json::write::{self, ObjectWriter};
+use crate::json::{Document, JsonLimits, Value};
 use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
@@ -137,9 +138,7 @@ impl Listed {
     /// A program can store the text, and later call the tool without listing the tools again.
     pub fn to_json(&self) -> String {
         let Definition { server, kind, json, .. } = &*self.0;
-        // A string always serializes.
-        let server = write::to_string(server).unwrap_or_default();
-        format!("{{\"server\":{server},\"{}\":{}}}", kind.single, json.get())
+        ObjectWriter::new().text("server", server).json(kind.single, json.get()).finish()
     }
 
     /// Reads the text that [`to_json`](Self::to_json) returned.

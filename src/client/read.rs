@@ -15,7 +15,8 @@ use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::request::Outgoing;
 use super::rounds::Asked;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
+use crate::json::write::{self, ObjectWriter};
+use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::content::{PromptMessage, ResourceContents};
 use crate::protocol::method::Method;
 
@@ -27,7 +28,7 @@ const SUGGESTIONS: usize = 100;
 pub struct ReadResult {
     /// The parts. Parts of an unknown form are left out.
     pub contents: Vec<ResourceContents>,
-    json: Box<RawValue>,
+    json: Rc<str>,
 }
 
 /// The messages of a prompt.
@@ -35,9 +36,10 @@ pub struct ReadResult {
 pub struct GetPromptResult {
     /// The description of the prompt.
     pub description: Option<String>,
-    /// The messages. Messages of an unknown form are left out.
+    /// The messages. Messages of an unknown form are left out. Content of an unknown type is a
+    /// [`Block::Unknown`](crate::Block::Unknown).
     pub messages: Vec<PromptMessage>,
-    json: Box<RawValue>,
+    json: Rc<str>,
 }
 
 /// Suggestions for an argument.
@@ -60,14 +62,14 @@ impl ReadResult {
 
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
-        self.json.get()
+        &self.json
     }
 }
 
 impl GetPromptResult {
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
-        self.json.get()
+        &self.json
     }
 }
 
@@ -81,10 +83,10 @@ impl Peer {
         let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.upstream().timeout);
         outgoing.target = Some(uri.to_owned());
         let json = self.0.answered(outgoing, &Asked::by_program(&self.0)).await?;
-        let contents = self.0.read(Method::ReadResource, &json, |result| {
-            Some(array(result, "contents")?.items().filter_map(ResourceContents::read).collect())
-        })?;
-        Ok(ReadResult { contents, json })
+        self.0.read(Method::ReadResource, &json, |result| {
+            let contents = array(result, "contents")?.items().filter_map(ResourceContents::read).collect();
+            Some(ReadResult { contents, json: result.text().into() })
+        })
     }
 
     /// Gets the messages of a prompt. The arguments are an object of strings.
@@ -100,11 +102,12 @@ impl Peer {
         let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.upstream().timeout);
         outgoing.target = Some(name.to_owned());
         let json = self.0.answered(outgoing, &Asked::by_program(&self.0)).await?;
-        let (description, messages) = self.0.read(Method::GetPrompt, &json, |result| {
-            let messages = array(result, "messages")?.items().filter_map(PromptMessage::read).collect();
-            Some((result.string("description"), messages))
-        })?;
-        Ok(GetPromptResult { description, messages, json })
+        self.0.read(Method::GetPrompt, &json, |result| {
+            let json: Rc<str> = result.text().into();
+            let messages = array(result, "messages")?.items();
+            let messages = messages.filter_map(|message| PromptMessage::read(message, &json)).collect();
+            Some(GetPromptResult { description: result.string("description"), messages, json })
+        })
     }
 
     /// Requests suggestions for an argument of the prompt `name`. The request is sent when it is awaited.
@@ -143,7 +146,9 @@ pub struct Complete {
 impl Complete {
     /// Adds the value of another argument, which the suggestions may depend on.
     pub fn given(mut self, argument: impl Into<String>, value: impl Into<String>) -> Self {
-        self.known.push((argument.into(), value.into()));
+        let argument = argument.into();
+        self.known.retain(|(known, _)| *known != argument);
+        self.known.push((argument, value.into()));
         self
     }
 
@@ -151,8 +156,8 @@ impl Complete {
         let Self { link, mut params, known } = self;
         if !known.is_empty() {
             let arguments = strings(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-            let context = write::raw_value(format!("{{\"arguments\":{}}}", arguments.get()));
-            params = params.with("context", context);
+            let context = ObjectWriter::new().json("arguments", arguments.get());
+            params = params.with("context", context.finish_raw());
         }
         let outgoing = Outgoing::new(Method::Complete, params, link.upstream().timeout);
         let json = link.request(&outgoing).await?;
@@ -201,9 +206,7 @@ fn array<'d>(value: Value<'d>, name: &str) -> Option<Value<'d>> {
     value.get(name).filter(|member| member.kind() == Kind::Array)
 }
 
-/// Returns an object of strings as JSON text.
+/// Returns an object of strings as JSON text. No name occurs twice.
 fn strings<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> Box<RawValue> {
-    let object: std::collections::BTreeMap<_, _> = members.into_iter().collect();
-    // Strings always serialize.
-    write::to_raw_value(&object).unwrap_or_default()
+    members.into_iter().fold(ObjectWriter::new(), |object, (name, value)| object.text(name, value)).finish_raw()
 }

@@ -14,7 +14,7 @@ use super::response::Reply;
 use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::request_info::ForeignSteps;
-use crate::json::{Document, JsonLimits};
+use crate::json::{Document, JsonLimits, Value};
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.
@@ -46,11 +46,15 @@ impl Link {
         } else {
             call.await?
         };
-        let result = CallResult::read(json).map_err(|problem| self.malformed_result(&outgoing, problem))?;
+        let malformed = |problem| self.malformed_result(&outgoing, problem);
+        let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST);
+        let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
+        let result = CallResult::read(document.root()).map_err(malformed)?;
         // A list of this connection is newer than a definition that the program stored.
         match self.known_tool(&name).await.or(definition) {
             Some(tool) if !result.is_error() => {
-                self.check_output(&outgoing, &tool, &result, asked.cx.request().foreign_steps()).map(|()| result)
+                let structured = document.root().get("structuredContent");
+                self.check_output(&outgoing, &tool, structured, asked.cx.request().foreign_steps()).map(|()| result)
             }
             _ => Ok(result),
         }
@@ -96,7 +100,7 @@ impl Link {
         &self,
         outgoing: &Outgoing,
         tool: &Listed,
-        result: &CallResult,
+        structured: Option<Value<'_>>,
         steps: &ForeignSteps,
     ) -> Result<(), ClientError> {
         let schema = match tool.output(&steps.compilation) {
@@ -108,12 +112,9 @@ impl Link {
             }
         };
         let executed = |problem| self.malformed_result(outgoing, problem).executed_as(Executed::Yes);
-        let document = Document::parse(result.raw().as_bytes(), JsonLimits::MOST)
-            .map_err(|_| executed("has a result that is not JSON"))?;
-        let content = document.root().get("structuredContent");
-        let content =
-            content.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
-        let mistakes = schema.validate_for_log(content, &steps.checks);
+        let structured =
+            structured.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
+        let mistakes = schema.validate_for_log(structured, &steps.checks);
         if mistakes.is_empty() {
             return Ok(());
         }

@@ -5,15 +5,15 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role};
+#[cfg(feature = "client")]
+use super::received::{ANNOTATIONS, META, Received};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
 use crate::text::Text;
-#[cfg(feature = "client")]
-use crate::text::visible;
 
 /// A block of content.
 ///
@@ -26,42 +26,115 @@ use crate::text::visible;
 ///     Content::link(ResourceDescription::new("https://example.com/picture.png", "picture.png")),
 /// ];
 /// ```
-#[derive(Clone, Debug, Serialize)]
+///
+/// [`block`](Self::block) returns the parts of a block, for example of a block that another server sent:
+///
+/// ```
+/// use edge_mcp::{Block, Content};
+///
+/// let content = Content::image(b"\x89PNG", "image/png");
+/// let Block::Image(image) = content.block() else { panic!("an image") };
+/// assert_eq!((image.mime_type(), image.bytes().as_deref()), ("image/png", Some(&b"\x89PNG"[..])));
+/// ```
+#[derive(Clone, Debug)]
 pub struct Content {
-    #[serde(flatten)]
-    block: Block,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<Annotations>,
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Box<Map<String, Value>>>,
+    pub(super) typed: Typed,
+    /// The block as another server sent it, which is serialized instead of `typed`.
+    #[cfg(feature = "client")]
+    pub(super) received: Option<Received>,
 }
 
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Typed {
+    #[serde(flatten)]
+    pub block: Block,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Box<Map<String, Value>>>,
+}
+
+/// The type of a block of content, with its parts.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text { text: Text },
+#[non_exhaustive]
+pub enum Block {
+    /// A text.
+    #[non_exhaustive]
+    Text {
+        /// The text.
+        text: Text,
+    },
+    /// An image.
     Image(Media),
+    /// A sound.
     Audio(Media),
-    Resource { resource: ResourceContents },
+    /// An embedded resource.
+    #[non_exhaustive]
+    Resource {
+        /// The contents of the resource.
+        resource: ResourceContents,
+    },
+    /// A link to a resource. The annotations and the `_meta` belong to the [`Content`].
     ResourceLink(Box<ResourceDescription>),
+    /// A block of a type that this library does not know. [`Content::received`] returns its JSON text.
+    #[cfg(feature = "client")]
+    #[serde(skip)]
+    Unknown,
 }
 
+/// The data of an image or a sound.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Media {
-    data: String,
-    mime_type: Text,
+pub struct Media {
+    pub(super) data: String,
+    pub(super) mime_type: Text,
 }
 
 impl Media {
     fn new(bytes: &[u8], mime_type: impl Into<Text>) -> Self {
         Self { data: STANDARD.encode(bytes), mime_type: mime_type.into() }
     }
+
+    /// Returns the media type.
+    pub fn mime_type(&self) -> &str {
+        &self.mime_type
+    }
+
+    /// Returns the data as base64. Data of another server may be invalid.
+    pub fn base64(&self) -> &str {
+        &self.data
+    }
+
+    /// Returns the data, if it is valid base64 with padding.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(&self.data)
+    }
 }
 
 impl From<Block> for Content {
     fn from(block: Block) -> Self {
-        Self { block, annotations: None, meta: None }
+        Typed { block, annotations: None, meta: None }.into()
+    }
+}
+
+impl From<Typed> for Content {
+    fn from(typed: Typed) -> Self {
+        Self {
+            typed,
+            #[cfg(feature = "client")]
+            received: None,
+        }
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[cfg(feature = "client")]
+        if let Some(received) = &self.received {
+            return received.serialize(&self.typed.annotations, &self.typed.meta, serializer);
+        }
+        self.typed.serialize(serializer)
     }
 }
 
@@ -78,10 +151,40 @@ impl Content {
 
     /// Returns the text, if this is a text block.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.block {
+        match &self.typed.block {
             Block::Text { text } => Some(text),
             _ => None,
         }
+    }
+
+    /// Returns the type of the block and its parts.
+    pub fn block(&self) -> &Block {
+        &self.typed.block
+    }
+
+    /// Returns the JSON text of a block that another server sent, without hidden characters in its labels (`name`, `title`, `description`).
+    /// The text is passed on instead of the parts, so members that this library does not know are not lost.
+    #[cfg(feature = "client")]
+    pub fn received(&self) -> Option<&str> {
+        self.received.as_ref()?.get()
+    }
+
+    /// Notes that the program has set a member of a block that another server sent.
+    #[cfg(feature = "client")]
+    fn replace(&mut self, member: &'static str) {
+        if let Some(received) = &mut self.received {
+            received.replace(member);
+        }
+    }
+
+    /// Returns the annotations.
+    pub fn get_annotations(&self) -> Option<&Annotations> {
+        self.typed.annotations.as_ref()
+    }
+
+    /// Returns the members of `_meta`.
+    pub fn get_meta(&self) -> Option<&Map<String, Value>> {
+        self.typed.meta.as_deref()
     }
 
     /// Creates an image block from bytes.
@@ -103,26 +206,30 @@ impl Content {
     pub fn link(mut resource: ResourceDescription) -> Self {
         // A resource description and a block both have annotations and `_meta`. Move these members to the block, so that they occur once.
         let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
-        Self { block: Block::ResourceLink(Box::new(resource)), annotations, meta }
+        Typed { block: Block::ResourceLink(Box::new(resource)), annotations, meta }.into()
     }
 
     /// Sets the audience and the priority.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
+        self.typed.annotations = Some(annotations);
+        #[cfg(feature = "client")]
+        self.replace(ANNOTATIONS);
         self
     }
 
     /// Sets a member of `_meta`.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta.get_or_insert_default().insert(key.into(), value.into());
+        self.typed.meta.get_or_insert_default().insert(key.into(), value.into());
+        #[cfg(feature = "client")]
+        self.replace(META);
         self
     }
 
     /// Converts the block into a form that clients of `revision` accept.
     pub(crate) fn for_revision(self, revision: Revision) -> Self {
-        let block = match self.block {
+        let block = match self.typed.block {
             Block::Audio(Media { data, mime_type }) if !revision.has(Feature::AudioContent) => {
                 // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
@@ -135,44 +242,10 @@ impl Content {
                     link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){description}", link.uri).into() }
             }
-            block => block,
+            block => return Self { typed: Typed { block, ..self.typed }, ..self },
         };
-        Self { block, ..self }
+        Typed { block, ..self.typed }.into()
     }
-}
-
-#[cfg(feature = "client")]
-impl Content {
-    /// Reads a block that another server sent. Returns `None` for an unknown type or a malformed block.
-    pub(crate) fn read(block: crate::json::Value<'_>) -> Option<Self> {
-        let text = |name: &str| block.string(name);
-        let media = || Some(Media { data: text("data")?, mime_type: text("mimeType")?.into() });
-        let content = match &*text("type")? {
-            "text" => Block::Text { text: text("text")?.into() },
-            "image" => Block::Image(media()?),
-            "audio" => Block::Audio(media()?),
-            "resource" => Block::Resource { resource: ResourceContents::read(block.get("resource")?)? },
-            "resource_link" => {
-                let text = |name: &str| block.string(name).map(|text| visible(&text));
-                let mut link = ResourceDescription::new(block.string("uri")?, text("name")?);
-                link.mime_type = text("mimeType").map(Into::into);
-                link.metadata.title = text("title").map(Into::into);
-                link.metadata.description = text("description").map(Into::into);
-                Block::ResourceLink(Box::new(link))
-            }
-            _ => return None,
-        };
-        Some(Self { meta: read_meta(block), ..content.into() })
-    }
-}
-
-/// Reads the `_meta` of a block that another server sent. Keys with the prefix of this library are left out, because clients would take
-/// their members for ours.
-#[cfg(feature = "client")]
-fn read_meta(block: crate::json::Value<'_>) -> Option<Box<Map<String, Value>>> {
-    let mut meta = block.get("_meta").and_then(crate::json::Value::to_map)?;
-    meta.retain(|key, _| !key.starts_with("edge-mcp/"));
-    Some(Box::new(meta))
 }
 
 impl From<String> for Content {
@@ -191,18 +264,18 @@ impl From<&str> for Content {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceContents {
-    uri: String,
+    pub(super) uri: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mime_type: Option<Text>,
+    pub(super) mime_type: Option<Text>,
     #[serde(flatten)]
-    body: Body,
+    pub(super) body: Body,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Box<Map<String, Value>>>,
+    pub(super) meta: Option<Box<Map<String, Value>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Body {
+pub(super) enum Body {
     Text(Text),
     Blob(String),
 }
@@ -218,20 +291,6 @@ impl fmt::Display for NotBase64 {
 }
 
 impl std::error::Error for NotBase64 {}
-
-#[cfg(feature = "client")]
-impl ResourceContents {
-    /// Reads contents that another server sent. Returns `None` if they are malformed.
-    pub(crate) fn read(contents: crate::json::Value<'_>) -> Option<Self> {
-        let body = match (contents.string("text"), contents.string("blob")) {
-            (Some(text), None) => Body::Text(text.into()),
-            (None, Some(blob)) => Body::Blob(blob),
-            _ => return None,
-        };
-        let mime_type = contents.string("mimeType").map(Into::into);
-        Some(Self { uri: contents.string("uri")?, mime_type, body, meta: read_meta(contents) })
-    }
-}
 
 impl ResourceContents {
     /// Creates the contents of `uri` from text.
@@ -280,6 +339,16 @@ impl ResourceContents {
         }
     }
 
+    /// Returns the media type.
+    pub fn get_mime_type(&self) -> Option<&str> {
+        self.mime_type.as_deref()
+    }
+
+    /// Returns the members of `_meta`.
+    pub fn get_meta(&self) -> Option<&Map<String, Value>> {
+        self.meta.as_deref()
+    }
+
     /// Sets the media type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
@@ -303,8 +372,8 @@ impl ResourceContents {
 /// A message of a prompt.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptMessage {
-    role: Role,
-    content: Content,
+    pub(super) role: Role,
+    pub(super) content: Content,
 }
 
 impl PromptMessage {
@@ -316,17 +385,6 @@ impl PromptMessage {
     /// Creates a message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
-    }
-
-    /// Reads a message that another server sent. Returns `None` if it is malformed or has content of an unknown type.
-    #[cfg(feature = "client")]
-    pub(crate) fn read(message: crate::json::Value<'_>) -> Option<Self> {
-        let role = match &*message.string("role")? {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            _ => return None,
-        };
-        Some(Self { role, content: Content::read(message.get("content")?)? })
     }
 
     /// Returns the sender.

@@ -11,6 +11,7 @@
 //! | `capabilities` | the capabilities of servers and clients |
 //! | `description` | the description of the server, its tools and its resources in lists |
 //! | `content` | the content of results and messages |
+//! | `foreign`, `received` | content that another server sent: its parts, and its JSON text |
 //! | `header_value` | the encoding of header values that are not ASCII |
 //! | `reply` | the messages from a server to its client |
 
@@ -18,11 +19,15 @@ pub(crate) mod capabilities;
 pub(crate) mod content;
 pub(crate) mod description;
 pub(crate) mod error;
+#[cfg(feature = "client")]
+pub(crate) mod foreign;
 pub(crate) mod header_value;
 pub(crate) mod log_level;
 pub(crate) mod message;
 pub(crate) mod meta;
 pub(crate) mod method;
+#[cfg(feature = "client")]
+mod received;
 #[cfg(feature = "client")]
 pub(crate) mod reply;
 pub(crate) mod revision;
