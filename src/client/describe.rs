@@ -43,7 +43,7 @@ impl Link {
             let failure = Failure::Malformed("contradicts the earlier answers of the server");
             return Err(ClientError::new(&self.server().name, Method::Discover.name(), failure));
         };
-        let about = About::of(revision, result);
+        let about = About::of(revision, result).map_err(|failed| self.failed(Method::Discover, failed))?;
         self.about.replace(Some(about.clone()));
         Ok(about)
     }

@@ -84,7 +84,7 @@ impl Link {
             };
             self.learn(known);
             if let (Known::Modern(revision), Ok(result)) = (known, answer.into_result()) {
-                self.about.replace(Some(About::of(revision, result.json)));
+                self.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
             }
             return Ok(known);
         }
@@ -114,7 +114,7 @@ impl Link {
         let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
         self.begin_session(Session { revision, id, logs, log_level: None });
         self.learn(known);
-        self.about.replace(Some(About::of(revision, json)));
+        self.about.replace(Some(About::of(revision, json).map_err(failed)?));
         self.notify("notifications/initialized").await.map_err(failed)?;
         self.open_standing_stream().await;
         Ok(known)

@@ -73,8 +73,8 @@ fn results_are_read_into_types() {
             assert_eq!((languages.values, languages.has_more), (vec!["Rust".to_owned(), "Ruby".to_owned()], false));
 
             let about = library.about().await?;
-            assert_eq!((about.name().as_str(), about.version().as_str()), ("library", "1.2.0"), "{revision}");
-            assert_eq!((about.revision(), about.instructions().as_deref()), (revision, Some("Read before you ask.")));
+            assert_eq!((about.name(), about.version()), ("library", "1.2.0"), "{revision}");
+            assert_eq!((about.revision(), about.instructions()), (revision, Some("Read before you ask.")));
             assert!(about.has_capability("prompts") && !about.has_capability("logging"), "{}", about.raw());
 
             let names = |list: edge_mcp::client::Listing| {
@@ -121,7 +121,7 @@ fn a_description_is_kept_for_the_connection() {
     let peer = Peer::new([error(404, -32_601, "no"), result(legacy), Answer::new(202, "", "")]);
     with(at(&peer), async |server, _| {
         let about = server.about().await.expect("a description");
-        assert_eq!((about.name().as_str(), about.revision()), ("old", Revision::V2024_11_05));
+        assert_eq!((about.name(), about.revision()), ("old", Revision::V2024_11_05));
     });
     assert_eq!(peer.methods(), ["server/discover", "initialize", "notifications/initialized"]);
 
