@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role};
 #[cfg(feature = "client")]
-use super::received::{ANNOTATIONS, META, Received};
+use super::received::{ANNOTATIONS, META, Received, Settable};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
+#[cfg(feature = "client")]
+use crate::json::write::Raw;
 use crate::text::Text;
 
 /// A block of content.
@@ -132,7 +134,9 @@ impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[cfg(feature = "client")]
         if let Some(received) = &self.received {
-            return received.serialize(&self.typed.annotations, &self.typed.meta, serializer);
+            let values = Settable { annotations: self.typed.annotations.as_ref(), meta: self.typed.meta.as_deref() };
+            let text = received.written(&values).map_err(serde::ser::Error::custom)?;
+            return Raw(&text).serialize(serializer);
         }
         self.typed.serialize(serializer)
     }

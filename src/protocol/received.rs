@@ -1,17 +1,25 @@
 //! The JSON text of content that another server sent, which is passed on instead of its parts.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-use serde::ser::{Error, SerializeMap};
-use serde::{Serialize, Serializer};
+use serde::ser::Error;
+use serde_json::{Map, Value};
 
-use crate::json::write::Raw;
+use super::description::Annotations;
+use crate::json::write::{self, ObjectWriter};
 use crate::json::{Document, JsonLimits};
 
 /// The members of a block that a program can set.
 pub(super) const ANNOTATIONS: &str = "annotations";
 pub(super) const META: &str = "_meta";
+
+/// The values of the members that a program can set.
+pub(super) struct Settable<'a> {
+    pub annotations: Option<&'a Annotations>,
+    pub meta: Option<&'a Map<String, Value>>,
+}
 
 /// The JSON text of a block: a part of the text of its result.
 #[derive(Clone, Debug)]
@@ -20,12 +28,14 @@ pub(super) struct Received {
     range: Range<usize>,
     /// The members that the program has set.
     replaced: Vec<&'static str>,
+    /// Writes the text with these members. Through a pointer, so that a program that reads no content of other servers does not contain it.
+    write: fn(&Self, &Settable<'_>) -> serde_json::Result<String>,
 }
 
 impl Received {
     /// Creates the text of a block: the `range` of `text`.
     pub(super) fn new(text: Rc<str>, range: Range<usize>) -> Self {
-        Self { text, range, replaced: Vec::new() }
+        Self { text, range, replaced: Vec::new(), write: Self::with_replaced }
     }
 
     /// Notes that the program has set a member.
@@ -38,28 +48,30 @@ impl Received {
         self.text.get(self.range.clone())
     }
 
-    /// Serializes the text, with the members that the program has set.
-    pub(super) fn serialize<S: Serializer>(
-        &self,
-        annotations: &impl Serialize,
-        meta: &impl Serialize,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let text = self.get().ok_or_else(|| S::Error::custom("the block is not a part of its result"))?;
-        if self.replaced.is_empty() {
-            return Raw(text).serialize(serializer);
+    /// Returns the text, with the members that the program has set.
+    ///
+    /// # Errors
+    /// A value cannot be written.
+    pub(super) fn written(&self, values: &Settable<'_>) -> serde_json::Result<Cow<'_, str>> {
+        match self.get().filter(|_| self.replaced.is_empty()) {
+            Some(text) => Ok(Cow::Borrowed(text)),
+            None => (self.write)(self, values).map(Cow::Owned),
         }
-        let document = Document::parse(text.as_bytes(), JsonLimits::MOST).map_err(S::Error::custom)?;
-        let mut block = serializer.serialize_map(None)?;
+    }
+
+    fn with_replaced(&self, values: &Settable<'_>) -> serde_json::Result<String> {
+        let text = self.get().ok_or_else(|| serde_json::Error::custom("the block is not a part of its result"))?;
+        let document = Document::parse(text.as_bytes(), JsonLimits::MOST).map_err(serde_json::Error::custom)?;
+        let mut block = ObjectWriter::new();
         for (name, value) in document.root().members().filter(|(name, _)| !self.replaced.contains(&&**name)) {
-            block.serialize_entry(&name, &Raw(value.text()))?;
+            block = block.json(&name, value.text());
         }
         if self.replaced.contains(&ANNOTATIONS) {
-            block.serialize_entry(ANNOTATIONS, annotations)?;
+            block = block.json(ANNOTATIONS, &write::to_string(&values.annotations)?);
         }
         if self.replaced.contains(&META) {
-            block.serialize_entry(META, meta)?;
+            block = block.json(META, &write::to_string(&values.meta)?);
         }
-        block.end()
+        Ok(block.finish())
     }
 }
