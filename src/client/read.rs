@@ -43,7 +43,7 @@ pub struct GetPromptResult {
 }
 
 /// Suggestions for an argument.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions, at most 100.
@@ -52,6 +52,14 @@ pub struct CompleteResult {
     pub total: Option<u64>,
     /// Whether there are more suggestions.
     pub has_more: bool,
+    json: Rc<str>,
+}
+
+impl CompleteResult {
+    /// Returns the result as JSON text, as the server sent it.
+    pub fn raw(&self) -> &str {
+        &self.json
+    }
 }
 
 impl ReadResult {
@@ -171,6 +179,7 @@ impl Complete {
                     .collect::<Option<_>>()?,
                 total: completion.get("total").and_then(|total| total.text().parse().ok()),
                 has_more: completion.get("hasMore").is_some_and(|more| more.text() == "true"),
+                json: result.text().into(),
             })
         })
     }

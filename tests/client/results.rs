@@ -166,9 +166,12 @@ fn malformed_results_are_errors() {
     let prompt = with(answer(parts), async |server, _| server.get_prompt("a", json!({})).await).expect("a result");
     let contents: Vec<_> = prompt.messages.iter().map(|message| message.content().as_text()).collect();
     assert_eq!(contents, [None, Some("y")]);
+    let received = prompt.messages[0].content().received();
+    assert_eq!(received, Some(r#"{"type":"hologram"}"#), "an unknown block keeps its text");
     let many: Vec<_> = (0..200).map(|nth| nth.to_string()).collect();
     let many = json!({ "completion": { "values": many, "total": 200, "hasMore": true } });
     let values =
         with(answer(many), async |server, _| server.complete_template("a://{b}", "b", "").await).expect("a result");
     assert_eq!((values.values.len(), values.total, values.has_more), (100, Some(200), true));
+    assert!(values.raw().contains(r#""199""#), "{}", values.raw());
 }
