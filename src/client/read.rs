@@ -17,8 +17,9 @@ use super::request::Outgoing;
 use super::rounds::Asked;
 use crate::json::write::{self, ObjectWriter};
 use crate::json::{Document, JsonLimits, Kind, Value};
-use crate::protocol::content::{PromptMessage, ResourceContents};
+use crate::protocol::content::PromptMessage;
 use crate::protocol::method::Method;
+use crate::protocol::resource_contents::ResourceContents;
 
 /// The most suggestions in an answer. Source: server/utilities/completion.
 const SUGGESTIONS: usize = 100;

@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use serde_json::Map;
 
-use super::content::{Block, Body, Content, Media, PromptMessage, ResourceContents, Typed};
+use super::content::{Block, Content, Media, PromptMessage, Typed};
 use super::description::{Annotations, Icon, ResourceDescription, Role, Theme};
 use super::received::{ANNOTATIONS, META, Received};
+use super::resource_contents::{Body, ResourceContents};
 use crate::json::write::ObjectWriter;
 use crate::json::{Kind, Value};
 use crate::text::visible;

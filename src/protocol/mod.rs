@@ -10,7 +10,7 @@
 //! | `method` | the methods, and the revisions that have them |
 //! | `capabilities` | the capabilities of servers and clients |
 //! | `description` | the description of the server, its tools and its resources in lists |
-//! | `content` | the content of results and messages |
+//! | `content`, `resource_contents` | the content of results and messages, and of resources |
 //! | `foreign`, `received` | content that another server sent: its parts, and its JSON text |
 //! | `header_value` | the encoding of header values that are not ASCII |
 //! | `reply` | the messages from a server to its client |
@@ -30,4 +30,5 @@ pub(crate) mod method;
 mod received;
 #[cfg(feature = "client")]
 pub(crate) mod reply;
+pub(crate) mod resource_contents;
 pub(crate) mod revision;
