@@ -7,6 +7,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,6 @@ use crate::call::context::Context;
 use crate::call::deadline::DEADLINE;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, ToolResult};
-use crate::json::object;
 use crate::protocol::content::Content;
 use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_json::{Value, object};
 use futures::FutureExt;
 
 use crate::call::context::Context;
@@ -9,7 +10,6 @@ use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::call::step_memory::Status;
-use crate::json::{Value, object};
 use crate::protocol::description::is_blank;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;

@@ -4,13 +4,13 @@
 //!
 //! Source: RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §4; 2026-07-28, basic/authorization, "Token Handling".
 
+use edge_json::{Document, JsonLimits};
 use serde_json::{Map, Value};
 
 use super::principal::{CLIENT_PREFIX, Principal};
 use super::secure_url::SecureUrl;
 use super::validator::TokenRefusal;
 use crate::host::is_same_url;
-use crate::json::{Document, JsonLimits};
 use crate::limits::CLOCK_SKEW_SECONDS;
 
 /// The values of `token_use` for access tokens: `access` at Amazon Cognito, `access_token` at Ory Hydra. Other tokens have `id` (Cognito)

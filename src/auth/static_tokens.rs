@@ -2,6 +2,8 @@
 //!
 //! Each token has its own subject and scopes. Only digests of the tokens stay in memory.
 
+use edge_json::type_error::PathSegment;
+use edge_json::{Document, JsonError, JsonLimits, deserialize};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -11,8 +13,6 @@ use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::json::type_error::PathSegment;
-use crate::json::{Document, JsonError, JsonLimits, deserialize};
 
 type Sha256Digest = [u8; 32];
 

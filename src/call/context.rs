@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits};
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
@@ -17,7 +18,6 @@ use super::rounds::Rounds;
 use super::state::MissingState;
 use crate::auth::Principal;
 use crate::host::Host;
-use crate::json::{Document, JsonLimits};
 use crate::limits::STATE_BYTES;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;

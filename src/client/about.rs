@@ -4,10 +4,10 @@
 
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure};
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::meta::SERVER_INFO;
 use crate::protocol::revision::Revision;
 use crate::text::visible;

@@ -5,6 +5,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
@@ -13,8 +15,6 @@ use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
-use crate::json::write::{self, ObjectWriter};
-use crate::json::{Document, JsonLimits};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
 /// A form of a question.

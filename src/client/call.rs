@@ -4,6 +4,7 @@ use std::future::IntoFuture;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::write;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -20,7 +21,6 @@ use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
-use crate::json::write;
 use crate::limits::PROGRESS_MESSAGE;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;

@@ -5,14 +5,14 @@
 use std::cell::RefCell;
 use std::fmt;
 
+use edge_json::{Document, JsonLimits, Kind, Value};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 
 use super::headers;
-use crate::auth::{ConfigError, SecureUrl};
 use crate::base64::STANDARD;
+use crate::config::{ConfigError, SecureUrl};
 use crate::host::Fetched;
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
 
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");

@@ -6,15 +6,15 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Value};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::param_headers;
 use super::visible_schema::{HiddenInContract, cleaned};
-use crate::auth::ConfigError;
+use crate::config::ConfigError;
 use crate::host::{Host, warning};
-use crate::json::write::{self, ObjectWriter};
-use crate::json::{Document, JsonLimits, Value};
 use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};

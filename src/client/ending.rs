@@ -6,6 +6,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::write;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, select};
 use http::Method;
@@ -14,7 +15,6 @@ use super::connection::{Connection, Link};
 use super::error::{Failed, Failure};
 use super::message::{Meta, Params, write_message};
 use crate::host::Outbound;
-use crate::json::write;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 use crate::parallel::parallel;
 

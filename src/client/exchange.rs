@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use edge_json::{Document, JsonError, JsonLimits, Value};
 use futures::{FutureExt, StreamExt};
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
@@ -13,9 +14,8 @@ use super::headers;
 use super::observer::{Observer, ServerRequest};
 use super::response::{self, Answer, Outcome};
 use super::sse::{Event, EventReader};
-use crate::auth::SecureUrl;
+use crate::config::SecureUrl;
 use crate::host::{FetchError, Opened};
-use crate::json::{Document, JsonError, JsonLimits, Value};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use edge_json::write::ObjectWriter;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure};
 use super::question::{Kind, Question};
 use crate::call::context::Context;
-use crate::json::write::ObjectWriter;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Revision;
 

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use edge_json::{Document, JsonLimits, write};
 use futures::FutureExt;
 use http::HeaderValue;
 use serde_json::value::RawValue;
@@ -17,7 +18,6 @@ use super::negotiation::{Known, Sent};
 use super::reactions::{Action, Kind, Lesson, Reaction};
 use super::request::Outgoing;
 use super::response::{Answer, RpcResult, unsupported};
-use crate::json::{Document, JsonLimits, write};
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{HeaderName, HeaderValue, Method};
 
-use crate::auth::ConfigError;
+use crate::config::ConfigError;
 use crate::host::Outbound;
 use crate::protocol::header_value::encode;
 use crate::protocol::revision::Revision;

@@ -13,7 +13,7 @@ use super::client_credentials::ClientCredentials;
 use super::error::{Failed, Failure};
 use super::of_call::OfCall;
 use super::token_source::TokenSource;
-use crate::auth::SecureUrl;
+use crate::config::SecureUrl;
 use crate::host::FetchLimits;
 use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
 

@@ -9,13 +9,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::{Kind, Value};
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
 use super::definition::Listed;
 use super::listing::Listing;
 use crate::bounded_cache::BoundedCache;
-use crate::json::{Kind, Value};
 use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
 
 /// A digest of everything that a list depends on: the server, the credential, the program's own headers and the method.

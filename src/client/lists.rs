@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 use futures::lock::Mutex;
 
@@ -17,7 +18,6 @@ use super::mcp_client::Server;
 use super::message::Params;
 use super::request::Outgoing;
 use crate::host::{Level, warning};
-use crate::json::{Document, JsonLimits};
 use crate::limits::{
     UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
     UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,

@@ -3,13 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use edge_json::write::ObjectWriter;
 use http::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::list_cache::ListCache;
 use super::negotiation::Known;
 use super::upstream::Upstream;
-use crate::json::write::ObjectWriter;
 use crate::server::build_error::BuildError;
 use crate::text::Text;
 

@@ -2,9 +2,9 @@
 //!
 //! Members are JSON text already, so that numbers keep their digits.
 
+use edge_json::write::{self, ObjectWriter};
 use serde_json::value::RawValue;
 
-use crate::json::write::{self, ObjectWriter};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Value, deserialize, write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -10,7 +11,6 @@ use super::connection::Link;
 use super::error::{Failed, Failure};
 use super::question::Question;
 use crate::host::warning;
-use crate::json::{Document, JsonLimits, Value, deserialize, write};
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;

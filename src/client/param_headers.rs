@@ -4,8 +4,9 @@
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
-use crate::json::decimal::Decimal;
-use crate::json::{Document, JsonLimits, Kind, Value};
+use edge_json::decimal::Decimal;
+use edge_json::{Document, JsonLimits, Kind, Value};
+
 use crate::limits::{UPSTREAM_PARAM_BYTES, UPSTREAM_PARAMS};
 use crate::schema::{HeaderParam, header_params};
 

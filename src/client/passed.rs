@@ -5,6 +5,7 @@
 //! The person must see which server asks. So a label with its name begins each line of the message. The texts of a form are one line each, and
 //! none of them begins with a label of another server.
 
+use edge_json::object;
 use futures::FutureExt;
 use serde_json::Value as Json;
 
@@ -14,7 +15,6 @@ use super::question::{Elicitation, Kind, Question, UrlElicitation};
 use super::visible_schema::{HiddenInContract, clean};
 use crate::call::context::Context;
 use crate::host::{host_of, origin_of};
-use crate::json::object;
 use crate::limits::{UPSTREAM_FORM_NAME, UPSTREAM_QUESTION_CHARACTERS, UPSTREAM_QUESTION_LINES};
 use crate::text::{line, sentence};
 
@@ -147,7 +147,7 @@ fn passed_key(server: &str, round: usize, nth: usize, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
 
     fn passed(params: &str) -> Result<Json, Failure> {
         passed_to(params, ["", "/"])

@@ -2,12 +2,12 @@
 //!
 //! Source: 2026-07-28, client/elicitation, client/sampling and client/roots; the same pages of older revisions.
 
+use edge_json::{Kind as JsonKind, Value};
 use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::visible_schema::{HiddenInContract, clean};
-use crate::auth::SecureUrl;
-use crate::json::{Kind as JsonKind, Value};
+use crate::config::SecureUrl;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::text::{Text, visible};
 
@@ -172,7 +172,7 @@ fn url(params: Value<'_>) -> Result<(String, String), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
 
     fn read<T>(params: &str, read: impl Fn(&Question<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");

@@ -5,6 +5,8 @@
 use std::future::IntoFuture;
 use std::rc::Rc;
 
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -15,8 +17,6 @@ use super::error::{ClientError, Failure};
 use super::message::Params;
 use super::request::Outgoing;
 use super::rounds::Asked;
-use crate::json::write::{self, ObjectWriter};
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::method::Method;
 use crate::protocol::resource_contents::ResourceContents;

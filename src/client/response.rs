@@ -1,12 +1,12 @@
 //! The response to a request: a JSON-RPC response, or a response of another kind.
 
+use edge_json::{Document, JsonLimits, Value};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{Failed, Failure};
 use super::reactions::{Form, Offered};
-use crate::json::{Document, JsonLimits, Value};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
 use crate::text::line;

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use edge_json::deserialize::read;
+use edge_json::{Document, JsonLimits, Kind, Value};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::json::deserialize::read;
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::content::Content;
 use crate::protocol::foreign::read_meta;
 use crate::protocol::meta::SERVER_INFO;

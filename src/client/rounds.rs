@@ -6,6 +6,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
@@ -21,8 +23,6 @@ use super::response::Reply;
 use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::json::write::{self, ObjectWriter};
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::limits::{
     UPSTREAM_EMPTY_ROUNDS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS, UPSTREAM_ROUNDS, UPSTREAM_STATE_BYTES,
 };

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_json::Value;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
@@ -11,7 +12,6 @@ use super::mcp_client::{McpClient, Server};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
-use crate::json::Value;
 use crate::schema::{Schema, SchemaError};
 use crate::server::cache::Cacheable;
 use crate::server::definition::name_problem;

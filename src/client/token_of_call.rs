@@ -11,9 +11,9 @@ use super::error::{Failed, Failure};
 use super::headers;
 use super::of_call::OfCall;
 use super::token_source::TokenSource;
-use crate::auth::SecureUrl;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::config::SecureUrl;
 
 /// A function that returns the token for a call.
 pub(super) type TokenOf = dyn Fn(Context) -> LocalBoxFuture<'static, Result<Option<String>, HandlerError>>;

@@ -5,7 +5,7 @@ use http::HeaderValue;
 
 use super::error::Failed;
 use super::of_call::OfCall;
-use crate::auth::SecureUrl;
+use crate::config::SecureUrl;
 
 /// A source of access tokens for one server, for one connection. The `Authorization` header of a request has the token.
 ///

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
 use super::connection::Link;
@@ -14,7 +15,6 @@ use super::response::Reply;
 use super::result::CallResult;
 use super::rounds::Asked;
 use crate::call::request_info::ForeignSteps;
-use crate::json::{Document, JsonLimits, Value};
 
 impl Link {
     /// Calls a tool. Without a definition, the client uses a known list of the tools.

@@ -18,12 +18,12 @@ use super::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::token_of_call::{TokenOf, TokenOfCall};
 use super::token_source::TokenSource;
 use super::transport::{Network, Transport};
-use crate::auth::{ConfigError, SecureUrl};
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
+use crate::config::{ConfigError, SecureUrl};
 use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 

@@ -3,9 +3,9 @@
 //! A model reads the whole schema of a tool, and a person reads the texts of a form. Annotations can be cleaned or removed. Names and values
 //! cannot be changed, because the other server expects them as they are. So a schema with hidden characters in a name or value is not used.
 
+use edge_json::{Kind, Value};
 use serde_json::Value as Json;
 
-use crate::json::{Kind, Value};
 use crate::text::visible;
 
 /// Keywords whose value is a text that is shown, and the keyword whose value is a list of such texts. Other values of them are removed.
@@ -154,7 +154,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
 
     fn cleaned_json(schema: &Json) -> Result<Option<Json>, HiddenInContract> {
         let text = schema.to_string();

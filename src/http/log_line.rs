@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use edge_json::write;
 use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
 use super::bounded_request::BoundedRequest;
 use super::log_policy::LogPolicy;
 use crate::host::{Host, Level, Request as _};
-use crate::json::write;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;

@@ -9,6 +9,7 @@
 use std::rc::Rc;
 use std::slice;
 
+use edge_json::Document;
 use futures::FutureExt;
 use http::{Response, StatusCode};
 
@@ -30,7 +31,6 @@ use crate::call::context::{Context, Parts};
 use crate::call::failure;
 use crate::call::request_info::RequestInfo;
 use crate::host::{self, Host, Request as _, path_of, warning};
-use crate::json::Document;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId};
 use crate::protocol::meta::{self, RequestedNotifications};

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use edge_json::write::Raw;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -14,7 +15,6 @@ use super::resource_contents::{Body, ResourceContents};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
 #[cfg(feature = "client")]
-use crate::json::write::Raw;
 use crate::text::Text;
 
 /// A block of content.
@@ -304,7 +304,7 @@ impl PromptMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
     use serde_json::json;
 
     /// Rules 63 and 65: binary data is base64 with its media type; a resource has a URI, and text or a blob.

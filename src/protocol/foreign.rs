@@ -4,14 +4,14 @@
 
 use std::rc::Rc;
 
+use edge_json::write::ObjectWriter;
+use edge_json::{Kind, Value};
 use serde_json::Map;
 
 use super::content::{Block, Content, Media, PromptMessage, Typed};
 use super::description::{Annotations, Icon, ResourceDescription, Role, Theme};
 use super::received::{ANNOTATIONS, META, Received};
 use super::resource_contents::{Body, ResourceContents};
-use crate::json::write::ObjectWriter;
-use crate::json::{Kind, Value};
 use crate::text::visible;
 
 /// The members that clients show as labels.

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits};
 use serde::ser::Error;
 use serde_json::{Map, Value};
 
 use super::description::Annotations;
-use crate::json::write::{self, ObjectWriter};
-use crate::json::{Document, JsonLimits};
 
 /// The members of a block that a program can set.
 pub(super) const ANNOTATIONS: &str = "annotations";

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::command::{Command, Input, is_word};
-use crate::auth::SecureUrl;
+use crate::config::SecureUrl;
 use crate::protocol::description::is_blank;
 use crate::schema::is_header_name;
 use crate::text::Text;

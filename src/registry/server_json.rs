@@ -12,8 +12,9 @@ use super::command::{Argument, Command, Input};
 use super::package::{Package, Remote, RemoteTransport, Repository};
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
-use crate::protocol::description::{Icon, Implementation, has_uri_characters};
+use crate::protocol::description::{Icon, Implementation};
 use crate::text::Text;
+use crate::text::has_uri_characters;
 
 const STREAMABLE_HTTP: &str = "streamable-http";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::auth::{ConfigError, StateKeys};
+use crate::auth::StateKeys;
 use crate::call::context::Context;
+use crate::config::ConfigError;
 use crate::protocol::error::RpcError;
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};

@@ -2,12 +2,12 @@
 //!
 //! Source: 2026-07-28, basic, "ResultType" and "`_meta`"; server/utilities/caching.
 
+use edge_json::write::{self, Raw};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::call::{Call, Outcome};
 use crate::call::failure;
-use crate::json::write::{self, Raw};
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, write};
 use futures::FutureExt;
 use serde::Serialize;
 
@@ -18,7 +19,6 @@ use super::resolve::{Target, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
-use crate::json::{Document, JsonLimits, write};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, PromptDescription};
 use crate::protocol::error::RpcError;

@@ -5,7 +5,8 @@
 
 use std::rc::Rc;
 
-use crate::json::object;
+use edge_json::object;
+
 use crate::protocol::error::RpcError;
 use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use edge_json::object;
+
 use super::call::Call;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
-use crate::json::object;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;

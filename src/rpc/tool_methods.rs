@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use edge_json::Document;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -18,7 +19,6 @@ use super::resolve::{Target, wrong_target};
 use super::{envelope, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
-use crate::json::Document;
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
+use edge_uri_template::normalized;
 #[cfg(feature = "client")]
 use futures::{FutureExt, future::LocalBoxFuture};
 use serde_json::{Map, Value};
@@ -25,7 +26,6 @@ use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
 use crate::text::Text;
-use crate::uri_template::normalized;
 
 /// A server: the tools, resources and prompts that one request can use.
 ///

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_uri_template::{has_scheme, normalized};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
@@ -15,7 +16,6 @@ use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
 use crate::auth::scopes;
 use crate::protocol::description::{Icon, Metadata, is_blank};
-use crate::uri_template::{has_scheme, normalized};
 
 const TWICE: &str = "is added twice";
 

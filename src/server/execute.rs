@@ -6,6 +6,7 @@ use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -21,7 +22,6 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::Text;

@@ -1,9 +1,10 @@
 //! The tools that the sources of an agent find for a caller, such as the tools of other MCP servers.
 
+use edge_json::write;
+
 use super::offered::{Offered, wire_name};
 use crate::call::context::{CallableTool, Context};
 use crate::host::{Level, warning};
-use crate::json::write;
 use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
 use crate::server::builder::McpServer;
 use crate::server::cache::Cacheable;

@@ -3,6 +3,7 @@
 #[cfg(feature = "client")]
 use std::rc::Rc;
 
+use edge_json::object;
 #[cfg(feature = "client")]
 use futures::FutureExt;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use serde_json::Value;
 use crate::call::context::{CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::json::object;
 use crate::limits::AGENT_DESCRIPTION;
 #[cfg(feature = "client")]
 use crate::server::{builder::McpServer, tool::Tool};

@@ -8,14 +8,14 @@
 mod rows;
 mod statements;
 
+use edge_json::number;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::filter::Filter;
 use super::query::{IndexedWord, beginning};
 use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
-use crate::auth::ConfigError;
-use crate::json::number;
+use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use rows::{Array, Group, Statistics, array, found, groups, passages, read};
 
