@@ -1,4 +1,5 @@
-// Measures a call of a tool of another server: with the MCP client in a Worker, and with the official client in Node.js.
+// Measures a call of a tool of another server: in Workers, with the MCP client, the official client and a plain fetch, and in Node.js, with
+// the official client.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,15 +12,24 @@ import { checkAnswer } from './rows.mjs'
 import { rotated } from './statistics.mjs'
 import { MODERN, RELAY, SMALL, WITHOUT } from './works.mjs'
 
-const WORKER = { name: 'client', crate: 'benches/client' }
+/** The Workers: this library, and benches/peers/relay.mjs with each of its callers. */
+const WORKERS = {
+  own: { subject: { name: 'client', crate: 'benches/client' }, bindings: {} },
+  floor: { subject: { name: 'client, floor', peer: 'relay' }, bindings: { CALLER: 'floor' } },
+  shared: { subject: { name: 'client, official and shared', peer: 'relay' }, bindings: { CALLER: 'shared' } },
+  fresh: { subject: { name: 'client, official and fresh', peer: 'relay' }, bindings: { CALLER: 'fresh' } },
+}
 const SERVER = { name: 'server 2.4 for the client', peer: 'server' }
 
 /**
  * @typedef {object} Calls each list has the CPU time per call in each round, in microseconds
- * @property {number[]} relay a request to a Worker whose tool calls the server
+ * @property {number[]} relay a request to our Worker whose tool calls the server
  * @property {number[]} without a request to the same Worker whose tool returns the same result without a call
  * @property {number[]} own the difference of the two: a call of the client in the Worker
- * @property {number[]} official a call of the official client
+ * @property {number[]} official a call of the official client in Node.js
+ * @property {number[]} floor a plain fetch in a Worker whose answer is parsed, as the same difference
+ * @property {number[]} shared a call of the official client in a Worker, shared by the requests of the isolate, as the same difference
+ * @property {number[]} fresh a call of the official client in a Worker that builds it for each request, as the same difference
  *
  * The server runs on the core of the load, so it does not compete with the clients. Its CPU time does not count.
  *
@@ -40,19 +50,17 @@ export async function client(bed, how) {
   }
   try {
     const server = await subject(SERVER, bed.core.load)
-    const worker = await subject(WORKER, bed.core.subject, { PEER: server.url })
+    // The official client checks each answer.
     const official = await started(startOfficial(bed, server.url))
-    const ofWorker = (name, work) => ({
-      name,
-      check: () => checkAnswer({ subject: WORKER, process: worker }, work),
-      run: (until) => load(bed, worker, work, until),
-    })
-    const clients = [
-      ofWorker('relay', RELAY),
-      ofWorker('without', WITHOUT),
-      // The official client checks each answer.
-      { name: 'official', check: () => {}, run: official.run },
-    ]
+    const clients = [{ name: 'official', check: () => {}, run: official.run }]
+    for (const [caller, worker] of Object.entries(WORKERS)) {
+      const process = await subject(worker.subject, bed.core.subject, { ...worker.bindings, PEER: server.url })
+      clients.push(...Object.entries({ relay: RELAY, without: WITHOUT }).map(([kind, work]) => ({
+        name: `${caller} ${kind}`,
+        check: () => checkAnswer({ subject: worker.subject, process }, work),
+        run: (until) => load(bed, process, work, until),
+      })))
+    }
     bed.say('client: warming up')
     for (const { check, run } of clients) {
       await check()
@@ -64,7 +72,9 @@ export async function client(bed, how) {
       for (const { name, run } of rotated(clients, round)) found[name].push((await run({ seconds: how.seconds })).cpu_us)
     }
     for (const { check } of clients) await check()
-    return { ...found, own: found.relay.map((micros, round) => micros - found.without[round]) }
+    const difference = (caller) => found[`${caller} relay`].map((micros, round) => micros - found[`${caller} without`][round])
+    const differences = Object.fromEntries(Object.keys(WORKERS).map((caller) => [caller, difference(caller)]))
+    return { relay: found['own relay'], without: found['own without'], official: found.official, ...differences }
   } finally {
     await Promise.all(processes.map((process) => process.stop()))
   }

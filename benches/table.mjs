@@ -69,17 +69,24 @@ export const startTable = ({ starts }) => [
     [subject, ...[one.first_500_us, one.first_2000_us, one.start_ms, one.first_ms].map(spread)]),
 ]
 
-/** Returns the calls of another server: with the MCP client in a Worker, and with the official client. */
+const ratios = (one, other) => one.map((value, round) => value / other[round])
+
+/** Returns the calls of another server: with the MCP client, with the official client, and with a plain fetch. */
 export function clientTable({ client }) {
   const head = ['CPU µs per call of another server', '']
   if (!client) return [head]
-  const { relay, without, own, official } = client
+  const { relay, without, own, official, floor, shared, fresh } = client
   return [
     head,
     ['a request to a Worker that calls the server', spread(relay)],
     ['the same request without this call', spread(without)],
     ['the difference: the MCP client', spread(own)],
+    ['the official client 2.4 in workerd, shared by the requests', spread(shared)],
+    ['the official client 2.4 in workerd, built for each request', spread(fresh)],
+    ['a plain fetch in workerd, whose answer is parsed', spread(floor)],
     ['the official client 2.4 in Node.js', spread(official)],
+    ['the MCP client, against the shared official client', spread(ratios(own, shared))],
+    ['the MCP client, against the plain fetch', spread(ratios(own, floor))],
   ]
 }
 

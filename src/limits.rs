@@ -202,10 +202,10 @@ limits! {
             "schemas that refer to one another for the same value" => "the server cannot be built";
         FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
             "steps to compile a schema of another server, of about 10 ns or 4 bytes each"
-            => "an output schema is not enforced, and the log has a warning; a form is rejected";
+            => "an output schema is neither enforced nor published, and the log has a warning; a form is rejected";
         FOREIGN_SCHEMAS_STEPS: u32 = 6_000_000, Count, "":
             "steps to compile all schemas of other servers in a request"
-            => "further output schemas are not enforced, and the log has a warning; further forms are rejected";
+            => "further output schemas are neither enforced nor published, and the log has a warning; further forms are rejected";
         FOREIGN_SCHEMAS: usize = 64, Count, "":
             "cached compiled schemas of other servers" => "one schema is evicted";
         CACHED_FOREIGN_STEPS: u32 = 20_000, Count, "":

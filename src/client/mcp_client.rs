@@ -3,12 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use edge_json::write::ObjectWriter;
 use http::HeaderValue;
+use serde_json::value::RawValue;
 
 use super::operations::list_cache::ListCache;
 use super::session::negotiation::Known;
 use super::upstream::Upstream;
-use crate::protocol::description::Implementation;
 use crate::server::build_error::BuildError;
 use crate::text::Text;
 
@@ -32,7 +33,8 @@ const NAME: usize = 24;
 pub struct McpClient(pub(super) Rc<Definition>);
 
 pub(super) struct Definition {
-    pub info: Implementation,
+    /// The name and the version, as JSON text.
+    pub info: Box<RawValue>,
     pub user_agent: HeaderValue,
     pub servers: Vec<Rc<Server>>,
     pub lists: ListCache,
@@ -50,14 +52,15 @@ pub(super) struct Server {
 /// Builds an [`McpClient`].
 #[must_use]
 pub struct McpClientBuilder {
-    info: Implementation,
+    name: Text,
+    version: Text,
     servers: Vec<(Text, Upstream)>,
 }
 
 impl McpClient {
     /// Creates a builder for a client with this name and version, which it sends to its servers.
     pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpClientBuilder {
-        McpClientBuilder { info: Implementation::new(name, version), servers: Vec::new() }
+        McpClientBuilder { name: name.into(), version: version.into(), servers: Vec::new() }
     }
 
     /// Returns the names of the servers.
@@ -79,7 +82,7 @@ impl McpClientBuilder {
     /// # Errors
     /// [`BuildError`] names the first server with an invalid name, or with a name that is used twice. Case does not matter.
     pub fn build(self) -> Result<McpClient, BuildError> {
-        let Self { info, servers } = self;
+        let Self { name, version, servers } = self;
         for (nth, (name, _)) in servers.iter().enumerate() {
             if !is_name(name) {
                 let problem = "must begin with a letter and have at most 24 letters, digits and hyphens";
@@ -94,7 +97,8 @@ impl McpClientBuilder {
         };
         let servers = servers.into_iter().map(server).collect();
         let lists = ListCache::default();
-        Ok(McpClient(Rc::new(Definition { user_agent: user_agent(&info), info, servers, lists })))
+        let info = ObjectWriter::new().text("name", &name).text("version", &version).finish_raw();
+        Ok(McpClient(Rc::new(Definition { info, user_agent: user_agent(&name, &version), servers, lists })))
     }
 }
 
@@ -106,12 +110,12 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Returns the `User-Agent` header. Characters that a product name cannot have are replaced.
-fn user_agent(info: &Implementation) -> HeaderValue {
+fn user_agent(name: &str, version: &str) -> HeaderValue {
     let clean = |text: &str| {
         let allowed = |c: char| if c.is_ascii_alphanumeric() || "-._+".contains(c) { c } else { '-' };
         text.chars().take(64).map(allowed).collect::<String>()
     };
     let own = concat!("edge-mcp/", env!("CARGO_PKG_VERSION"));
-    let text = format!("{}/{} {own}", clean(&info.name), clean(&info.version));
+    let text = format!("{}/{} {own}", clean(name), clean(version));
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(own))
 }

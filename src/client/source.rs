@@ -8,7 +8,7 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::mcp_client::{McpClient, Server};
-use super::operations::definition::{Listed, TOOLS};
+use super::operations::definition::{Listed, TOOLS, warn_of_output};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
@@ -53,25 +53,27 @@ impl RemoteTools {
     /// Returns whether a tool of such a server belongs to the source.
     fn includes(&self, tool: &Listed) -> bool {
         match &self.names {
-            Some(names) => names.iter().any(|name| *name == tool.full_name()),
+            Some(names) => names.iter().any(|name| name == tool.full_name()),
             None => is_read_only(tool),
         }
     }
 
     /// Returns the tool for a definition, or `None` for a tool that a server cannot list.
-    fn tool_of(&self, listed: &Listed, is_trusted: bool) -> Option<Tool> {
-        if name_problem(&listed.full_name()).is_some() {
+    fn tool_of(&self, listed: &Listed, is_trusted: bool, cx: &Context) -> Option<Tool> {
+        if name_problem(listed.full_name()).is_some() {
             return None;
         }
+        listed.input()?;
         let handler = RemoteHandler {
             source: self.clone(),
             server: listed.server().to_owned(),
             tool: listed.name().to_owned(),
-            input: listed.visible_schema().map(|(schema, raw)| Some(Schema::unenforced(schema, raw)))?,
+            listed: Some((listed.clone(), cx.clone())),
         };
-        let mut tool = Tool::of_handler(listed.full_name().into(), listed.description().into(), Box::new(handler));
+        let (name, description) = (listed.full_name().to_owned(), listed.description().to_owned());
+        let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
         if let Some(title) = listed.title() {
-            tool = tool.title(title);
+            tool = tool.title(title.to_owned());
         }
         // Annotations of a server that is not trusted are ignored.
         Some(if is_trusted && is_read_only(listed) { tool.read_only() } else { tool })
@@ -86,7 +88,7 @@ impl Source for RemoteTools {
             return None;
         }
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        let handler = RemoteHandler { source: self.clone(), server, tool, input: None };
+        let handler = RemoteHandler { source: self.clone(), server, tool, listed: None };
         Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
     }
 
@@ -107,7 +109,7 @@ impl Source for RemoteTools {
                     }
                 };
                 for listed in list.items.iter().filter(|tool| source.includes(tool)) {
-                    match source.tool_of(listed, link.channel.upstream().is_trusted) {
+                    match source.tool_of(listed, link.channel.upstream().is_trusted, &cx) {
                         Some(tool) => found = found.tool(tool),
                         None => warn_of_invalid(listed.server(), &cx),
                     }
@@ -132,25 +134,32 @@ struct RemoteHandler {
     source: RemoteTools,
     server: String,
     tool: String,
-    /// The input schema. `None` if the tool was not listed in this request.
-    input: Option<Rc<Schema>>,
+    /// The definition, and the context of the list. `None` if the tool was not listed in this request.
+    listed: Option<(Listed, Context)>,
 }
 
 impl AnyToolHandler for RemoteHandler {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        let unknown =
-            || Schema::unenforced(serde_json::Value::Object(serde_json::Map::new()), RawValue::NULL.to_owned());
-        Ok(self.input.clone().unwrap_or_else(unknown))
+        let known = self.listed.as_ref().and_then(|(listed, _)| listed.input().cloned());
+        Ok(known.unwrap_or_else(|| Schema::unenforced(RawValue::NULL.to_owned(), true)))
     }
 
+    /// Returns the output schema for a list. The client checks each result, so the schema is not enforced a second time.
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        None
+        let (listed, cx) = self.listed.as_ref()?;
+        match listed.published_output(&cx.request().foreign_steps().compilation) {
+            Ok(schema) => schema.map(Ok),
+            Err(reason) => {
+                warn_of_output(&self.server, reason, "published", cx.host());
+                None
+            }
+        }
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
         let arguments = arguments.to_raw();
         let (source, server, tool) = (self.source.clone(), self.server.clone(), self.tool.clone());
-        let must_be_listed = source.names.is_none() && self.input.is_none();
+        let must_be_listed = source.names.is_none() && self.listed.is_none();
         let call = async move {
             let server = source.client.connect(&cx).server(&server)?;
             if must_be_listed {

@@ -233,7 +233,7 @@ impl Upstream {
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<Root> = roots.into_iter().collect();
-        self.handlers.roots = Some(Rc::new(move |_, _| Ok(ready(answer::to_roots(&roots)).boxed_local())));
+        self.handlers.roots = Some(Rc::new(move |_, _| Ok(ready(Ok(answer::to_roots(&roots))).boxed_local())));
         self
     }
 }

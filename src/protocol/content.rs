@@ -1,19 +1,21 @@
 //! Content of results and messages.
 //!
-//! Source: schema, `ContentBlock`, `TextResourceContents`, `BlobResourceContents`, `PromptMessage`.
+//! Source: schema, `ContentBlock`, `PromptMessage`.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Serialize;
+use edge_json::write::Raw;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role};
+#[cfg(feature = "client")]
+use super::received::{ANNOTATIONS, META, Received, Settable};
+use super::resource_contents::{Body, ResourceContents};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
-use crate::text::Text;
 #[cfg(feature = "client")]
-use crate::text::visible;
+use crate::text::Text;
 
 /// A block of content.
 ///
@@ -26,42 +28,117 @@ use crate::text::visible;
 ///     Content::link(ResourceDescription::new("https://example.com/picture.png", "picture.png")),
 /// ];
 /// ```
-#[derive(Clone, Debug, Serialize)]
+///
+/// [`block`](Self::block) returns the parts of a block, for example of a block that another server sent:
+///
+/// ```
+/// use edge_mcp::{Block, Content};
+///
+/// let content = Content::image(b"\x89PNG", "image/png");
+/// let Block::Image(image) = content.block() else { panic!("an image") };
+/// assert_eq!((image.mime_type(), image.bytes().as_deref()), ("image/png", Some(&b"\x89PNG"[..])));
+/// ```
+#[derive(Clone, Debug)]
 pub struct Content {
-    #[serde(flatten)]
-    block: Block,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<Annotations>,
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Box<Map<String, Value>>>,
+    pub(super) typed: Typed,
+    /// The block as another server sent it, which is serialized instead of `typed`.
+    #[cfg(feature = "client")]
+    pub(super) received: Option<Received>,
 }
 
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Typed {
+    #[serde(flatten)]
+    pub block: Block,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Box<Map<String, Value>>>,
+}
+
+/// The type of a block of content, with its parts.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text { text: Text },
+#[non_exhaustive]
+pub enum Block {
+    /// A text.
+    #[non_exhaustive]
+    Text {
+        /// The text.
+        text: Text,
+    },
+    /// An image.
     Image(Media),
+    /// A sound.
     Audio(Media),
-    Resource { resource: ResourceContents },
+    /// An embedded resource.
+    #[non_exhaustive]
+    Resource {
+        /// The contents of the resource.
+        resource: ResourceContents,
+    },
+    /// A link to a resource. The annotations and the `_meta` belong to the [`Content`].
     ResourceLink(Box<ResourceDescription>),
+    /// A block of a type that this library does not know. [`Content::received`] returns its JSON text.
+    #[cfg(feature = "client")]
+    #[serde(skip)]
+    Unknown,
 }
 
+/// The data of an image or a sound.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Media {
-    data: String,
-    mime_type: Text,
+pub struct Media {
+    pub(super) data: String,
+    pub(super) mime_type: Text,
 }
 
 impl Media {
     fn new(bytes: &[u8], mime_type: impl Into<Text>) -> Self {
         Self { data: STANDARD.encode(bytes), mime_type: mime_type.into() }
     }
+
+    /// Returns the media type.
+    pub fn mime_type(&self) -> &str {
+        &self.mime_type
+    }
+
+    /// Returns the data as base64. Data of another server may be invalid.
+    pub fn base64(&self) -> &str {
+        &self.data
+    }
+
+    /// Returns the data, if it is valid base64 with padding.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(&self.data)
+    }
 }
 
 impl From<Block> for Content {
     fn from(block: Block) -> Self {
-        Self { block, annotations: None, meta: None }
+        Typed { block, annotations: None, meta: None }.into()
+    }
+}
+
+impl From<Typed> for Content {
+    fn from(typed: Typed) -> Self {
+        Self {
+            typed,
+            #[cfg(feature = "client")]
+            received: None,
+        }
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[cfg(feature = "client")]
+        if let Some(received) = &self.received {
+            let values = Settable { annotations: self.typed.annotations.as_ref(), meta: self.typed.meta.as_deref() };
+            let text = received.written(&values).map_err(serde::ser::Error::custom)?;
+            return Raw(&text).serialize(serializer);
+        }
+        self.typed.serialize(serializer)
     }
 }
 
@@ -78,10 +155,40 @@ impl Content {
 
     /// Returns the text, if this is a text block.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.block {
+        match &self.typed.block {
             Block::Text { text } => Some(text),
             _ => None,
         }
+    }
+
+    /// Returns the type of the block and its parts.
+    pub fn block(&self) -> &Block {
+        &self.typed.block
+    }
+
+    /// Returns the JSON text of a block that another server sent, without hidden characters in its labels (`name`, `title`, `description`).
+    /// The text is passed on instead of the parts, so members that this library does not know are not lost.
+    #[cfg(feature = "client")]
+    pub fn received(&self) -> Option<&str> {
+        self.received.as_ref()?.get()
+    }
+
+    /// Notes that the program has set a member of a block that another server sent.
+    #[cfg(feature = "client")]
+    fn replace(&mut self, member: &'static str) {
+        if let Some(received) = &mut self.received {
+            received.replace(member);
+        }
+    }
+
+    /// Returns the annotations.
+    pub fn get_annotations(&self) -> Option<&Annotations> {
+        self.typed.annotations.as_ref()
+    }
+
+    /// Returns the members of `_meta`.
+    pub fn get_meta(&self) -> Option<&Map<String, Value>> {
+        self.typed.meta.as_deref()
     }
 
     /// Creates an image block from bytes.
@@ -103,26 +210,30 @@ impl Content {
     pub fn link(mut resource: ResourceDescription) -> Self {
         // A resource description and a block both have annotations and `_meta`. Move these members to the block, so that they occur once.
         let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
-        Self { block: Block::ResourceLink(Box::new(resource)), annotations, meta }
+        Typed { block: Block::ResourceLink(Box::new(resource)), annotations, meta }.into()
     }
 
     /// Sets the audience and the priority.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
+        self.typed.annotations = Some(annotations);
+        #[cfg(feature = "client")]
+        self.replace(ANNOTATIONS);
         self
     }
 
     /// Sets a member of `_meta`.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta.get_or_insert_default().insert(key.into(), value.into());
+        self.typed.meta.get_or_insert_default().insert(key.into(), value.into());
+        #[cfg(feature = "client")]
+        self.replace(META);
         self
     }
 
     /// Converts the block into a form that clients of `revision` accept.
-    pub(crate) fn for_revision(self, revision: Revision) -> Self {
-        let block = match self.block {
+    pub(crate) fn for_revision(mut self, revision: Revision) -> Self {
+        let block = match self.typed.block {
             Block::Audio(Media { data, mime_type }) if !revision.has(Feature::AudioContent) => {
                 // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
@@ -135,44 +246,13 @@ impl Content {
                     link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){description}", link.uri).into() }
             }
-            block => block,
-        };
-        Self { block, ..self }
-    }
-}
-
-#[cfg(feature = "client")]
-impl Content {
-    /// Reads a block that another server sent. Returns `None` for an unknown type or a malformed block.
-    pub(crate) fn read(block: edge_json::Value<'_>) -> Option<Self> {
-        let text = |name: &str| block.string(name);
-        let media = || Some(Media { data: text("data")?, mime_type: text("mimeType")?.into() });
-        let content = match &*text("type")? {
-            "text" => Block::Text { text: text("text")?.into() },
-            "image" => Block::Image(media()?),
-            "audio" => Block::Audio(media()?),
-            "resource" => Block::Resource { resource: ResourceContents::read(block.get("resource")?)? },
-            "resource_link" => {
-                let text = |name: &str| block.string(name).map(|text| visible(&text));
-                let mut link = ResourceDescription::new(block.string("uri")?, text("name")?);
-                link.mime_type = text("mimeType").map(Into::into);
-                link.metadata.title = text("title").map(Into::into);
-                link.metadata.description = text("description").map(Into::into);
-                Block::ResourceLink(Box::new(link))
+            block => {
+                self.typed.block = block;
+                return self;
             }
-            _ => return None,
         };
-        Some(Self { meta: read_meta(block), ..content.into() })
+        Typed { block, ..self.typed }.into()
     }
-}
-
-/// Reads the `_meta` of a block that another server sent. Keys with the prefix of this library are left out, because clients would take
-/// their members for ours.
-#[cfg(feature = "client")]
-fn read_meta(block: edge_json::Value<'_>) -> Option<Box<Map<String, Value>>> {
-    let mut meta = block.get("_meta").and_then(edge_json::Value::to_map)?;
-    meta.retain(|key, _| !key.starts_with("edge-mcp/"));
-    Some(Box::new(meta))
 }
 
 impl From<String> for Content {
@@ -187,124 +267,11 @@ impl From<&str> for Content {
     }
 }
 
-/// The contents of one resource: either text or bytes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResourceContents {
-    uri: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mime_type: Option<Text>,
-    #[serde(flatten)]
-    body: Body,
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Box<Map<String, Value>>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Body {
-    Text(Text),
-    Blob(String),
-}
-
-/// The error for a text that is not valid base64 with padding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotBase64;
-
-impl fmt::Display for NotBase64 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the blob is not base64 with padding")
-    }
-}
-
-impl std::error::Error for NotBase64 {}
-
-#[cfg(feature = "client")]
-impl ResourceContents {
-    /// Reads contents that another server sent. Returns `None` if they are malformed.
-    pub(crate) fn read(contents: edge_json::Value<'_>) -> Option<Self> {
-        let body = match (contents.string("text"), contents.string("blob")) {
-            (Some(text), None) => Body::Text(text.into()),
-            (None, Some(blob)) => Body::Blob(blob),
-            _ => return None,
-        };
-        let mime_type = contents.string("mimeType").map(Into::into);
-        Some(Self { uri: contents.string("uri")?, mime_type, body, meta: read_meta(contents) })
-    }
-}
-
-impl ResourceContents {
-    /// Creates the contents of `uri` from text.
-    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::of_text(uri.into(), Cow::Owned(text.into()))
-    }
-
-    /// Creates the contents of `uri` from text. A literal is not copied.
-    pub(crate) fn of_text(uri: String, text: Text) -> Self {
-        Self { uri, mime_type: None, body: Body::Text(text), meta: None }
-    }
-
-    /// Creates the contents of `uri` from bytes, which are sent as base64.
-    pub fn blob(uri: impl Into<String>, bytes: &[u8]) -> Self {
-        Self { body: Body::Blob(STANDARD.encode(bytes)), ..Self::text(uri, "") }
-    }
-
-    /// Creates the contents of `uri` from bytes that are already in base64.
-    ///
-    /// # Errors
-    /// [`NotBase64`] if `base64` is not valid base64 with padding.
-    pub fn blob_base64(uri: impl Into<String>, base64: impl Into<String>) -> Result<Self, NotBase64> {
-        let base64 = base64.into();
-        STANDARD.decode(&base64).ok_or(NotBase64)?;
-        Ok(Self { body: Body::Blob(base64), ..Self::text(uri, "") })
-    }
-
-    /// Returns the URI.
-    pub fn uri(&self) -> &str {
-        &self.uri
-    }
-
-    /// Returns the text, if the contents are text.
-    pub fn as_text(&self) -> Option<&str> {
-        match &self.body {
-            Body::Text(text) => Some(text),
-            Body::Blob(_) => None,
-        }
-    }
-
-    /// Returns the bytes, if the contents are bytes in valid base64.
-    pub fn bytes(&self) -> Option<Vec<u8>> {
-        match &self.body {
-            Body::Text(_) => None,
-            Body::Blob(base64) => STANDARD.decode(base64),
-        }
-    }
-
-    /// Sets the media type.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Sets the media type, if it is not set.
-    pub(crate) fn or_mime_type(self, mime_type: Option<&Text>) -> Self {
-        Self { mime_type: self.mime_type.or_else(|| mime_type.cloned()), ..self }
-    }
-
-    /// Sets a member of `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta.get_or_insert_default().insert(key.into(), value.into());
-        self
-    }
-}
-
 /// A message of a prompt.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptMessage {
-    role: Role,
-    content: Content,
+    pub(super) role: Role,
+    pub(super) content: Content,
 }
 
 impl PromptMessage {
@@ -316,17 +283,6 @@ impl PromptMessage {
     /// Creates a message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
-    }
-
-    /// Reads a message that another server sent. Returns `None` if it is malformed or has content of an unknown type.
-    #[cfg(feature = "client")]
-    pub(crate) fn read(message: edge_json::Value<'_>) -> Option<Self> {
-        let role = match &*message.string("role")? {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            _ => return None,
-        };
-        Some(Self { role, content: Content::read(message.get("content")?)? })
     }
 
     /// Returns the sender.
@@ -395,14 +351,6 @@ mod tests {
             let text = serde_json::to_string(&content).expect("serializes");
             assert!(Document::parse(text.as_bytes(), JsonLimits::default()).is_ok(), "a key occurs twice in {text}");
             assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), expected);
-        }
-    }
-
-    #[test]
-    fn base64_of_a_blob_is_validated() {
-        assert_eq!(ResourceContents::blob_base64("a://b", "AA=="), Ok(ResourceContents::blob("a://b", b"\0")));
-        for text in ["AA", "AA=", "AB==", "A", "!!!!", "AA==\n", "_-8="] {
-            assert_eq!(ResourceContents::blob_base64("a://b", text), Err(NotBase64), "{text:?}");
         }
     }
 

@@ -58,7 +58,7 @@ pub struct Icon {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) sizes: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    theme: Option<Theme>,
+    pub(crate) theme: Option<Theme>,
 }
 
 /// The background that an icon is designed for.
@@ -74,6 +74,26 @@ impl Icon {
     /// Creates an icon at `src`: an `https:` or `data:` URL.
     pub fn new(src: impl Into<Text>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
+    }
+
+    /// Returns the URL.
+    pub fn src(&self) -> &str {
+        &self.src
+    }
+
+    /// Returns the media type.
+    pub fn get_mime_type(&self) -> Option<&str> {
+        self.mime_type.as_deref()
+    }
+
+    /// Returns the sizes.
+    pub fn get_sizes(&self) -> &[Text] {
+        &self.sizes
+    }
+
+    /// Returns the background that the icon is designed for.
+    pub fn get_theme(&self) -> Option<Theme> {
+        self.theme
     }
 
     /// Returns whether the URL has a supported scheme and only characters that a URI may have.
@@ -210,11 +230,11 @@ pub(crate) struct ToolDescription<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    audience: Vec<Role>,
+    pub(super) audience: Vec<Role>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    priority: Option<f64>,
+    pub(super) priority: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_modified: Option<Text>,
+    pub(super) last_modified: Option<Text>,
 }
 
 /// The sender or recipient of content.
@@ -247,6 +267,21 @@ impl Annotations {
         self
     }
 
+    /// Returns the audience. An empty audience is not restricted.
+    pub fn get_audience(&self) -> &[Role] {
+        &self.audience
+    }
+
+    /// Returns the priority, from 0 to 1.
+    pub fn get_priority(&self) -> Option<f64> {
+        self.priority
+    }
+
+    /// Returns the time of the last change. A text of another server may not be a time.
+    pub fn get_last_modified(&self) -> Option<&str> {
+        self.last_modified.as_deref()
+    }
+
     /// Sets the time of the last change in ISO 8601, such as `2026-07-28T12:00:00Z`.
     #[must_use]
     pub fn last_modified(mut self, time: impl Into<Text>) -> Self {
@@ -265,7 +300,7 @@ pub struct ResourceDescription {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mime_type: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
+    pub(super) size: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) annotations: Option<Annotations>,
 }
@@ -274,6 +309,41 @@ impl ResourceDescription {
     /// Creates the description of the resource `name` at `uri`.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self { uri: uri.into(), metadata: Metadata::new(name), mime_type: None, size: None, annotations: None }
+    }
+
+    /// Returns the URI.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.metadata.name
+    }
+
+    /// Returns the name for display.
+    pub fn get_title(&self) -> Option<&str> {
+        self.metadata.title.as_deref()
+    }
+
+    /// Returns the description.
+    pub fn get_description(&self) -> Option<&str> {
+        self.metadata.description.as_deref()
+    }
+
+    /// Returns the icons.
+    pub fn get_icons(&self) -> &[Icon] {
+        &self.metadata.icons
+    }
+
+    /// Returns the media type of the content.
+    pub fn get_mime_type(&self) -> Option<&str> {
+        self.mime_type.as_deref()
+    }
+
+    /// Returns the size of the content before encoding, in bytes.
+    pub fn get_size(&self) -> Option<u64> {
+        self.size
     }
 
     metadata_methods!(metadata);

@@ -20,24 +20,38 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    const NAMES: [(&'static str, Self); 8] = [
-        ("debug", Self::Debug),
-        ("info", Self::Info),
-        ("notice", Self::Notice),
-        ("warning", Self::Warning),
-        ("error", Self::Error),
-        ("critical", Self::Critical),
-        ("alert", Self::Alert),
-        ("emergency", Self::Emergency),
+    const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
     ];
+
+    /// Returns the name on the wire.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
 
     /// Returns the level with this name, or `None` if the name is unknown.
     pub fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
+        Self::ALL.into_iter().find(|level| level.name() == name)
     }
 
     /// Returns all names, for an error message.
     pub(crate) fn names() -> String {
-        Self::NAMES.map(|(name, _)| name).join(", ")
+        Self::ALL.map(Self::name).join(", ")
     }
 }

@@ -53,8 +53,8 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
     let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
         metadata: &tool.metadata,
         input_schema: input.json(),
-        output_schema: output.as_deref().map(|schema| {
-            if revision.has(Feature::AnyStructuredContent) { schema.json() } else { schema.json_of_object() }
+        output_schema: output.as_deref().and_then(|schema| {
+            if revision.has(Feature::AnyStructuredContent) { Some(schema.json()) } else { schema.json_of_object() }
         }),
         annotations: annotations(tool, revision),
     });
@@ -79,16 +79,17 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
     input_required::resume(call, request)?;
     let empty = Document::empty_object();
     let work = execute(&call.server, &tool, arguments.unwrap_or(empty.root()), &call.cx);
-    let is_wrapped = !call.cx.revision().has(Feature::AnyStructuredContent)
-        && tool.output_schema().is_ok_and(|schema| schema.is_some_and(|schema| !schema.is_of_objects()));
-    Ok(respond(call.clone(), tool.metadata.name.clone(), is_wrapped, work).boxed_local())
+    let is_of_objects = call.cx.revision().has(Feature::AnyStructuredContent)
+        || tool.output_schema().is_ok_and(|schema| schema.is_none_or(|schema| schema.is_of_objects()));
+    Ok(respond(call.clone(), tool.metadata.name.clone(), is_of_objects, work).boxed_local())
 }
 
-/// Runs a call of the tool `name` to its end, and returns the response. If `is_wrapped`, structured content becomes a member of an object.
+/// Runs a call of the tool `name` to its end, and returns the response. In older revisions, structured content that is not an object, or that
+/// has an output schema for other values, becomes a member of an object.
 async fn respond(
     call: Call,
     name: Text,
-    is_wrapped: bool,
+    is_of_objects: bool,
     work: LocalBoxFuture<'static, Executed>,
 ) -> Result<Reply, RpcError> {
     let mut result = match work.await {
@@ -99,8 +100,10 @@ async fn respond(
     let revision = call.cx.revision();
     // The client would reject content that its revision does not have.
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();
-    if let Some(structured) = result.structured_content.take_if(|_| is_wrapped) {
-        // In older revisions, structured content must be an object. `json_of_object` wraps the schema in the same way.
+    let is_wrapped = |json: &str| !is_of_objects || !json.starts_with('{');
+    let has_objects_only = !revision.has(Feature::AnyStructuredContent);
+    if let Some(structured) = result.structured_content.take_if(|json| has_objects_only && is_wrapped(json)) {
+        // `json_of_object` wraps the schema in the same way.
         result.structured_content = Some(format!("{{\"result\":{structured}}}").into());
     }
     let meta = result.meta.take();

@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use edge_json::{Value, write};
+use edge_json::{Document, JsonLimits, Value, write};
 pub(crate) use edge_json_schema::NotEnforceable;
 pub use edge_json_schema::SchemaError;
 pub(crate) use edge_json_schema::{CheckSteps, Type, describe_type_error};
@@ -34,10 +34,20 @@ use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS}
 
 /// A compiled schema, with the arguments that a client repeats in headers.
 pub struct Schema {
-    validator: Validator,
+    origin: Origin,
     /// The schema as that of the member `result` of an object.
     wrapped: OnceCell<Box<RawValue>>,
     header_params: Vec<HeaderParam>,
+}
+
+/// The program that enforces a schema.
+enum Origin {
+    Program(Validator),
+    /// A tree would take much more memory than the text.
+    OtherServer {
+        json: Box<RawValue>,
+        is_of_objects: bool,
+    },
 }
 
 type Compiled = Result<Rc<Schema>, SchemaError>;
@@ -93,17 +103,16 @@ impl Schema {
         })
     }
 
-    /// Compiles a schema of another server, in at most [`FOREIGN_SCHEMA_STEPS`] of the steps that are left for the request. A schema that
-    /// took few steps is cached for the isolate.
+    /// Compiles a schema of another server from its text, in at most [`FOREIGN_SCHEMA_STEPS`] of the steps that are left for the request. A
+    /// schema that took few steps is cached for the isolate.
     ///
     /// # Errors
     /// The schema cannot be enforced.
-    pub(crate) fn of_other_server(schema: Value<'_>, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
-        let text = schema.text();
+    pub(crate) fn of_other_server(text: &str, left: &Cell<u32>) -> Result<Rc<Self>, NotEnforceable> {
         if let Some(known) = OF_OTHER_SERVERS.with_borrow(|schemas| schemas.get(text, 0).cloned()) {
             return Ok(known);
         }
-        let value = schema.to_json().ok_or(NotEnforceable::Unsupported)?;
+        let value = tree(text).ok_or(NotEnforceable::Unsupported)?;
         let before = left.get();
         let compiled = Self::of_form(value, left)?;
         // The number of steps bounds the size of a compiled schema. The length of its text does not.
@@ -123,12 +132,12 @@ impl Schema {
         let before = steps.get();
         let compiled = Validator::within(value, &steps);
         left.set(left.get().saturating_sub(before.saturating_sub(steps.get())));
-        compiled.map(|validator| Rc::new(Self::with(validator, Vec::new())))
+        compiled.map(|validator| Rc::new(Self::with(Origin::Program(validator), Vec::new())))
     }
 
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
-    pub(crate) fn unenforced(value: serde_json::Value, json: Box<RawValue>) -> Rc<Self> {
-        Rc::new(Self::with(Validator::unenforced(value, json), Vec::new()))
+    pub(crate) fn unenforced(json: Box<RawValue>, is_of_objects: bool) -> Rc<Self> {
+        Rc::new(Self::with(Origin::OtherServer { json, is_of_objects }, Vec::new()))
     }
 
     /// Returns the schema of `T`, which must be an object schema.
@@ -148,41 +157,67 @@ impl Schema {
     fn of_program(value: serde_json::Value) -> Compiled {
         let validator = Validator::new(value)?;
         let header_params = header_params::collect(validator.schema(), usize::MAX).map_err(|error| *error)?;
-        Ok(Rc::new(Self::with(validator, header_params)))
+        Ok(Rc::new(Self::with(Origin::Program(validator), header_params)))
     }
 
-    fn with(validator: Validator, header_params: Vec<HeaderParam>) -> Self {
-        Self { validator, wrapped: OnceCell::new(), header_params }
+    fn with(origin: Origin, header_params: Vec<HeaderParam>) -> Self {
+        Self { origin, wrapped: OnceCell::new(), header_params }
     }
 
     /// Returns the schema as JSON text.
     pub fn json(&self) -> &RawValue {
-        self.validator.json()
+        match &self.origin {
+            Origin::Program(validator) => validator.json(),
+            Origin::OtherServer { json, .. } => json,
+        }
     }
 
-    /// Returns the schema as a JSON value.
-    pub(crate) fn value(&self) -> &serde_json::Value {
-        self.validator.schema()
+    /// Returns the schema as a JSON value, or `None` if a number of it is out of the range of `f64`.
+    pub(crate) fn to_value(&self) -> Option<serde_json::Value> {
+        match &self.origin {
+            Origin::Program(validator) => Some(validator.schema().clone()),
+            Origin::OtherServer { json, .. } => tree(json.get()),
+        }
+    }
+
+    /// Returns whether this program enforces the schema.
+    pub(crate) fn is_enforced(&self) -> bool {
+        matches!(self.origin, Origin::Program(_))
+    }
+
+    /// Returns the schema as a JSON value, or null if another server enforces it.
+    fn value(&self) -> &serde_json::Value {
+        match &self.origin {
+            Origin::Program(validator) => validator.schema(),
+            Origin::OtherServer { .. } => &serde_json::Value::Null,
+        }
+    }
+
+    fn check(&self, value: Value<'_>, options: Options, steps: &CheckSteps) -> Vec<String> {
+        match &self.origin {
+            Origin::Program(validator) => validator.check(value, options, steps),
+            Origin::OtherServer { .. } => Vec::new(),
+        }
     }
 
     /// Checks `value` like [`Validator::validate`], with the steps that are left for several checks.
     pub(crate) fn validate_within(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
-        self.validator.check(value, Options::default(), steps)
+        self.check(value, Options::default(), steps)
     }
 
     /// Checks the answer to a form, of which the formats are enforced: `email`, `uri`, `date` and `date-time`.
     pub(crate) fn validate_form(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
-        self.validator.check(value, Options { checks_formats: true, ..Options::default() }, steps)
+        self.check(value, Options { checks_formats: true, ..Options::default() }, steps)
     }
 
     /// Checks `value` like [`validate_within`](Self::validate_within), for the log: the lines do not show values.
     pub(crate) fn validate_for_log(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
-        self.validator.check(value, Options { hides_values: true, ..Options::default() }, steps)
+        self.check(value, Options { hides_values: true, ..Options::default() }, steps)
     }
 
     /// Checks `value` like [`validate_form`](Self::validate_form), for the log: the lines do not show values.
     pub(crate) fn validate_form_for_log(&self, value: Value<'_>, steps: &CheckSteps) -> Vec<String> {
-        self.validator.check(value, Options { checks_formats: true, hides_values: true }, steps)
+        self.check(value, Options { checks_formats: true, hides_values: true }, steps)
     }
 
     /// Returns the arguments that a client repeats in headers.
@@ -197,8 +232,16 @@ impl Schema {
 
     /// Returns whether `type` is `"object"`.
     pub(crate) fn is_of_objects(&self) -> bool {
-        self.validator.is_of_objects()
+        match &self.origin {
+            Origin::Program(validator) => validator.is_of_objects(),
+            Origin::OtherServer { is_of_objects, .. } => *is_of_objects,
+        }
     }
+}
+
+/// Reads the text of a schema.
+fn tree(text: &str) -> Option<serde_json::Value> {
+    Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?.root().to_json()
 }
 
 #[cfg(test)]

@@ -10,12 +10,13 @@ use serde_json::value::RawValue;
 use super::Schema;
 
 impl Schema {
-    /// Returns the schema of the wrapped value, or this schema if it is for objects.
-    pub(crate) fn json_of_object(&self) -> &RawValue {
+    /// Returns the schema of the wrapped value, or this schema if it is for objects. Returns `None` for another schema that this program does
+    /// not enforce: a call of its tool may not know the schema, so it cannot wrap the value in the same way.
+    pub(crate) fn json_of_object(&self) -> Option<&RawValue> {
         if self.is_of_objects() {
-            return self.json();
+            return Some(self.json());
         }
-        self.wrapped.get_or_init(|| {
+        let wrap = || {
             let mut result = self.value().clone();
             // References are relative to the root of the document, which is now the wrapper.
             let definitions = result.as_object_mut().and_then(|schema| schema.remove("$defs"));
@@ -29,7 +30,8 @@ impl Schema {
             }
             // Serializing a JSON value does not fail.
             write::to_raw_value(&wrapped).unwrap_or_else(|_| self.json().to_owned())
-        })
+        };
+        self.is_enforced().then(|| &**self.wrapped.get_or_init(wrap))
     }
 }
 
@@ -75,7 +77,9 @@ mod tests {
 
     #[test]
     fn values_that_are_not_objects_are_wrapped() {
-        let wrapped = |schema: &Schema| serde_json::from_str::<Value>(schema.json_of_object().get()).expect("JSON");
+        let wrapped = |schema: &Schema| {
+            serde_json::from_str::<Value>(schema.json_of_object().expect("a schema").get()).expect("JSON")
+        };
         let list = Schema::of::<Vec<bool>>().expect("a schema");
         let expected = json!({
             "type": "object",

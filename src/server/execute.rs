@@ -163,7 +163,9 @@ impl Called {
     /// Source: 2025-06-18 and later, server/tools, "Output Schema".
     fn checked(&self, result: ToolResult) -> ToolResult {
         let cause = match &self.output {
-            Ok(Some(schema)) if !result.is_error => output_mistakes(schema, &result, self.cx.request().result_steps()),
+            Ok(Some(schema)) if schema.is_enforced() && !result.is_error => {
+                output_mistakes(schema, &result, self.cx.request().result_steps())
+            }
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         };

@@ -16,10 +16,10 @@ use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{AbsentArguments, Handler, Parameters};
-use crate::protocol::content::ResourceContents;
 use crate::protocol::description::{
     Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, description_method, metadata_methods,
 };
+use crate::protocol::resource_contents::ResourceContents;
 use crate::text::Text;
 
 /// The types that a resource's handler may return.

@@ -14,7 +14,7 @@ fn pinned(peer: &Peer) -> Upstream {
 }
 
 /// Returns a schema with `count` alternatives, all of them the same closed object with `count` properties.
-fn alternatives(count: usize) -> Value {
+pub fn alternatives(count: usize) -> Value {
     let properties: Map<_, _> = (0..count).map(|nth| (format!("{nth:x}"), json!({}))).collect();
     let references = vec![json!({ "$ref": "#/a" }); count];
     json!({ "type": "object", "a": { "additionalProperties": false, "properties": properties }, "anyOf": references })

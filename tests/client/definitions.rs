@@ -190,7 +190,7 @@ fn a_definition_is_stored_and_read() {
     let list = testing::run(host.run(connection.list_tools())).expect("the list ends");
     let stored = list.items[0].to_json();
     let tool = Listed::from_json(&stored).expect("a definition");
-    assert_eq!((tool.server(), tool.name(), tool.full_name().as_str()), ("parcels", "track", "parcels_track"));
+    assert_eq!((tool.server(), tool.name(), tool.full_name()), ("parcels", "track", "parcels_track"));
     assert_eq!((tool.raw(), tool.to_json()), (list.items[0].raw(), stored));
 
     let peer = Peer::new([modern("in Lyon")]);
@@ -225,6 +225,25 @@ fn a_definition_keeps_its_text() {
     let published = testing::run(Client::new(&server).request("tools/list", json!({})));
     let published = String::from_utf8_lossy(published.body());
     assert!(published.contains("1.00000000000000000000000001"), "{published}");
+}
+
+/// The accessors return what was read: without hidden characters, and without the annotations that only look true.
+#[test]
+fn a_definition_is_read_once() {
+    let tool = listed(json!({
+        "name": "track", "title": "T\u{202e}rack", "description": "Finds\u{e0041} it.",
+        "inputSchema": { "type": "object", "description": "a\u{200b}b" },
+        "outputSchema": { "type": "object", "title": "c\u{200b}d" },
+        "annotations": { "readOnlyHint": true, "idempotentHint": "true", "title": "x" },
+    }));
+    assert_eq!((tool.title(), tool.description()), (Some("Track"), "Finds it."));
+    assert_eq!(tool.input_schema(), Some(r#"{"type":"object","description":"ab"}"#));
+    assert_eq!(tool.output_schema(), Some(r#"{"type":"object","title":"cd"}"#));
+    assert_eq!(["readOnlyHint", "idempotentHint", "title"].map(|hint| tool.has_hint(hint)), [true, false, false]);
+    assert!(tool.raw().contains("T\u{202e}rack"), "{}", tool.raw());
+    let empty = listed(json!({ "name": "track", "outputSchema": { "enum": ["a\u{200b}"] } }));
+    assert_eq!((empty.title(), empty.description(), empty.input_schema()), (None, "", None));
+    assert_eq!(empty.output_schema(), None, "a value cannot be cleaned");
 }
 
 /// The hostile case 60, C59: an output schema that this library can compile is enforced. The call was executed.

@@ -249,7 +249,7 @@ fn definitions_have_no_hidden_bytes() {
         ]
     );
     let track = &listing.items[0];
-    let schema: Value = serde_json::from_str(&track.input_schema().expect("a schema")).expect("JSON");
+    let schema: Value = serde_json::from_str(track.input_schema().expect("a schema")).expect("JSON");
     assert_eq!(track.description(), "Tracks.");
     let field = json!({ "type": "string", "enum": ["a"] });
     assert_eq!(schema, json!({ "type": "object", "description": "", "properties": { "a": field } }));
@@ -279,7 +279,8 @@ fn tools_do_not_shadow_one_another() {
     assert_eq!(shown, [("b_greet", "Ours."), ("a_b_track", "Theirs."), ("a_track", "Theirs."), ("b_track", "Theirs.")]);
 }
 
-/// The hostile case 60: a result is data. Nothing in it is fetched or called, and blocks of unknown types are left out.
+/// The hostile case 60: a result is data. Nothing in it is fetched or called. Blocks of unknown types are passed on, and malformed
+/// blocks are left out.
 #[test]
 fn results_are_data() {
     let content = json!([
@@ -298,7 +299,7 @@ fn results_are_data() {
     let answer = testing::run(Client::new(&endpoint).host(&host).call("parcels_track", json!({})));
     let kinds: Vec<_> =
         answer.result()["content"].as_array().expect("a list").iter().map(|block| block["type"].clone()).collect();
-    assert_eq!(kinds, ["resource_link", "resource_link", "text"]);
+    assert_eq!(kinds, ["hologram", "resource_link", "resource_link", "text"]);
     assert_eq!((peer.methods().len(), host.requests().len()), (1, 0));
 }
 

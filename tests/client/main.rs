@@ -12,6 +12,7 @@
 mod agents;
 mod calls;
 mod configuration;
+mod contents;
 mod costly_schemas;
 mod definitions;
 #[allow(dead_code, reason = "other tests use more of it")]

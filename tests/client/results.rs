@@ -73,8 +73,8 @@ fn results_are_read_into_types() {
             assert_eq!((languages.values, languages.has_more), (vec!["Rust".to_owned(), "Ruby".to_owned()], false));
 
             let about = library.about().await?;
-            assert_eq!((about.name().as_str(), about.version().as_str()), ("library", "1.2.0"), "{revision}");
-            assert_eq!((about.revision(), about.instructions().as_deref()), (revision, Some("Read before you ask.")));
+            assert_eq!((about.name(), about.version()), ("library", "1.2.0"), "{revision}");
+            assert_eq!((about.revision(), about.instructions()), (revision, Some("Read before you ask.")));
             assert!(about.has_capability("prompts") && !about.has_capability("logging"), "{}", about.raw());
 
             let names = |list: edge_mcp::client::Listing| {
@@ -121,7 +121,7 @@ fn a_description_is_kept_for_the_connection() {
     let peer = Peer::new([error(404, -32_601, "no"), result(legacy), Answer::new(202, "", "")]);
     with(at(&peer), async |server, _| {
         let about = server.about().await.expect("a description");
-        assert_eq!((about.name().as_str(), about.revision()), ("old", Revision::V2024_11_05));
+        assert_eq!((about.name(), about.revision()), ("old", Revision::V2024_11_05));
     });
     assert_eq!(peer.methods(), ["server/discover", "initialize", "notifications/initialized"]);
 
@@ -164,10 +164,14 @@ fn malformed_results_are_errors() {
         { "role": "user", "content": { "type": "text", "text": "y" } },
     ] });
     let prompt = with(answer(parts), async |server, _| server.get_prompt("a", json!({})).await).expect("a result");
-    assert_eq!(prompt.messages.len(), 1);
+    let contents: Vec<_> = prompt.messages.iter().map(|message| message.content().as_text()).collect();
+    assert_eq!(contents, [None, Some("y")]);
+    let received = prompt.messages[0].content().received();
+    assert_eq!(received, Some(r#"{"type":"hologram"}"#), "an unknown block keeps its text");
     let many: Vec<_> = (0..200).map(|nth| nth.to_string()).collect();
     let many = json!({ "completion": { "values": many, "total": 200, "hasMore": true } });
     let values =
         with(answer(many), async |server, _| server.complete_template("a://{b}", "b", "").await).expect("a result");
     assert_eq!((values.values.len(), values.total, values.has_more), (100, Some(200), true));
+    assert!(values.raw().contains(r#""199""#), "{}", values.raw());
 }

@@ -1,8 +1,8 @@
 //! Tools of other servers as tools of a server.
 
 use edge_mcp::client::{McpClient, Upstream};
-use edge_mcp::testing::{self, Client};
-use edge_mcp::{InProcess, McpServer, Tool};
+use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::{Endpoint, InProcess, McpServer, Revision, Tool};
 use serde_json::json;
 
 use crate::calls::track_tool;
@@ -17,7 +17,7 @@ fn parcels() -> Upstream {
 }
 
 /// Serves the tools of `client` next to a tool of the server itself.
-fn desk(client: McpClient, is_named: bool) -> edge_mcp::Endpoint {
+fn desk(client: McpClient, is_named: bool) -> Endpoint {
     testing::endpoint(move |_| {
         let tools = if is_named { client.tools(["parcels_track", "weather_now"]) } else { client.read_only_tools() };
         McpServer::builder("desk", "1.0.0")
@@ -87,6 +87,96 @@ fn only_the_servers_of_the_names_are_asked() {
     let endpoint = desk(client, true);
     let tools = testing::run(Client::new(&endpoint).request("tools/list", json!({})));
     assert_eq!((tools.names(), other.requests().len()), (vec!["greet", "parcels_track"], 0));
+}
+
+/// Returns an endpoint with tools of a scripted server, which lists them and then gives the answers.
+fn scripted(tools: &serde_json::Value, answers: impl IntoIterator<Item = serde_json::Value>) -> (Endpoint, Peer) {
+    let list = json!({ "tools": tools, "resultType": "complete", "ttlMs": 60_000, "cacheScope": "private" });
+    let peer = Peer::new([result(list)].into_iter().chain(answers.into_iter().map(result)));
+    let upstream = Upstream::via("https://parcels.example/mcp", peer.clone()).expect("a URL");
+    let client = McpClient::builder("desk", "1.0.0").server("parcels", upstream.revision(Revision::V2026_07_28));
+    let client = client.build().expect("a client");
+    let names = tools
+        .as_array()
+        .expect("tools")
+        .iter()
+        .map(|tool| format!("parcels_{}", tool["name"].as_str().expect("a name")));
+    let names: Vec<_> = names.collect();
+    let endpoint =
+        testing::endpoint(move |_| McpServer::builder("desk", "1.0.0").source(client.tools(names.clone())).build());
+    (endpoint, peer)
+}
+
+/// Output schemas are published. Up to 2025-11-25, an output schema must be for objects, and structured content must be an object.
+#[test]
+fn output_schemas_of_another_server_are_published() {
+    let tools = json!([
+        { "name": "track", "inputSchema": {}, "outputSchema": { "type": "object", "required": ["city"] } },
+        { "name": "count", "inputSchema": {}, "outputSchema": { "type": "integer" } },
+    ]);
+    for revision in Revision::ALL {
+        let done = |structured: serde_json::Value| json!({ "content": [], "structuredContent": structured, "resultType": "complete" });
+        let (endpoint, _) = scripted(&tools, [done(json!({ "city": 1 })), done(json!(7)), done(json!("x"))]);
+        testing::run(async {
+            let client = Client::new(&endpoint).revision(revision);
+            let list = client.list("tools").await;
+            let is_modern = revision == Revision::V2026_07_28;
+            let schemas = [0, 1].map(|nth| list.result()["tools"][nth]["outputSchema"].clone());
+            let integer = if is_modern { json!({ "type": "integer" }) } else { json!(null) };
+            assert_eq!(schemas, [json!({ "type": "object", "required": ["city"] }), integer], "{revision}");
+            let track = client.call("parcels_track", json!({})).await;
+            assert_eq!(track.result()["structuredContent"], json!({ "city": 1 }), "{revision}");
+            let count = client.call("parcels_count", json!({})).await;
+            let expected = if is_modern { json!(7) } else { json!({ "result": 7 }) };
+            assert_eq!(count.result()["structuredContent"], expected, "{revision}");
+            // The client checks each result.
+            let count = client.call("parcels_count", json!({})).await;
+            assert!(count.is_error() && count.text().contains("does not match the output schema"), "{count:?}");
+        });
+    }
+}
+
+/// Clients may reject a whole list because of one schema. So a schema that this library cannot enforce is not published, and the log says so.
+#[test]
+fn output_schemas_that_cannot_be_enforced_are_not_published() {
+    let (host, mut expected) = (TestHost::new(), Vec::new());
+    let unsupported = Some("are not valid, or use keywords that are not supported");
+    for (schema, problem) in [
+        (json!({ "$ref": "https://example.com/schema" }), unsupported),
+        (json!({ "type": "object", "pattern": "(?=x)" }), unsupported),
+        (crate::costly_schemas::alternatives(2_000), Some("take too long to compile")),
+        (json!({ "enum": ["a\u{200b}"] }), None),
+    ] {
+        let (endpoint, _) = scripted(&json!([{ "name": "track", "inputSchema": {}, "outputSchema": schema }]), []);
+        for _ in 0..2 {
+            let list = testing::run(Client::new(&endpoint).host(&host).list("tools"));
+            assert_eq!(list.names(), ["parcels_track"]);
+            assert_eq!(list.result()["tools"][0].get("outputSchema"), None);
+        }
+        expected.extend(problem);
+    }
+    for problem in expected {
+        let warning =
+            format!("The server `parcels` has tools whose output schemas {problem}. These schemas are not published.");
+        assert_eq!(host.log_text().matches(&warning).count(), 1, "{}", host.log_text());
+    }
+}
+
+/// The lists of a request share the steps to compile output schemas.
+#[test]
+fn the_schemas_of_a_list_share_the_steps() {
+    // Each schema takes about a quarter of the steps of a request.
+    let constants: Vec<_> = (0..8_000).collect();
+    let pairs = vec![json!({ "anyOf": [{ "$ref": "#/x" }] }); 3];
+    let tool = |nth: usize| {
+        let schema = json!({ "x": { "enum": constants }, "prefixItems": pairs, "$comment": nth });
+        json!({ "name": format!("t{nth}"), "inputSchema": {}, "outputSchema": schema })
+    };
+    let (endpoint, _) = scripted(&(0..6).map(tool).collect(), []);
+    let list = testing::run(Client::new(&endpoint).list("tools"));
+    let published =
+        list.result()["tools"].as_array().expect("tools").iter().filter(|tool| tool.get("outputSchema").is_some());
+    assert_eq!(published.count(), 3);
 }
 
 /// C94: a server that fails is named in the `_meta` of the list, and does not affect the other tools.

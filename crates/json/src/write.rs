@@ -7,6 +7,7 @@ use serde::ser::{Error, SerializeStruct};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::quoted;
 use super::serializer::{self, RAW_VALUE};
 
 /// Serializes `value` to bytes.
@@ -51,6 +52,71 @@ pub fn raw_value(json: String) -> Box<RawValue> {
     into_raw_value(json).unwrap_or_default()
 }
 
+/// Writes a JSON object as text, member by member. It cannot fail, because the values are strings or JSON text.
+pub struct ObjectWriter(Vec<u8>);
+
+impl ObjectWriter {
+    /// Begins an object without members.
+    #[allow(clippy::new_without_default, reason = "an unfinished object is not a useful default")]
+    pub fn new() -> Self {
+        let mut json = Vec::with_capacity(256);
+        json.push(b'{');
+        Self(json)
+    }
+
+    /// Adds a member whose value is JSON text.
+    #[must_use]
+    pub fn json(mut self, name: &str, value: &str) -> Self {
+        self.name(name);
+        self.0.extend_from_slice(value.as_bytes());
+        self
+    }
+
+    /// Adds a member whose value is a string.
+    #[must_use]
+    pub fn text(mut self, name: &str, value: &str) -> Self {
+        self.name(name);
+        quoted::append(&mut self.0, value);
+        self
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.0.len() > 1 {
+            self.0.push(b',');
+        }
+        quoted::append(&mut self.0, name);
+        self.0.push(b':');
+    }
+
+    /// Returns whether the object has no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    /// Returns the JSON text of the object.
+    pub fn finish(mut self) -> String {
+        self.0.push(b'}');
+        into_string(self.0)
+    }
+
+    /// Returns the object as a [`RawValue`].
+    pub fn finish_raw(self) -> Box<RawValue> {
+        raw_value(self.finish())
+    }
+}
+
+/// Returns a string as JSON text.
+pub fn literal(text: &str) -> Box<RawValue> {
+    let mut json = Vec::with_capacity(text.len().saturating_add(2));
+    quoted::append(&mut json, text);
+    raw_value(into_string(json))
+}
+
+/// Returns JSON text as a string. All of its parts are UTF-8.
+fn into_string(json: Vec<u8>) -> String {
+    String::from_utf8(json).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 /// JSON text that is serialized unchanged.
 pub struct Raw<'a>(pub &'a str);
 
@@ -91,6 +157,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn an_object_is_written_member_by_member() {
+        let object = || ObjectWriter::new();
+        assert_eq!((object().is_empty(), object().finish().as_str()), (true, "{}"));
+        let object = object().text("a\"", "é\n").json("b", "[1]").text("c", "");
+        assert!(!object.is_empty());
+        assert_eq!(object.finish_raw().get(), r#"{"a\"":"é\n","b":[1],"c":""}"#);
+        assert_eq!(literal("é\"").get(), r#""é\"""#);
+    }
 
     #[test]
     fn a_raw_value_holds_the_serialized_text() {

@@ -27,11 +27,18 @@ pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, 
     let (mut count, mut bytes) = (0_usize, 0_usize);
     for tool in found.tools.into_iter().filter(|tool| server.permits(tool, cx)) {
         let Some(callable) = tool.callable() else { continue };
-        if let Some(problem) = problem(&callable, &offered) {
-            warn(&format!("the agent was not offered the tool `{}`, which {problem}", shortened(&callable.name)));
-            continue;
-        }
-        let next = Offered::found(callable, server.clone(), tool);
+        let name = callable.name.clone();
+        let next = match problem(&callable, &offered) {
+            Some(problem) => Err(problem),
+            None => Offered::found(callable, server.clone(), tool).ok_or("has no input schema"),
+        };
+        let next = match next {
+            Ok(next) => next,
+            Err(problem) => {
+                warn(&format!("the agent was not offered the tool `{}`, which {problem}", shortened(&name)));
+                continue;
+            }
+        };
         bytes = bytes.saturating_add(write::text(&next.offer()).len());
         if count >= AGENT_FOUND_TOOLS || bytes > AGENT_FOUND_BYTES {
             warn("the agent was not offered all tools of its sources, because they have too many or too long ones");
@@ -51,8 +58,6 @@ fn problem(tool: &CallableTool, offered: &[Offered]) -> Option<&'static str> {
         Some("has a name that chat completions do not allow")
     } else if offered.iter().any(|other| other.is_called(&name) || other.is_called(&tool.name)) {
         Some("has the name of an earlier tool")
-    } else if !tool.input.value().is_object() {
-        Some("has no input schema")
     } else {
         None
     }

@@ -21,19 +21,23 @@ pub(super) fn wire_name(name: &str) -> String {
 /// A tool that the model may call.
 pub(super) struct Offered {
     tool: CallableTool,
+    /// The input schema.
+    parameters: Value,
     wire_name: String,
     /// The tool itself, if a source of the agent found it, and the server whose hooks see its calls.
     found: Option<(Rc<McpServer>, Rc<Tool>)>,
 }
 
 impl Offered {
-    fn new(tool: CallableTool) -> Self {
-        Self { wire_name: wire_name(&tool.name), tool, found: None }
+    /// Returns the tool, or `None` if its input schema is not an object.
+    fn new(tool: CallableTool) -> Option<Self> {
+        let parameters = tool.input.to_value().filter(Value::is_object)?;
+        Some(Self { wire_name: wire_name(&tool.name), parameters, tool, found: None })
     }
 
-    /// A tool that a source found.
-    pub(super) fn found(callable: CallableTool, server: Rc<McpServer>, tool: Rc<Tool>) -> Self {
-        Self { found: Some((server, tool)), ..Self::new(callable) }
+    /// Returns a tool that a source found, or `None` if its input schema is not an object.
+    pub(super) fn found(callable: CallableTool, server: Rc<McpServer>, tool: Rc<Tool>) -> Option<Self> {
+        Some(Self { found: Some((server, tool)), ..Self::new(callable)? })
     }
 
     /// Calls the tool for the caller of `cx`.
@@ -60,9 +64,9 @@ impl Offered {
 
     /// Describes the tool for the model.
     pub(super) fn offer(&self) -> Value {
-        let CallableTool { description, input, .. } = &self.tool;
+        let description = &self.tool.description;
         let description = description.get(..description.floor_char_boundary(AGENT_DESCRIPTION)).unwrap_or_default();
-        let (name, parameters) = (self.wire_name.as_str().into(), input.value().clone());
+        let (name, parameters) = (self.wire_name.as_str().into(), self.parameters.clone());
         let function = object(vec![("name", name), ("description", description.into()), ("parameters", parameters)]);
         object(vec![("type", "function".into()), ("function", function)])
     }
@@ -72,7 +76,7 @@ impl Offered {
 pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
     let mut offered = Vec::new();
     for tool in names.iter().filter_map(|name| cx.callable_tool(name)) {
-        offered.push(Offered::new(tool));
+        offered.extend(Offered::new(tool));
     }
     offered
 }

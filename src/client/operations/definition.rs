@@ -1,19 +1,21 @@
 //! The definitions that a server lists: tools, resources, resource templates and prompts.
 //!
-//! A definition stays the JSON text that the server sent. Its schemas are neither resolved nor dereferenced.
+//! A definition is read once, and keeps the JSON text that the server sent. Its schemas are neither resolved nor dereferenced.
 
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, Value, write};
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Value};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::param_headers;
 use crate::client::wire::visible_schema::{HiddenInContract, cleaned};
 use crate::config::ConfigError;
-use crate::limits::{UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
+use crate::host::{Host, warning};
+use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
 use crate::text::{Text, is_plain, line, visible};
@@ -22,14 +24,32 @@ use crate::text::{Text, is_plain, line, visible};
 #[derive(Clone)]
 pub struct Listed(Rc<Definition>);
 
+/// A definition that was read once, and the text that the server sent.
 struct Definition {
     server: Text,
     kind: Kind,
     name: String,
+    full_name: String,
+    title: Option<String>,
+    description: String,
+    /// The annotations that are true.
+    hints: Box<[String]>,
+    input: Option<Rc<Schema>>,
+    /// The arguments that headers repeat.
+    headers: Box<[HeaderParam]>,
+    output: Option<OutputSchema>,
     json: Box<RawValue>,
 }
 
-/// The output schema of a tool.
+/// The output schema of a tool, without hidden characters if it can be cleaned.
+struct OutputSchema {
+    schema: Rc<Schema>,
+    is_visible: bool,
+    /// Whether this library can enforce the schema. `None` if this is not known yet.
+    is_enforceable: Cell<Option<Result<(), NotEnforceable>>>,
+}
+
+/// The outcome of compiling the output schema of a tool.
 #[derive(Clone)]
 pub(super) enum Output {
     /// The tool has no output schema.
@@ -88,22 +108,29 @@ impl Listed {
         if !is_plain(&name) {
             return Err(problem("has a name with hidden characters"));
         }
+        let mut definition = Definition {
+            server: server.clone(),
+            kind,
+            full_name: format!("{server}_{name}"),
+            title: item.string("title").map(|text| visible(&text)),
+            description: item.string("description").map(|text| visible(&text)).unwrap_or_default(),
+            hints: item.get("annotations").map(true_members).unwrap_or_default(),
+            input: None,
+            headers: Box::default(),
+            output: None,
+            json: item.to_raw().ok_or_else(|| problem("is not JSON"))?,
+            name,
+        };
         if kind == TOOLS {
             let invalid = |error: String| {
-                format!(
-                    "The tool `{}` of the server `{server}` is not valid: {}.",
-                    line(&name, SHOWN),
-                    line(&error, SHOWN)
-                )
+                let (name, error) = (line(&definition.name, SHOWN), line(&error, SHOWN));
+                format!("The tool `{name}` of the server `{server}` is not valid: {error}.")
             };
-            param_headers::marked(item).map_err(invalid)?;
-            let cleaned = item.get("inputSchema").map_or(Ok(None), cleaned);
-            cleaned.map_err(|HiddenInContract| {
-                invalid("its input schema has names or values with hidden characters".to_owned())
-            })?;
+            definition.headers = param_headers::marked(item).map_err(invalid)?.into();
+            definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?;
+            definition.output = item.get("outputSchema").map(OutputSchema::read).transpose().map_err(invalid)?;
         }
-        let json = item.to_raw().ok_or_else(|| problem("is not JSON"))?;
-        Ok(Self(Rc::new(Definition { server: server.clone(), kind, name, json })))
+        Ok(Self(Rc::new(definition)))
     }
 
     /// Returns the item as JSON text: an object with the name of the server and the definition. [`from_json`](Self::from_json) reads it.
@@ -111,9 +138,7 @@ impl Listed {
     /// A program can store the text, and later call the tool without listing the tools again.
     pub fn to_json(&self) -> String {
         let Definition { server, kind, json, .. } = &*self.0;
-        // A string always serializes.
-        let server = write::to_string(server).unwrap_or_default();
-        format!("{{\"server\":{server},\"{}\":{}}}", kind.single, json.get())
+        ObjectWriter::new().text("server", server).json(kind.single, json.get()).finish()
     }
 
     /// Reads the text that [`to_json`](Self::to_json) returned.
@@ -145,18 +170,18 @@ impl Listed {
     }
 
     /// Returns the name of a tool or a prompt with the name of its server as a prefix: `weather_get-forecast`.
-    pub fn full_name(&self) -> String {
-        format!("{}_{}", self.0.server, self.0.name)
+    pub fn full_name(&self) -> &str {
+        &self.0.full_name
     }
 
     /// Returns the description, or an empty text. Invisible characters and characters that reorder text are removed.
-    pub fn description(&self) -> String {
-        self.member(|item| item.string("description")).map(|text| visible(&text)).unwrap_or_default()
+    pub fn description(&self) -> &str {
+        &self.0.description
     }
 
     /// Returns the title, if there is one. Invisible characters and characters that reorder text are removed.
-    pub fn title(&self) -> Option<String> {
-        self.member(|item| item.string("title")).map(|text| visible(&text))
+    pub fn title(&self) -> Option<&str> {
+        self.0.title.as_deref()
     }
 
     /// Returns the definition as JSON text, as the server sent it. It may have hidden characters, so do not pass it to a model.
@@ -166,25 +191,25 @@ impl Listed {
 
     /// Returns the input schema of a tool as JSON text. Hidden characters are removed from titles and descriptions. Other annotations that
     /// have hidden characters are removed.
-    pub fn input_schema(&self) -> Option<String> {
-        self.visible_schema().map(|(_, schema)| schema.get().to_owned())
+    pub fn input_schema(&self) -> Option<&str> {
+        self.input().map(|schema| schema.json().get())
     }
 
-    /// Returns the input schema of a tool as the server sent it, except for annotations with hidden characters.
-    pub(in crate::client) fn visible_schema(&self) -> Option<(Json, Box<RawValue>)> {
-        self.member(|item| {
-            let schema = item.get("inputSchema")?;
-            match cleaned(schema).ok()? {
-                None => Some((schema.to_json()?, schema.to_raw()?)),
-                Some(schema) => write::to_raw_value(&schema).ok().map(|raw| (schema, raw)),
-            }
-        })
+    /// Returns the output schema of a tool as JSON text, without hidden characters like [`input_schema`](Self::input_schema). Returns `None`
+    /// if a name or a value in it has hidden characters, because these cannot be removed.
+    pub fn output_schema(&self) -> Option<&str> {
+        self.0.output.as_ref().filter(|output| output.is_visible).map(|output| output.schema.json().get())
+    }
+
+    /// Returns the input schema of a tool, which its server enforces.
+    pub(in crate::client) fn input(&self) -> Option<&Rc<Schema>> {
+        self.0.input.as_ref()
     }
 
     /// Returns whether an annotation of a tool is true, such as `readOnlyHint`. Annotations are hints: rely only on those of servers that
     /// you trust.
     pub fn has_hint(&self, name: &str) -> bool {
-        self.member(|item| Some(item.get("annotations")?.get(name)?.text() == "true")).unwrap_or(false)
+        self.0.hints.iter().any(|hint| hint == name)
     }
 
     /// Returns whether this is the definition of the tool `name`.
@@ -193,18 +218,30 @@ impl Listed {
     }
 
     /// Returns the arguments of a tool that headers repeat.
-    pub(super) fn header_params(&self) -> Vec<HeaderParam> {
-        self.member(|tool| param_headers::marked(tool).ok()).unwrap_or_default()
+    pub(super) fn header_params(&self) -> &[HeaderParam] {
+        &self.0.headers
     }
 
-    /// Returns the output schema of a tool. `left` is the number of steps that the request has left to compile schemas.
+    /// Compiles the output schema of a tool. `left` is the number of steps that the request has left to compile schemas.
     pub(super) fn output(&self, left: &Cell<u32>) -> Output {
-        let compiled = self.member(|tool| Some(Schema::of_other_server(tool.get("outputSchema")?, left)));
-        match compiled {
-            None => Output::Any,
-            Some(Ok(schema)) => Output::Enforced(schema),
-            Some(Err(reason)) => Output::NotEnforced(reason),
+        self.0.output.as_ref().map_or(Output::Any, |output| match output.compiled(left) {
+            Ok(schema) => Output::Enforced(schema),
+            Err(reason) => Output::NotEnforced(reason),
+        })
+    }
+
+    /// Returns the output schema of a tool for the list of a server of this program, or `None` if there is none that can be published: a
+    /// client may reject the whole list because of a schema that cannot be enforced. `left` is the number of steps that the request has left
+    /// to compile schemas.
+    ///
+    /// # Errors
+    /// This library cannot enforce the schema.
+    pub(in crate::client) fn published_output(&self, left: &Cell<u32>) -> Result<Option<Rc<Schema>>, NotEnforceable> {
+        let Some(output) = self.0.output.as_ref().filter(|output| output.is_visible) else { return Ok(None) };
+        if output.is_enforceable.get() != Some(Ok(())) {
+            output.compiled(left)?;
         }
+        Ok(Some(output.schema.clone()))
     }
 
     /// Returns why a second item of this name is left out.
@@ -217,11 +254,68 @@ impl Listed {
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
     }
+}
 
-    fn member<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
-        let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
-        read(document.root())
+/// Reads an input schema.
+///
+/// # Errors
+/// The problem with it, as a sentence without its end.
+fn input_schema(schema: Value<'_>) -> Result<Rc<Schema>, String> {
+    let cleaned = cleaned(schema)
+        .map_err(|HiddenInContract| "its input schema has names or values with hidden characters".to_owned())?;
+    Ok(Schema::unenforced(raw(schema, cleaned)?, true))
+}
+
+/// Returns the text of a schema, or of its cleaned form.
+fn raw(schema: Value<'_>, cleaned: Option<Json>) -> Result<Box<RawValue>, String> {
+    let raw = match cleaned {
+        None => schema.to_raw(),
+        Some(cleaned) => write::to_raw_value(&cleaned).ok(),
+    };
+    raw.ok_or_else(|| "a schema of it cannot be written".to_owned())
+}
+
+/// Returns the names of the members that are true.
+fn true_members(annotations: Value<'_>) -> Box<[String]> {
+    annotations.members().filter(|(_, value)| value.text() == "true").map(|(name, _)| name.into_owned()).collect()
+}
+
+impl OutputSchema {
+    fn read(schema: Value<'_>) -> Result<Self, String> {
+        let cleaned = cleaned(schema);
+        let is_visible = cleaned.is_ok();
+        let is_of_objects = schema.get("type").is_some_and(|kind| kind.is_str("object"));
+        let schema = Schema::unenforced(raw(schema, cleaned.unwrap_or_default())?, is_of_objects);
+        Ok(Self { schema, is_visible, is_enforceable: Cell::new(None) })
     }
+
+    /// Compiles the schema. `left` is the number of steps that the request has left to compile schemas.
+    ///
+    /// # Errors
+    /// This library cannot enforce the schema.
+    fn compiled(&self, left: &Cell<u32>) -> Result<Rc<Schema>, NotEnforceable> {
+        if let Some(Err(reason)) = self.is_enforceable.get() {
+            return Err(reason);
+        }
+        let has_all_steps = left.get() >= FOREIGN_SCHEMA_STEPS;
+        let compiled = Schema::of_other_server(self.schema.json().get(), left);
+        // With fewer steps, other schemas of the request may be the reason of a failure.
+        if compiled.is_ok() || has_all_steps {
+            self.is_enforceable.set(Some(compiled.as_ref().map(drop).map_err(|reason| *reason)));
+        }
+        compiled
+    }
+}
+
+/// Logs that output schemas of a server are not `used`. The text does not depend on the tool: the number of different warnings is limited.
+pub(in crate::client) fn warn_of_output(server: &str, reason: NotEnforceable, used: &str, host: &Rc<dyn Host>) {
+    let reason = match reason {
+        NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
+        NotEnforceable::TooCostly => "take too long to compile",
+    };
+    let problem =
+        format!("The server `{server}` has tools whose output schemas {reason}. These schemas are not {used}.");
+    warning::once(host, "output schema of an MCP server", &problem);
 }
 
 impl fmt::Debug for Listed {
@@ -243,7 +337,8 @@ mod tests {
             (r#"{"type":"object"}"#.to_owned(), true),
             (format!(r#"{{"x":{{"enum":[{constants}]}},"prefixItems":[{pairs}]}}"#), false),
             (r#"{"properties":{"a":{"pattern":"a{4900}"}}}"#.to_owned(), false),
-            ("7".to_owned(), false),
+            // The definition remembers that the schema cannot be enforced.
+            ("7".to_owned(), true),
         ] {
             let tool = format!(r#"{{"server":"parcels","tool":{{"name":"track","outputSchema":{schema}}}}}"#);
             let tool = Listed::from_json(&tool).expect("a definition");

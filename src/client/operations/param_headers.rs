@@ -30,7 +30,7 @@ pub(super) fn marked(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
 /// # Errors
 /// The values are too long, as a predicate whose subject is the server.
 pub(in crate::client) fn of_call(
-    params: Vec<HeaderParam>,
+    params: &[HeaderParam],
     arguments: &str,
 ) -> Result<Vec<(String, String)>, &'static str> {
     if params.is_empty() {
@@ -44,7 +44,7 @@ pub(in crate::client) fn of_call(
         let argument = path.iter().try_fold(document.root(), |value, step| value.get(step));
         let Some(value) = argument.and_then(text) else { continue };
         bytes = bytes.saturating_add(value.len());
-        headers.push((header, value));
+        headers.push((header.clone(), value));
     }
     if bytes > UPSTREAM_PARAM_BYTES {
         return Err("was not called: the arguments that headers must repeat are too long.");

@@ -5,7 +5,8 @@
 use std::future::IntoFuture;
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, Kind, Value, write};
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -17,8 +18,9 @@ use crate::client::error::{ClientError, Failure};
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::wire::message::Params;
-use crate::protocol::content::{PromptMessage, ResourceContents};
+use crate::protocol::content::PromptMessage;
 use crate::protocol::method::Method;
+use crate::protocol::resource_contents::ResourceContents;
 
 /// The most suggestions in an answer. Source: server/utilities/completion.
 const SUGGESTIONS: usize = 100;
@@ -28,7 +30,7 @@ const SUGGESTIONS: usize = 100;
 pub struct ReadResult {
     /// The parts. Parts of an unknown form are left out.
     pub contents: Vec<ResourceContents>,
-    json: Box<RawValue>,
+    json: Rc<str>,
 }
 
 /// The messages of a prompt.
@@ -36,13 +38,14 @@ pub struct ReadResult {
 pub struct GetPromptResult {
     /// The description of the prompt.
     pub description: Option<String>,
-    /// The messages. Messages of an unknown form are left out.
+    /// The messages. Messages of an unknown form are left out. Content of an unknown type is a
+    /// [`Block::Unknown`](crate::Block::Unknown).
     pub messages: Vec<PromptMessage>,
-    json: Box<RawValue>,
+    json: Rc<str>,
 }
 
 /// Suggestions for an argument.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions, at most 100.
@@ -51,6 +54,14 @@ pub struct CompleteResult {
     pub total: Option<u64>,
     /// Whether there are more suggestions.
     pub has_more: bool,
+    json: Rc<str>,
+}
+
+impl CompleteResult {
+    /// Returns the result as JSON text, as the server sent it.
+    pub fn raw(&self) -> &str {
+        &self.json
+    }
 }
 
 impl ReadResult {
@@ -61,14 +72,14 @@ impl ReadResult {
 
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
-        self.json.get()
+        &self.json
     }
 }
 
 impl GetPromptResult {
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
-        self.json.get()
+        &self.json
     }
 }
 
@@ -82,10 +93,10 @@ impl Peer {
         let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.channel.upstream().timeout);
         outgoing.target = Some(uri.to_owned());
         let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
-        let contents = read(&self.0.channel, Method::ReadResource, &json, |result| {
-            Some(array(result, "contents")?.items().filter_map(ResourceContents::read).collect())
-        })?;
-        Ok(ReadResult { contents, json })
+        read(&self.0.channel, Method::ReadResource, &json, |result| {
+            let contents = array(result, "contents")?.items().filter_map(ResourceContents::read).collect();
+            Some(ReadResult { contents, json: result.text().into() })
+        })
     }
 
     /// Gets the messages of a prompt. The arguments are an object of strings.
@@ -101,11 +112,12 @@ impl Peer {
         let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.channel.upstream().timeout);
         outgoing.target = Some(name.to_owned());
         let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
-        let (description, messages) = read(&self.0.channel, Method::GetPrompt, &json, |result| {
-            let messages = array(result, "messages")?.items().filter_map(PromptMessage::read).collect();
-            Some((result.string("description"), messages))
-        })?;
-        Ok(GetPromptResult { description, messages, json })
+        read(&self.0.channel, Method::GetPrompt, &json, |result| {
+            let json: Rc<str> = result.text().into();
+            let messages = array(result, "messages")?.items();
+            let messages = messages.filter_map(|message| PromptMessage::read(message, &json)).collect();
+            Some(GetPromptResult { description: result.string("description"), messages, json })
+        })
     }
 
     /// Requests suggestions for an argument of the prompt `name`. The request is sent when it is awaited.
@@ -144,7 +156,9 @@ pub struct Complete {
 impl Complete {
     /// Adds the value of another argument, which the suggestions may depend on.
     pub fn given(mut self, argument: impl Into<String>, value: impl Into<String>) -> Self {
-        self.known.push((argument.into(), value.into()));
+        let argument = argument.into();
+        self.known.retain(|(known, _)| *known != argument);
+        self.known.push((argument, value.into()));
         self
     }
 
@@ -152,8 +166,8 @@ impl Complete {
         let Self { link, mut params, known } = self;
         if !known.is_empty() {
             let arguments = strings(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-            let context = write::raw_value(format!("{{\"arguments\":{}}}", arguments.get()));
-            params = params.with("context", context);
+            let context = ObjectWriter::new().json("arguments", arguments.get());
+            params = params.with("context", context.finish_raw());
         }
         let mut outgoing = Outgoing::new(Method::Complete, params, link.channel.upstream().timeout);
         let json = link.session.request(&mut outgoing).await?;
@@ -167,6 +181,7 @@ impl Complete {
                     .collect::<Option<_>>()?,
                 total: completion.get("total").and_then(|total| total.text().parse().ok()),
                 has_more: completion.get("hasMore").is_some_and(|more| more.text() == "true"),
+                json: result.text().into(),
             })
         })
     }
@@ -200,9 +215,7 @@ fn array<'d>(value: Value<'d>, name: &str) -> Option<Value<'d>> {
     value.get(name).filter(|member| member.kind() == Kind::Array)
 }
 
-/// Returns an object of strings as JSON text.
+/// Returns an object of strings as JSON text. No name occurs twice.
 fn strings<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> Box<RawValue> {
-    let object: std::collections::BTreeMap<_, _> = members.into_iter().collect();
-    // Strings always serialize.
-    write::to_raw_value(&object).unwrap_or_default()
+    members.into_iter().fold(ObjectWriter::new(), |object, (name, value)| object.text(name, value)).finish_raw()
 }

@@ -1,37 +1,47 @@
-//! The results of requests.
+//! The results of tool calls.
+
+use std::rc::Rc;
 
 use edge_json::deserialize::read;
 use edge_json::{Document, JsonLimits, Kind, Value};
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::protocol::content::Content;
+use crate::protocol::foreign::read_meta;
+use crate::protocol::meta::SERVER_INFO;
 
 /// The result of a tool call.
 #[derive(Clone, Debug)]
 pub struct CallResult {
-    json: Box<RawValue>,
+    /// The content blocks. Malformed blocks are left out. A block of an unknown type is a [`Block::Unknown`](crate::Block::Unknown).
+    pub content: Vec<Content>,
+    structured: Option<Box<str>>,
     is_error: bool,
+    meta: Option<Box<Map<String, Json>>>,
+    json: Rc<str>,
 }
 
 impl CallResult {
-    /// Checks the result of `tools/call`.
-    pub(super) fn read(json: Box<RawValue>) -> Result<Self, &'static str> {
-        let is_error = {
-            let document = parsed(&json).ok_or("has a result that is not JSON")?;
-            let result = document.root();
-            if result.get("content").is_none_or(|content| content.kind() != Kind::Array) {
-                return Err("has a result without `content`");
-            }
-            match result.get("isError") {
-                None => false,
-                Some(flag) if flag.kind() == Kind::Boolean => flag.text() == "true",
-                Some(_) => return Err("has an `isError` that is not a boolean"),
-            }
+    /// Reads the result of `tools/call`.
+    ///
+    /// # Errors
+    /// The problem with it, as a predicate whose subject is the server.
+    pub(super) fn read(result: Value<'_>) -> Result<Self, &'static str> {
+        let Some(blocks) = result.get("content").filter(|content| content.kind() == Kind::Array) else {
+            return Err("has a result without `content`");
         };
-        Ok(Self { json, is_error })
+        let is_error = match result.get("isError") {
+            None => false,
+            Some(flag) if flag.kind() == Kind::Boolean => flag.text() == "true",
+            Some(_) => return Err("has an `isError` that is not a boolean"),
+        };
+        let json: Rc<str> = result.text().into();
+        let content = blocks.items().filter_map(|block| Content::read(block, &json)).collect();
+        let structured = result.get("structuredContent").map(|value| value.text().into());
+        Ok(Self { content, structured, is_error, meta: read_meta(result), json })
     }
 
     /// Returns whether the tool failed. The text then describes the problem for a model.
@@ -41,10 +51,17 @@ impl CallResult {
 
     /// Returns the text blocks, joined by line breaks.
     pub fn text(&self) -> String {
-        let Some(document) = parsed(&self.json) else { return String::new() };
-        let Some(content) = document.root().get("content") else { return String::new() };
-        let blocks = content.items().filter(|block| block.get("type").is_some_and(|kind| kind.is_str("text")));
-        blocks.filter_map(|block| block.string("text")).collect::<Vec<_>>().join("\n")
+        self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the structured content as JSON text.
+    pub fn structured_content(&self) -> Option<&str> {
+        self.structured.as_deref()
+    }
+
+    /// Returns the members of `_meta`, except for those that begin with `edge-mcp/`.
+    pub fn meta(&self) -> Option<&Map<String, Json>> {
+        self.meta.as_deref()
     }
 
     /// Reads the structured content, or else the text as JSON, into a type.
@@ -55,39 +72,36 @@ impl CallResult {
         if self.is_error {
             return Err(HandlerError::new(self.text()));
         }
-        let document = parsed(&self.json);
-        let structured = document.as_ref().and_then(|document| document.root().get("structuredContent"));
-        let outcome = if let Some(structured) = structured {
-            read_owned(structured)
-        } else {
-            let text = self.text();
-            let document = Document::parse(text.as_bytes(), JsonLimits::default());
-            document.map_err(|error| error.to_string()).and_then(|document| read_owned(document.root()))
+        let outcome = match &self.structured {
+            Some(structured) => read_text(structured, JsonLimits::MOST),
+            None => read_text(&self.text(), JsonLimits::default()),
         };
         outcome.map_err(|problem| {
             HandlerError::new("Another server gave a result in an unexpected form.").because(problem)
         })
     }
 
-    /// Converts the result for the caller of a tool of this program. Blocks of an unknown type are left out.
+    /// Converts the result for the caller of a tool of this program. The caller gets the content, the structured content and the `_meta` of
+    /// the other server, except for the name of that server in `_meta`.
+    ///
+    /// Blocks keep the JSON text that the server sent, also those of an unknown type. Clients of older revisions get audio and links in the
+    /// form of their revision.
     pub fn into_tool_result(self) -> ToolResult {
-        let Some(document) = parsed(&self.json) else { return ToolResult::default() };
-        let blocks = document.root().get("content").into_iter().flat_map(Value::items);
-        let mut result = ToolResult::new(blocks.filter_map(Content::read));
-        result.structured_content = document.root().get("structuredContent").map(|value| value.text().into());
-        if self.is_error { result.error() } else { result }
+        let Self { content, structured: structured_content, is_error, mut meta, json: _ } = self;
+        if let Some(meta) = &mut meta {
+            // This server answers the caller, and adds its own name.
+            meta.remove(SERVER_INFO);
+        }
+        ToolResult { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()) }
     }
 
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
-        self.json.get()
+        &self.json
     }
 }
 
-fn read_owned<T: DeserializeOwned>(value: Value<'_>) -> Result<T, String> {
-    read(value).map_err(|error| error.to_string())
-}
-
-fn parsed(json: &RawValue) -> Option<Document<'_>> {
-    Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok()
+fn read_text<T: DeserializeOwned>(json: &str, limits: JsonLimits) -> Result<T, String> {
+    let document = Document::parse(json.as_bytes(), limits).map_err(|error| error.to_string())?;
+    read(document.root()).map_err(|error| error.to_string())
 }

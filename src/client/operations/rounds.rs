@@ -6,7 +6,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, Kind, Value, write};
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
@@ -263,16 +264,6 @@ fn read_round(
 async fn answered_questions(answers: Vec<(String, Answer)>) -> Result<Box<RawValue>, Failed> {
     let (keys, answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
     let answers = try_parallel(answers.into_iter()).await?;
-    let mut text = String::from("{");
-    for (key, answer) in keys.iter().zip(answers) {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        // A string always serializes.
-        text.push_str(&write::to_string(key).unwrap_or_default());
-        text.push(':');
-        text.push_str(answer.get());
-    }
-    text.push('}');
-    Ok(write::raw_value(text))
+    let answered = keys.iter().zip(answers);
+    Ok(answered.fold(ObjectWriter::new(), |object, (key, answer)| object.json(key, answer.get())).finish_raw())
 }

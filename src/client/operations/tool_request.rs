@@ -3,10 +3,10 @@
 
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits};
+use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
-use super::definition::{Listed, Output, TOOLS};
+use super::definition::{Listed, Output, TOOLS, warn_of_output};
 use super::param_headers;
 use super::result::CallResult;
 use super::rounds::{self, Asked};
@@ -17,9 +17,7 @@ use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::{HeaderParams, NewHeaders, Outgoing};
 use crate::client::session::send::deadline;
 use crate::client::wire::response::Reply;
-use crate::host::warning;
 use crate::protocol::method::Method;
-use crate::schema::NotEnforceable;
 
 /// Calls a tool. Without a definition, the client uses a known list of the tools.
 ///
@@ -52,11 +50,15 @@ pub(super) async fn call_tool(
     } else {
         call.await?
     };
-    let result = CallResult::read(json).map_err(|problem| malformed_result(channel, &outgoing, problem))?;
+    let malformed = |problem| malformed_result(channel, &outgoing, problem);
+    let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST);
+    let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
+    let result = CallResult::read(document.root()).map_err(malformed)?;
     // A list of this connection is newer than a definition that the program stored.
     match link.lists.known_tool(&name).await.or(definition) {
         Some(tool) if !result.is_error() => {
-            check_output(channel, &outgoing, &tool, &result, asked.cx.request().foreign_steps()).map(|()| result)
+            let structured = document.root().get("structuredContent");
+            check_output(channel, &outgoing, &tool, structured, asked.cx.request().foreign_steps()).map(|()| result)
         }
         _ => Ok(result),
     }
@@ -95,32 +97,21 @@ fn check_output(
     channel: &Channel,
     outgoing: &Outgoing,
     tool: &Listed,
-    result: &CallResult,
+    structured: Option<Value<'_>>,
     steps: &ForeignSteps,
 ) -> Result<(), ClientError> {
     let schema = match tool.output(&steps.compilation) {
         Output::Any => return Ok(()),
         Output::Enforced(schema) => schema,
         Output::NotEnforced(reason) => {
-            // The text does not depend on the tool: the number of different warnings is limited.
-            let reason = match reason {
-                NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
-                NotEnforceable::TooCostly => "take too long to compile",
-            };
-            let server = &channel.server().name;
-            let problem = format!(
-                "The server `{server}` has tools whose output schemas {reason}. These schemas are not enforced."
-            );
-            warning::once(channel.host(), "output schema of an MCP server", &problem);
+            warn_of_output(&channel.server().name, reason, "enforced", channel.host());
             return Ok(());
         }
     };
     let executed = |problem| malformed_result(channel, outgoing, problem).executed_as(Executed::Yes);
-    let document = Document::parse(result.raw().as_bytes(), JsonLimits::MOST)
-        .map_err(|_| executed("has a result that is not JSON"))?;
-    let content = document.root().get("structuredContent");
-    let content = content.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
-    let mistakes = schema.validate_for_log(content, &steps.checks);
+    let structured =
+        structured.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
+    let mistakes = schema.validate_for_log(structured, &steps.checks);
     if mistakes.is_empty() {
         return Ok(());
     }

@@ -5,7 +5,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, object, write};
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
@@ -48,7 +49,7 @@ pub(in crate::client) fn to_form(
     form: &Form,
     steps: &CheckSteps,
 ) -> Result<Box<RawValue>, Failed> {
-    raw(&of_form(outcome.map_err(unanswered)?, form, steps)?)
+    of_form(outcome.map_err(unanswered)?, form, steps)
 }
 
 /// Returns the answer to a URL.
@@ -56,7 +57,7 @@ pub(in crate::client) fn to_form(
 /// # Errors
 /// The function fails.
 pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> Result<Box<RawValue>, Failed> {
-    raw(&action(&outcome.map_err(unanswered)?))
+    Ok(action(&outcome.map_err(unanswered)?).finish_raw())
 }
 
 /// Returns the answer to a request for text from a model.
@@ -64,20 +65,13 @@ pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> 
 /// # Errors
 /// The function fails.
 pub(in crate::client) fn to_sampling(outcome: Result<Sampled, HandlerError>) -> Result<Box<RawValue>, Failed> {
-    raw(&of_sampled(outcome.map_err(unanswered)?))
+    Ok(of_sampled(&outcome.map_err(unanswered)?))
 }
 
 /// Returns the answer to a request for the roots.
-///
-/// # Errors
-/// The answer cannot be written, which does not happen for strings.
-pub(in crate::client) fn to_roots(roots: &[Root]) -> Result<Box<RawValue>, Failed> {
-    raw(&object(vec![("roots", roots.iter().map(of_root).collect())]))
-}
-
-fn raw(answer: &Json) -> Result<Box<RawValue>, Failed> {
-    write::to_raw_value(answer)
-        .map_err(|error| Failed::new(Failure::Malformed("has a question without an answer"), Some(error.to_string())))
+pub(in crate::client) fn to_roots(roots: &[Root]) -> Box<RawValue> {
+    let roots: Vec<_> = roots.iter().map(of_root).collect();
+    ObjectWriter::new().json("roots", &format!("[{}]", roots.join(","))).finish_raw()
 }
 
 fn unanswered(error: HandlerError) -> Failed {
@@ -85,28 +79,28 @@ fn unanswered(error: HandlerError) -> Failed {
     Failed::new(Failure::Local(problem), error.0.cause)
 }
 
-/// Returns the answer to an elicitation, without its content.
-fn action<T>(elicited: &Elicited<T>) -> Json {
+/// Writes the answer to an elicitation, without its content.
+fn action<T>(elicited: &Elicited<T>) -> ObjectWriter {
     let action = match elicited {
         Elicited::Accepted(_) => "accept",
         Elicited::Declined => "decline",
         Elicited::Cancelled => "cancel",
     };
-    object(vec![("action", action.into())])
+    ObjectWriter::new().text("action", action)
 }
 
 /// Completes the content of a form with the defaults of its fields, and checks it.
 ///
 /// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Json, Failed> {
+fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, Failed> {
+    let written = action(&answer);
     let content = match answer {
         Elicited::Accepted(Json::Object(content)) => content,
         Elicited::Accepted(_) => return Err(unfit("it is not an object")),
-        Elicited::Declined | Elicited::Cancelled => return Ok(action(&answer)),
+        Elicited::Declined | Elicited::Cancelled => return Ok(written.finish_raw()),
     };
-    let content = completed(content, &form.schema);
+    let text = write::text(&completed(content, &form.schema));
     if let Some(schema) = &form.enforced {
-        let text = write::text(&content);
         let document = Document::parse(text.as_bytes(), JsonLimits::default());
         let document = document.map_err(|error| unfit(&error.to_string()))?;
         let mistakes = schema.validate_form_for_log(document.root(), steps);
@@ -114,7 +108,7 @@ fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Js
             return Err(unfit(&mistakes.join("; ")));
         }
     }
-    Ok(object(vec![("action", "accept".into()), ("content", content)]))
+    Ok(written.json("content", &text).finish_raw())
 }
 
 /// Adds the defaults of the fields that are absent.
@@ -134,17 +128,21 @@ fn unfit(problem: &str) -> Failed {
     Failed::new(Failure::Local(message.into()), Some(problem.to_owned()))
 }
 
-fn of_sampled(Sampled { text, model, stop_reason }: Sampled) -> Json {
-    let content = object(vec![("type", "text".into()), ("text", text.into())]);
-    let mut answer = vec![("role", "assistant".into()), ("content", content), ("model", model.into())];
-    answer.extend(stop_reason.map(|reason| ("stopReason", reason.into())));
-    object(answer)
+fn of_sampled(Sampled { text, model, stop_reason }: &Sampled) -> Box<RawValue> {
+    let content = ObjectWriter::new().text("type", "text").text("text", text).finish();
+    let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", model);
+    if let Some(reason) = stop_reason {
+        answer = answer.text("stopReason", reason);
+    }
+    answer.finish_raw()
 }
 
-fn of_root(Root { uri, name }: &Root) -> Json {
-    let mut root = vec![("uri", uri.as_str().into())];
-    root.extend(name.as_ref().map(|name| ("name", name.as_str().into())));
-    object(root)
+fn of_root(Root { uri, name }: &Root) -> String {
+    let mut root = ObjectWriter::new().text("uri", uri);
+    if let Some(name) = name {
+        root = root.text("name", name);
+    }
+    root.finish()
 }
 
 #[cfg(test)]
@@ -179,7 +177,8 @@ mod tests {
             (Elicited::Declined, json!({ "action": "decline" })),
             (Elicited::Cancelled, json!({ "action": "cancel" })),
         ] {
-            assert_eq!(of_form(answer, &form(&schema), &CheckSteps::default()).expect("an answer"), expected);
+            let answer = of_form(answer, &form(&schema), &CheckSteps::default()).expect("an answer");
+            assert_eq!(serde_json::from_str::<Json>(answer.get()).expect("JSON"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
             assert!(

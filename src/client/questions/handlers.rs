@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_json::write::ObjectWriter;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
@@ -61,25 +62,18 @@ pub(in crate::client) fn undeclared() -> Failed {
 /// Writes capabilities as JSON, in the form of a revision.
 pub(in crate::client) fn capabilities_json(capabilities: ClientCapabilities, revision: Revision) -> String {
     let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = capabilities;
-    let mut members = Vec::new();
+    let with = |object: ObjectWriter, name, is_declared| if is_declared { object.json(name, "{}") } else { object };
+    let mut declared = ObjectWriter::new();
     if revision >= Revision::V2025_11_25 {
-        match (elicitation_form, elicitation_url) {
-            (true, true) => members.push(r#""elicitation":{"form":{},"url":{}}"#),
-            (true, false) => members.push(r#""elicitation":{"form":{}}"#),
-            (false, true) => members.push(r#""elicitation":{"url":{}}"#),
-            (false, false) => {}
+        let modes = with(with(ObjectWriter::new(), "form", elicitation_form), "url", elicitation_url);
+        if !modes.is_empty() {
+            declared = declared.json("elicitation", &modes.finish());
         }
-    } else if revision >= Revision::V2025_06_18 && elicitation_form {
-        // This revision has only forms.
-        members.push(r#""elicitation":{}"#);
+    } else {
+        // 2025-06-18 has only forms. Older revisions have no elicitation.
+        declared = with(declared, "elicitation", revision >= Revision::V2025_06_18 && elicitation_form);
     }
-    if sampling {
-        members.push(r#""sampling":{}"#);
-    }
-    if roots {
-        members.push(r#""roots":{}"#);
-    }
-    format!("{{{}}}", members.join(","))
+    with(with(declared, "sampling", sampling), "roots", roots).finish()
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@ use std::rc::Rc;
 use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::value::RawValue;
 
+use crate::client::error::{Failed, Failure};
+use crate::protocol::meta::SERVER_INFO;
 use crate::protocol::revision::Revision;
 use crate::text::visible;
-
-/// The member of `_meta` in which a modern server names itself.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The description that a server gives of itself: its name, version, capabilities and instructions. Cloning is cheap.
 ///
@@ -22,13 +21,35 @@ pub struct About(Rc<Parts>);
 #[derive(Debug)]
 struct Parts {
     revision: Revision,
+    name: String,
+    version: String,
+    instructions: Option<String>,
+    capabilities: Box<[String]>,
     json: Box<RawValue>,
 }
 
 impl About {
-    /// Creates the description from the result of `server/discover` or `initialize`.
-    pub(in crate::client) fn of(revision: Revision, json: Box<RawValue>) -> Self {
-        Self(Rc::new(Parts { revision, json }))
+    /// Reads the description from the result of `server/discover` or `initialize`.
+    ///
+    /// # Errors
+    /// The result is not JSON.
+    pub(in crate::client) fn of(revision: Revision, json: Box<RawValue>) -> Result<Self, Failed> {
+        let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
+            .map_err(|_| Failure::Malformed("has a result that is not JSON"))?;
+        let result = document.root();
+        let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO)).or_else(|| result.get("serverInfo"));
+        let text = |of: Value<'_>, name: &str| of.string(name).map(|text| visible(&text));
+        let of_info = |name: &str| info.and_then(|info| text(info, name)).unwrap_or_default();
+        let capabilities = result.get("capabilities").into_iter().flat_map(Value::members);
+        let capabilities = capabilities.filter(|(_, settings)| settings.kind() == Kind::Object);
+        Ok(Self(Rc::new(Parts {
+            revision,
+            name: of_info("name"),
+            version: of_info("version"),
+            instructions: text(result, "instructions"),
+            capabilities: capabilities.map(|(name, _)| name.into_owned()).collect(),
+            json,
+        })))
     }
 
     /// Returns the revision that the client and the server use.
@@ -37,42 +58,29 @@ impl About {
     }
 
     /// Returns the name that the server has for itself, or an empty text.
-    pub fn name(&self) -> String {
-        self.text(|result| info(result)?.string("name")).unwrap_or_default()
+    pub fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// Returns the version of the server, or an empty text.
-    pub fn version(&self) -> String {
-        self.text(|result| info(result)?.string("version")).unwrap_or_default()
+    pub fn version(&self) -> &str {
+        &self.0.version
     }
 
     /// Returns the instructions for a model.
-    pub fn instructions(&self) -> Option<String> {
-        self.text(|result| result.string("instructions"))
+    pub fn instructions(&self) -> Option<&str> {
+        self.0.instructions.as_deref()
     }
 
     /// Returns whether the server has a capability, such as `tools`, `resources`, `prompts` or `completions`.
     pub fn has_capability(&self, name: &str) -> bool {
-        let has = |result: Value<'_>| Some(result.get("capabilities")?.get(name)?.kind() == Kind::Object);
-        self.read(has).unwrap_or(false)
+        self.0.capabilities.iter().any(|capability| capability == name)
     }
 
     /// Returns the description as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
         self.0.json.get()
     }
-
-    fn text(&self, read: impl Fn(Value<'_>) -> Option<String>) -> Option<String> {
-        self.read(read).map(|text| visible(&text))
-    }
-
-    fn read<T>(&self, read: impl Fn(Value<'_>) -> Option<T>) -> Option<T> {
-        read(Document::parse(self.raw().as_bytes(), JsonLimits::MOST).ok()?.root())
-    }
-}
-
-fn info(result: Value<'_>) -> Option<Value<'_>> {
-    result.get("_meta").and_then(|meta| meta.get(SERVER_INFO)).or_else(|| result.get("serverInfo"))
 }
 
 #[cfg(test)]
@@ -84,7 +92,7 @@ mod tests {
         let hidden = "x\u{e0041}\u{202e}";
         let json = serde_json::json!({ "serverInfo": { "name": hidden, "version": hidden }, "instructions": hidden });
         let json = RawValue::from_string(json.to_string()).expect("JSON");
-        let about = About::of(Revision::V2025_11_25, json);
-        assert_eq!((about.name(), about.version(), about.instructions()), ("x".into(), "x".into(), Some("x".into())));
+        let about = About::of(Revision::V2025_11_25, json).expect("a description");
+        assert_eq!((about.name(), about.version(), about.instructions()), ("x", "x", Some("x")));
     }
 }

@@ -25,7 +25,6 @@ use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, Params, write_message, write_response};
 use crate::host::{FetchError, Host, Opened, Outbound};
 use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
-use crate::protocol::description::Implementation;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method as RpcMethod;
@@ -88,7 +87,7 @@ impl Channel {
         self.of_call.cx.host()
     }
 
-    pub(super) fn client_info(&self) -> &Implementation {
+    pub(super) fn client_info(&self) -> &RawValue {
         &self.client.0.info
     }
 

@@ -38,7 +38,10 @@ pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Known, ClientError
     let mut sent = Sent::new(Known::Nothing, Kind::Discover, false);
     let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
     match (sent.known, accepted.answer.into_result()) {
-        (Known::Modern(revision), Ok(result)) => drop(channel.about.replace(Some(About::of(revision, result.json)))),
+        (Known::Modern(revision), Ok(result)) => {
+            let about = About::of(revision, result.json).map_err(|failed| channel.failed(Method::Discover, failed))?;
+            channel.about.replace(Some(about));
+        }
         // The error does not show the era of the server.
         (Known::Nothing, Err(failed)) => return Err(channel.failed(Method::Discover, failed)),
         _ => {}
@@ -70,26 +73,25 @@ pub(in crate::client) async fn initialize(channel: &Rc<Channel>, known: Known) -
     let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
     channel.begin_session(Initialized { revision, id, logs, log_level: None });
     channel.learn(known);
-    channel.about.replace(Some(About::of(revision, json)));
+    channel.about.replace(Some(About::of(revision, json).map_err(failed)?));
     channel.notify("notifications/initialized").await.map_err(failed)?;
     standing_stream::open(channel).await;
     Ok(known)
 }
 
 fn initialize_params(channel: &Channel, revision: Revision) -> Params {
-    let client = write::to_raw_value(channel.client_info()).unwrap_or_default();
     let capabilities = capabilities_json(channel.upstream().handlers.capabilities(), revision);
     Params::default()
         .with_text("protocolVersion", revision.name())
         .with("capabilities", write::raw_value(capabilities))
-        .with("clientInfo", client)
+        .with("clientInfo", channel.client_info().to_owned())
 }
 
 /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
 pub(super) async fn set_log_level(channel: &Rc<Channel>, level: LogLevel, known: Known, negotiated: &Ready<'_>) {
     if channel.lowers_log_level(level) {
-        let level = write::to_raw_value(&level).unwrap_or_default();
-        let mut outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), TIME);
+        let params = Params::default().with_text("level", level.name());
+        let mut outgoing = Outgoing::new(Method::SetLogLevel, params, TIME);
         // Without the level, the server decides which messages it sends.
         let mut sent = Sent::new(known, Kind::Handshake, channel.is_pinned());
         let _ = send(channel, &mut outgoing, &mut sent, negotiated).await;

@@ -112,7 +112,7 @@ impl Session {
             let failure = Failure::Malformed("contradicts the earlier answers of the server");
             return Err(self.channel.failed(Method::Discover, failure.into()));
         };
-        let about = About::of(revision, result);
+        let about = About::of(revision, result).map_err(|failed| self.channel.failed(Method::Discover, failed))?;
         self.channel.about.replace(Some(about.clone()));
         Ok(about)
     }

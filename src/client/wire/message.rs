@@ -2,10 +2,9 @@
 //!
 //! Members are JSON text already, so that numbers keep their digits.
 
-use edge_json::write;
+use edge_json::write::{self, ObjectWriter};
 use serde_json::value::RawValue;
 
-use crate::protocol::description::Implementation;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
@@ -28,11 +27,7 @@ impl Params {
 
     /// Adds a string.
     pub(in crate::client) fn with_text(self, name: &'static str, text: &str) -> Self {
-        // A string always serializes.
-        match write::to_raw_value(text) {
-            Ok(value) => self.with(name, value),
-            Err(_) => self,
-        }
+        self.with(name, write::literal(text))
     }
 }
 
@@ -40,7 +35,7 @@ impl Params {
 #[derive(Default)]
 pub(in crate::client) struct Meta<'a> {
     /// The revision and the client, for modern servers only.
-    pub modern: Option<(&'static str, &'a Implementation)>,
+    pub modern: Option<(&'static str, &'a RawValue)>,
     /// The capabilities, as JSON text.
     pub capabilities: &'a str,
     pub progress_token: Option<&'a str>,
@@ -51,80 +46,50 @@ pub(in crate::client) struct Meta<'a> {
 
 /// Writes a request, or a notification if `id` is `None`. `id` is JSON text.
 pub(in crate::client) fn write_message(id: Option<&str>, method: &str, params: &Params, meta: &Meta<'_>) -> String {
-    let mut text = String::with_capacity(256);
-    text.push_str("{\"jsonrpc\":\"2.0\"");
+    let mut message = ObjectWriter::new().text("jsonrpc", "2.0");
     if let Some(id) = id {
-        text.push_str(",\"id\":");
-        text.push_str(id);
+        message = message.json("id", id);
     }
-    text.push_str(",\"method\":\"");
-    text.push_str(method);
-    text.push_str("\",\"params\":{");
-    let mut members = Members { text: &mut text, is_first: true };
+    let mut members = ObjectWriter::new();
     for (name, value) in &params.0 {
-        members.add(name, value.get());
+        members = members.json(name, value.get());
     }
-    members.add_meta(meta);
-    text.push_str("}}");
-    text
+    let meta = written(meta);
+    if !meta.is_empty() {
+        members = members.json("_meta", &meta.finish());
+    }
+    message.text("method", method).json("params", &members.finish()).finish()
+}
+
+fn written(meta: &Meta<'_>) -> ObjectWriter {
+    let Meta { modern, capabilities, progress_token, log_level, traceparent } = meta;
+    let mut members = ObjectWriter::new();
+    if let Some((version, client)) = modern {
+        members = members.text(PROTOCOL_VERSION, version).json(CLIENT_INFO, client.get());
+        members = members.json(CLIENT_CAPABILITIES, capabilities);
+        if let Some(level) = log_level {
+            members = members.text(LOG_LEVEL, level.name());
+        }
+    }
+    if let Some(token) = progress_token {
+        members = members.text("progressToken", token);
+    }
+    if let Some(parent) = traceparent {
+        members = members.text("traceparent", parent);
+    }
+    members
 }
 
 /// Writes the response to a request of a server. `id` is JSON text.
 pub(in crate::client) fn write_response(id: &str, outcome: Result<&RawValue, ErrorCode>) -> String {
-    match outcome {
-        Ok(result) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{}}}", result.get()),
+    let response = ObjectWriter::new().text("jsonrpc", "2.0").json("id", id);
+    let response = match outcome {
+        Ok(result) => response.json("result", result.get()),
         Err(code) => {
             let message = if code == ErrorCode::MethodNotFound { "Method not found" } else { "Internal error" };
-            format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{},\"message\":\"{message}\"}}}}",
-                code.number()
-            )
+            let error = ObjectWriter::new().json("code", &code.number().to_string()).text("message", message);
+            response.json("error", &error.finish())
         }
-    }
-}
-
-struct Members<'a> {
-    text: &'a mut String,
-    is_first: bool,
-}
-
-impl Members<'_> {
-    fn add(&mut self, name: &str, json: &str) {
-        if !std::mem::take(&mut self.is_first) {
-            self.text.push(',');
-        }
-        self.text.push('"');
-        self.text.push_str(name);
-        self.text.push_str("\":");
-        self.text.push_str(json);
-    }
-
-    fn add_text(&mut self, name: &str, text: &str) {
-        // A string always serializes.
-        self.add(name, &write::to_string(text).unwrap_or_default());
-    }
-
-    fn add_meta(&mut self, meta: &Meta<'_>) {
-        let Meta { modern, capabilities, progress_token, log_level, traceparent } = meta;
-        let mut json = String::from("{");
-        let mut members = Members { text: &mut json, is_first: true };
-        if let Some((version, client)) = modern {
-            members.add_text(PROTOCOL_VERSION, version);
-            members.add(CLIENT_INFO, &write::to_string(client).unwrap_or_default());
-            members.add(CLIENT_CAPABILITIES, capabilities);
-            if let Some(level) = log_level {
-                members.add(LOG_LEVEL, &write::to_string(level).unwrap_or_default());
-            }
-        }
-        if let Some(token) = progress_token {
-            members.add_text("progressToken", token);
-        }
-        if let Some(parent) = traceparent {
-            members.add_text("traceparent", parent);
-        }
-        if !members.is_first {
-            json.push('}');
-            self.add("_meta", &json);
-        }
-    }
+    };
+    response.finish()
 }

@@ -67,7 +67,7 @@ struct AboutResult {
 async fn about(AboutArguments { server }: AboutArguments, cx: Context) -> Result<Json<AboutResult>, HandlerError> {
     let about = peer(&server, &cx)?.about().await?;
     Ok(Json(AboutResult {
-        name: about.name(),
+        name: about.name().to_owned(),
         revision: about.revision().to_string(),
         has_completions: about.has_capability("completions"),
         has_logging: about.has_capability("logging"),

@@ -93,7 +93,9 @@ const RESULT = {
     'mcp-lite': starts(60, 8, 200, 190),
   },
   memory: { 'edge-mcp': { first_kib: 100_000, last_kib: 115_000 }, floor: { first_kib: 60_000 } },
-  client: { relay: [300, 500], without: [100, 100], own: [200, 400], official: [200, 400] },
+  client: {
+    relay: [300, 500], without: [100, 100], own: [200, 400], official: [200, 400], floor: [100, 100], shared: [400, 400], fresh: [800, 800],
+  },
   per_tool: 0.6,
   deployed: { raw: 900_000, gzip: 250_000 },
   crates: [{ crate: 'core', bytes: 240_000 }],
@@ -165,7 +167,10 @@ describe('tables', () => {
     assert.deepEqual(extraTable(RESULT)[1], ['edge-mcp, token', '120 (115–165)', '10 (10–15)']))
 
   test('the table of the client has a row for each kind of call, or only its head', () => {
-    assert.deepEqual(clientTable(RESULT).map(([, cpu]) => cpu), ['', '400 (350–450)', '100 (100–100)', '300 (250–350)', '300 (250–350)'])
+    assert.deepEqual(clientTable(RESULT).map(([, cpu]) => cpu), [
+      '', '400 (350–450)', '100 (100–100)', '300 (250–350)', '400 (400–400)', '800 (800–800)', '100 (100–100)', '300 (250–350)',
+      '0.75 (0.625–0.875)', '3 (2.5–3.5)',
+    ])
     assert.equal(clientTable({}).length, 1)
   })
 

@@ -95,7 +95,7 @@ async fn schema_preservation(peer: &Peer) -> Result<(), Failed> {
     let tools = peer.list_tools().await?;
     let tool = tools.items.iter().find(|tool| tool.name() == "json_schema_2020_12_tool");
     let schema = tool.and_then(Listed::input_schema).ok_or("the tool is not listed")?;
-    let schema = RawValue::from_string(schema)?;
+    let schema = RawValue::from_string(schema.to_owned())?;
     let result = peer.call("json_schema_echo", json!({ "schema": schema })).await?;
     expect(&result.text(), "echoed")
 }
