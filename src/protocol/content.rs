@@ -9,12 +9,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role};
-#[cfg(feature = "client")]
 use super::received::{ANNOTATIONS, META, Received, Settable};
 use super::resource_contents::{Body, ResourceContents};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
-#[cfg(feature = "client")]
 use crate::text::Text;
 
 /// A block of content.
@@ -42,7 +40,6 @@ use crate::text::Text;
 pub struct Content {
     pub(super) typed: Typed,
     /// The block as another server sent it, which is serialized instead of `typed`.
-    #[cfg(feature = "client")]
     pub(super) received: Option<Received>,
 }
 
@@ -80,7 +77,6 @@ pub enum Block {
     /// A link to a resource. The annotations and the `_meta` belong to the [`Content`].
     ResourceLink(Box<ResourceDescription>),
     /// A block of a type that this library does not know. [`Content::received`] returns its JSON text.
-    #[cfg(feature = "client")]
     #[serde(skip)]
     Unknown,
 }
@@ -122,17 +118,12 @@ impl From<Block> for Content {
 
 impl From<Typed> for Content {
     fn from(typed: Typed) -> Self {
-        Self {
-            typed,
-            #[cfg(feature = "client")]
-            received: None,
-        }
+        Self { typed, received: None }
     }
 }
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[cfg(feature = "client")]
         if let Some(received) = &self.received {
             let values = Settable { annotations: self.typed.annotations.as_ref(), meta: self.typed.meta.as_deref() };
             let text = received.written(&values).map_err(serde::ser::Error::custom)?;
@@ -168,13 +159,11 @@ impl Content {
 
     /// Returns the JSON text of a block that another server sent, without hidden characters in its labels (`name`, `title`, `description`).
     /// The text is passed on instead of the parts, so members that this library does not know are not lost.
-    #[cfg(feature = "client")]
     pub fn received(&self) -> Option<&str> {
         self.received.as_ref()?.get()
     }
 
     /// Notes that the program has set a member of a block that another server sent.
-    #[cfg(feature = "client")]
     fn replace(&mut self, member: &'static str) {
         if let Some(received) = &mut self.received {
             received.replace(member);
@@ -217,7 +206,6 @@ impl Content {
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.typed.annotations = Some(annotations);
-        #[cfg(feature = "client")]
         self.replace(ANNOTATIONS);
         self
     }
@@ -226,7 +214,6 @@ impl Content {
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.typed.meta.get_or_insert_default().insert(key.into(), value.into());
-        #[cfg(feature = "client")]
         self.replace(META);
         self
     }

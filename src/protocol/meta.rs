@@ -21,7 +21,6 @@ pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapa
 /// The key of the client's name and version. Use them for display and logs only: they are not verified.
 pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// The key of the server's name and version in the `_meta` of a result.
-#[cfg(feature = "client")]
 pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The key of the lowest level of log messages that the client requests.
 pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
