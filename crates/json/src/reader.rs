@@ -149,10 +149,11 @@ impl<'a> Reader<'a> {
         // An object may have hundreds of thousands of keys, so the list is allocated once, at its final size.
         let mut keys = Vec::with_capacity(count);
         let text = |key: &Node| self.text.get(key.start as usize..key.end as usize).unwrap_or_default();
-        keys.extend(self.keys(object).map(|key| content(text(key), key.has_escapes)));
+        // The positions are not needed. With them, the type is that of the other sorts, so a wasm module contains one sort of texts.
+        keys.extend(self.keys(object).map(|key| (content(text(key), key.has_escapes), key.start)));
         keys.sort_unstable();
-        match keys.iter().zip(keys.iter().skip(1)).find(|(one, other)| one == other) {
-            Some((key, _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
+        match keys.iter().zip(keys.iter().skip(1)).find(|((one, _), (other, _))| one == other) {
+            Some(((key, _), _)) => Err(JsonError::DuplicateKey { key: key.chars().take(64).collect() }),
             None => Ok(()),
         }
     }

@@ -3,6 +3,8 @@
 //! A state of the DFA is the set of NFA states that can come next, and the kind of the last character. Most texts visit only a few
 //! states many times. For other texts every new state takes steps, and a full cache is emptied.
 
+use std::mem;
+
 use rustc_hash::FxHashMap;
 
 use super::Pattern;
@@ -10,6 +12,7 @@ use super::nfa::{Nfa, State, StateId};
 use super::parse::Assertion;
 use crate::budget::{MATCH, MATCHED, Steps, TRANSITIONS, VISITED};
 use crate::limits::PATTERN_CACHE;
+use crate::sorted::sorted;
 
 /// The number of bytes that each pattern of a check reads before it caches states. For short texts the cache is slower.
 const UNCACHED: usize = 256;
@@ -297,7 +300,7 @@ impl Scratch {
         if self.next.is_empty() {
             return Outcome::Lost;
         }
-        self.next.sort_unstable();
+        self.next = sorted(mem::take(&mut self.next));
         Outcome::Next
     }
 }
