@@ -1,6 +1,6 @@
 //! Tests of the protocol rules, one file per chapter. The endpoint runs in the test process, without Workers.
 //!
-//! The comment of each test names the rules that it checks, by their numbers in `tests/rules/list.rs`.
+//! The comment of each test names the rules that it checks, by their numbers in `tests/rules/numbers.rs`.
 
 // A test and its support functions may panic at the first unexpected value.
 #![allow(
