@@ -82,6 +82,13 @@ test('--list prints the names of the parts', async () => {
     ['format', 'lint', 'docs', 'core', 'app', 'schema', 'build', 'deploy', 'package', 'scripts', 'e2e', 'conformance'])
 })
 
+test('quick checks the format, and runs clippy and the native tests', async () => {
+  const { status, last, output } = await scriptsTest(['quick'], { OUTPUT_edge_mcp: ok(7) })
+  assert.match(output, /^format: 1 passed.*\n.*\nlint-native: 1 passed.*\n.*\ncore-native: 7 passed/m)
+  assert.equal(last, '9 passed, 0 failed')
+  assert.equal(status, 0)
+})
+
 test('an unknown part is an error', async () => {
   const { status, output } = await scriptsTest(['core', 'nope'])
   assert.equal(status, 1)
