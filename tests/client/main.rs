@@ -14,9 +14,6 @@ mod calls;
 mod configuration;
 mod costly_schemas;
 mod definitions;
-#[allow(dead_code, reason = "other tests use more of it")]
-#[path = "../spec/fake_model.rs"]
-mod fake_model;
 mod hostile;
 mod hostile_lists;
 mod hostile_sessions;
@@ -26,9 +23,6 @@ mod legacy;
 mod lists;
 #[path = "../conformance/client/src/host.rs"]
 mod local_host;
-#[allow(dead_code, reason = "other tests use more of it")]
-#[path = "../spec/network.rs"]
-mod network;
 mod parallel_calls;
 mod passed_questions;
 mod peer;
@@ -44,3 +38,5 @@ mod standing_stream;
 mod streams;
 mod tcp;
 mod tokens;
+
+use edge_mcp_test_support::fake_model;

@@ -28,7 +28,6 @@ mod concurrent_steps;
 mod context;
 mod crashes;
 mod envelope;
-mod fake_model;
 mod header_params;
 mod hooks;
 mod hostile_input;
@@ -41,8 +40,6 @@ mod limits;
 mod lists;
 mod log_policy;
 mod native;
-#[allow(dead_code, reason = "the tests of authorization use more of it")]
-mod network;
 mod older_revisions;
 mod pages;
 mod pagination;
@@ -58,7 +55,9 @@ mod sessions;
 mod state;
 mod streamable_http;
 mod streams;
-mod support;
 mod tools;
 mod visibility;
 mod workflows;
+
+use edge_mcp_test_support as support;
+use edge_mcp_test_support::{fake_model, network};
