@@ -1,4 +1,4 @@
-// The performance goals of edge-mcp. Most of them are ratios within one run.
+// The performance goals of edge-mcp, which scripts/bench prints. Most of them are ratios within one run.
 
 import { ratio } from './statistics.mjs'
 import { FRESH, SHARED } from './subjects.mjs'

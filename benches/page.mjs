@@ -1,36 +1,25 @@
 // The generated part of docs/performance.md.
 
-import { clientTable, cpuTable, crateTable, extraTable, goalTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
+import { clientTable, cpuTable, crateTable, digits, extraTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
 
 const BEGIN = '<!-- bench: written by scripts/bench --write -->'
 const END = '<!-- /bench -->'
 
-/**
- * Returns `page` with the results between its two markers. The first result fills all tables. The table of the goals also contains the
- * other results.
- */
-export function withResult(page, results) {
+/** Returns `page` with the result between its two markers. */
+export function withResult(page, result) {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)
   if (begin < 0 || end < begin) throw new Error(`the page has no place for the results: it must contain ${BEGIN} and, after it, ${END}`)
-  return `${page.slice(0, begin + BEGIN.length)}\n${part(results)}\n${page.slice(end)}`
+  return `${page.slice(0, begin + BEGIN.length)}\n${part(result)}\n${page.slice(end)}`
 }
 
-function part(results) {
-  const [result] = results
+function part(result) {
   const { machine, date, rounds, seconds } = result
   return `
 Measured on ${date}: ${machine.processor}, ${machine.cores} cores, Linux ${machine.kernel}, workerd ${machine.workerd};
 ${rounds} rounds of ${seconds} s. A cell has the median and, in brackets, the lower and the upper quartile.
 
 ![CPU per request, and the time to the first answer](performance.svg)
-
-## Goals
-
-A ratio is the CPU time of the other subject divided by that of edge-mcp. Higher ratios are better, unless the bound is "at most". The worse
-quartile, in brackets, decides whether a goal is met${results.length > 1 ? '; of two runs, the worse one' : ''}.
-
-${markdown(goalTable(results))}
 
 ## CPU ratios
 
@@ -64,6 +53,8 @@ ${markdown(startTable(result))}
 ## Size and memory
 
 ${markdown(sizeTable(result))}
+
+Each further tool of the server adds ${digits(result.per_tool)} µs to \`tools/call small\`.
 
 ## The largest crates
 

@@ -97,7 +97,7 @@ export const crateTable = ({ crates }) => [['crate', 'KB of code'], ...crates.ma
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
 
 /** Returns a number with three significant digits, or with all digits before the decimal point if there are more. */
-const digits = (value) => {
+export const digits = (value) => {
   if (!isNumber(value)) return NOTHING
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 }

@@ -1,29 +1,15 @@
--- Documents and their full-text index. The triggers update the index within the statement that changes a document. So every stored
--- document is in the index, and the index contains only stored documents.
+-- The documents. The passages of a document are in the tables of 0002_passages.sql.
 
 CREATE TABLE documents (
-  id INTEGER PRIMARY KEY,
-  slug TEXT NOT NULL UNIQUE,
+  slug TEXT NOT NULL PRIMARY KEY,
   title TEXT NOT NULL,
   text TEXT NOT NULL,
-  saved_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+  saved_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+  -- A set has the documents that one source keeps up to date, such as a folder that scripts/load loads. A source deletes only documents of
+  -- its own set. The set and the hash are those of the last client that saved the document, or NULL if that client gave none.
+  set_name TEXT,
+  -- A hash that the client calculated. It compares this hash with that of its file, so it sends only changed documents.
+  hash TEXT
 );
 
-CREATE VIRTUAL TABLE documents_index USING fts5 (
-  title, text,
-  content = 'documents', content_rowid = 'id',
-  tokenize = 'porter unicode61 remove_diacritics 2'
-);
-
-CREATE TRIGGER documents_inserted AFTER INSERT ON documents BEGIN
-  INSERT INTO documents_index (rowid, title, text) VALUES (new.id, new.title, new.text);
-END;
-
-CREATE TRIGGER documents_deleted AFTER DELETE ON documents BEGIN
-  INSERT INTO documents_index (documents_index, rowid, title, text) VALUES ('delete', old.id, old.title, old.text);
-END;
-
-CREATE TRIGGER documents_updated AFTER UPDATE ON documents BEGIN
-  INSERT INTO documents_index (documents_index, rowid, title, text) VALUES ('delete', old.id, old.title, old.text);
-  INSERT INTO documents_index (rowid, title, text) VALUES (new.id, new.title, new.text);
-END;
+CREATE INDEX documents_by_set ON documents (set_name, slug);

@@ -1,6 +1,5 @@
--- Passages: the chunks of the documents, with their full-text index. The names and columns are those that the store of edge-mcp expects.
--- The reference to documents is an addition of this knowledge base: it deletes the passages of a document with the document, and it rejects
--- passages of a document that does not exist.
+-- The tables of the passages: the chunks of the documents, with their full-text index. This is the text of edge_mcp::rag::migration, so put
+-- your own tables and triggers into other files.
 
 -- The spaces. A search reads only the words of its space, because the number of the space is a part of each term of the index.
 CREATE TABLE rag_spaces (
@@ -16,16 +15,13 @@ CREATE TABLE rag_spaces (
 CREATE TABLE rag_documents (
   id INTEGER PRIMARY KEY,
   space INTEGER NOT NULL,
-  name TEXT NOT NULL REFERENCES documents (slug) ON DELETE CASCADE,
+  name TEXT NOT NULL,
   -- A JSON object in the binary form of SQLite (JSONB), which a filter reads in about half the time.
   metadata BLOB NOT NULL,
   -- The number of passages.
   passages INTEGER NOT NULL,
   UNIQUE (space, name)
 );
-
--- The reference looks for the name alone.
-CREATE INDEX rag_documents_by_name ON rag_documents (name);
 
 -- AUTOINCREMENT: an id is never used again, so an id that a client remembers cannot mean another passage later.
 CREATE TABLE rag_chunks (
@@ -99,33 +95,4 @@ END;
 
 CREATE TRIGGER rag_chunks_deleted AFTER DELETE ON rag_chunks BEGIN
   DELETE FROM rag_words WHERE rowid = old.id;
-END;
-
--- Whether the document has passages. The documents of earlier versions have none until `run_reindex` creates them. A second client that
--- adds 1 at the same time violates the CHECK.
-ALTER TABLE documents ADD COLUMN is_chunked INTEGER NOT NULL DEFAULT 0 CHECK (is_chunked IN (0, 1));
-
-CREATE INDEX documents_to_chunk ON documents (slug) WHERE is_chunked = 0;
-
--- The index of whole documents contains only documents without passages.
-DROP TRIGGER documents_inserted;
-DROP TRIGGER documents_deleted;
-DROP TRIGGER documents_updated;
-
-CREATE TRIGGER documents_inserted AFTER INSERT ON documents WHEN new.is_chunked = 0 BEGIN
-  INSERT INTO documents_index (rowid, title, text) VALUES (new.id, new.title, new.text);
-END;
-
-CREATE TRIGGER documents_deleted AFTER DELETE ON documents WHEN old.is_chunked = 0 BEGIN
-  INSERT INTO documents_index (documents_index, rowid, title, text) VALUES ('delete', old.id, old.title, old.text);
-END;
-
--- Of the next two triggers, at most one runs for a statement, because SQLite runs the triggers of an event in no fixed order.
-CREATE TRIGGER documents_updated AFTER UPDATE ON documents WHEN old.is_chunked = 0 AND new.is_chunked = 0 BEGIN
-  INSERT INTO documents_index (documents_index, rowid, title, text) VALUES ('delete', old.id, old.title, old.text);
-  INSERT INTO documents_index (rowid, title, text) VALUES (new.id, new.title, new.text);
-END;
-
-CREATE TRIGGER documents_chunked AFTER UPDATE ON documents WHEN old.is_chunked = 0 AND new.is_chunked = 1 BEGIN
-  INSERT INTO documents_index (documents_index, rowid, title, text) VALUES ('delete', old.id, old.title, old.text);
 END;

@@ -102,10 +102,8 @@ async function results() {
 }
 
 async function write() {
-  const all = await results()
-  if (all.length === 0 || all.some(({ crates }) => crates === undefined)) {
-    throw new Error('target/bench.json or target/bench-again.json is not from a complete run: run scripts/bench --with-rust first')
-  }
-  await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), all))
-  await writeFile(CHART, chart(all[0]))
+  const [result] = await results()
+  if (result?.crates === undefined) throw new Error('target/bench.json is not from a complete run: run scripts/bench --with-rust first')
+  await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), result))
+  await writeFile(CHART, chart(result))
 }

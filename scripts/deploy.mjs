@@ -12,9 +12,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { unstable_readConfig as readConfig } from 'wrangler'
-import { firstToken } from './lib/dev-vars.mjs'
 import { appendPrivately, makePrivate } from './lib/private-file.mjs'
-import { reindex } from './lib/reindex.mjs'
 
 const NOT_CREATED_YET = '00000000-0000-0000-0000-000000000000'
 const TOKEN_FILE = '.deploy.vars'
@@ -41,29 +39,12 @@ async function main() {
     await wrangler(['d1', 'migrations', 'apply', database.binding, '--remote'])
   }
   const url = await deploy(await missingSecrets(config))
-  await reindexDeployed(`${url}/mcp`)
   console.log(`\nDeployed: ${url}/mcp. Set MCP_TOKEN to your token, and run these commands:\n
 curl -s ${url}/mcp -H "Authorization: Bearer $MCP_TOKEN" -H 'Content-Type: application/json' \\
   -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 MCP_TOKEN=… scripts/load DIR --url ${url}/mcp
 
 D1 cannot export a database with FTS5 tables as a whole. "Export" in docs/knowledge-base.md has a command that exports the other tables.\n`)
-}
-
-/** Stores the passages of documents from earlier versions. The search finds these documents before that too, so a failure is not fatal. */
-async function reindexDeployed(url) {
-  const instruction = 'If an earlier version has stored documents, call run_reindex until `remaining` is 0; scripts/load does this too.'
-  try {
-    const token = process.env.MCP_TOKEN || firstToken(existsSync(TOKEN_FILE) ? readFileSync(TOKEN_FILE, 'utf8') : '')
-    if (!token) {
-      console.error(`run_reindex was not called, because MCP_TOKEN is not set. ${instruction}`)
-      return
-    }
-    const documents = await reindex({ url, token, say: (message) => console.error(message) })
-    console.error(`run_reindex stored the passages of ${documents} documents from earlier versions`)
-  } catch (error) {
-    console.error(`run_reindex failed: ${error.message}. ${instruction}`)
-  }
 }
 
 async function ensureDatabase({ database_name: name, database_id: id }) {

@@ -9,7 +9,6 @@ import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
 import { callTool, isConfidential, NoAnswer, withRetries } from './lib/mcp.mjs'
-import { reindex } from './lib/reindex.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The most documents, and the most characters of text, of one request. */
@@ -38,8 +37,6 @@ try {
   say(`${files.length} files for the set ${set}, which has ${stored.size} documents`)
   await loadAll(stored)
   if (!options.keep) await deleteGone(stored)
-  const older = await reindex({ url, token, say })
-  if (older > 0) say(`stored the passages of ${older} documents from an earlier version`)
 } catch (error) {
   say(`load: ${error.message}`)
   if (counts.done < files.length) {

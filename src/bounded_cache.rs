@@ -39,7 +39,6 @@ impl<K: Ord, V> BoundedCache<K, V> {
     }
 
     /// Returns whether the cache has no entries, also none that have expired.
-    #[cfg(feature = "client")]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

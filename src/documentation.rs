@@ -1,7 +1,7 @@
 //! Compiles the Rust examples of the pages in `docs/`, as documentation tests.
 //!
-//! Pages without Rust (`client-servers.md`, `connect.md`, `knowledge-base.md`, `logging.md`, `performance.md`, `performance-bounds.md`,
-//! `rate-limits.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`.
+//! Pages without Rust (`connect.md`, `decisions.md`, `knowledge-base.md`, `logging.md`, `performance.md`, `performance-bounds.md`) are not in
+//! this list. The code of `tutorial.md` is in `examples/tutorial`.
 
 #[doc = include_str!("../docs/concepts.md")]
 struct Concepts;
@@ -89,9 +89,6 @@ struct Limits;
 
 #[doc = include_str!("../docs/compared.md")]
 struct Compared;
-
-#[doc = include_str!("../docs/upgrading.md")]
-struct Upgrading;
 
 #[doc = include_str!("../docs/compiler-errors.md")]
 struct CompilerErrors;

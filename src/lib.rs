@@ -61,8 +61,8 @@
 //! scripts/new ~/parcels && cd ~/parcels && npm run dev
 //! ```
 //!
-//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. With `default-features = false`,
-//! the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
+//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
+//! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
 //! feature `rag` adds the module `rag`, with tools that search documents.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
@@ -182,7 +182,7 @@
 //! your own [`TokenValidator`]. [`Endpoint::configured`] reads these settings from environment variables. [`Tool::scopes`] sets the scopes
 //! that a caller of the tool needs. Resources and prompts have the same method.
 //!
-//! Pages: `docs/authorization.md`, `docs/identity-providers.md`, `docs/rate-limits.md`.
+//! Pages: `docs/authorization.md`, `docs/identity-providers.md`.
 //!
 //! # Limits
 //!
@@ -213,34 +213,18 @@
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
-//! | the landing page | [`Endpoint::without_page`] | `docs/page.md` |
+//! | the landing page (feature `page`) | [`Endpoint::without_page`] | `docs/page.md` |
 //! | the log | [`LogPolicy`] | `docs/logging.md` |
 //! | differences between the revisions | [`Revision`] | `docs/protocol.md` |
 //!
 //! # Source layout
 //!
-//! Each directory of the source is a module. A module uses only modules above it in this table. The crate exports the names of a private
-//! module at its root.
-//!
-//! | module | content |
-//! |---|---|
-//! | [`json`] | the JSON reader and writer |
-//! | `protocol` | the protocol as types: messages, revisions, methods, content, capabilities, errors |
-//! | [`uri_template`] | URI templates (RFC 6570) |
-//! | [`schema`] | JSON Schema 2020-12: generated from Rust types, compiled, enforced |
-//! | [`host`] | the interface to the machine, as three traits |
-//! | `auth` | the OAuth resource server |
-//! | `call` | one call of a handler: context, state, errors, results, questions, steps |
-//! | [`registry`] | the metadata of a server, as data: packages, remotes, `server.json` |
-//! | `server` | tools, resources, prompts, completion, and the builder |
-//! | `client` | the client of other MCP servers (feature `client`) |
-//! | `agents` | agents, workflows and `ChatAgent`, which are served as tools |
-//! | `rag` | retrieval: chunks, filters, and tools that search (feature `rag`) |
-//! | `rpc` | one JSON-RPC request in, one response out |
-//! | `http` | streamable HTTP without I/O |
-//! | `worker` | Cloudflare Workers as the host (feature `worker`) |
-//!
-//! Every module can use [`limits`], the table of all limits.
+//! Each directory of the source is a module, and a module uses only modules above it. The crate exports the names of a private module at its
+//! root. Page: `ARCHITECTURE.md`.
+
+// Only the client uses some functions of other modules. The linker drops them from a wasm module without the client. With the feature, the
+// compiler finds functions that nothing uses.
+#![cfg_attr(not(feature = "client"), allow(dead_code, unused_imports))]
 
 mod agents;
 mod auth;
@@ -249,22 +233,20 @@ mod bounded_cache;
 mod call;
 #[cfg(feature = "client")]
 pub mod client;
+mod config;
 pub mod host;
 mod http;
-pub mod json;
 pub mod limits;
-#[cfg(feature = "client")]
 mod parallel;
 mod protocol;
 #[cfg(feature = "rag")]
 pub mod rag;
 pub mod registry;
 mod rpc;
-pub mod schema;
+mod schema;
 mod server;
 pub mod testing;
 mod text;
-pub mod uri_template;
 #[cfg(feature = "worker")]
 pub mod worker;
 
@@ -277,19 +259,24 @@ pub mod parsers {
     pub use crate::auth::bearer::{Malformed, is_in_query, is_token, token};
     pub use crate::auth::introspection::parse_answer;
     #[cfg(feature = "client")]
-    pub use crate::client::passed::labelled;
+    pub use crate::client::questions::passed::labelled;
     #[cfg(feature = "client")]
-    pub use crate::client::sse::{Event, EventReader};
+    pub use crate::client::wire::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};
     pub use crate::server::approval::message;
     pub use crate::text::{line, sentence, shortened, visible};
 }
 
+/// The JSON reader and writer.
+pub use edge_json as json;
+/// URI templates (RFC 6570).
+pub use edge_uri_template as uri_template;
+
 pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
 pub use agents::chat_agent::{ChatAgent, ChatModel};
 pub use agents::workflow::Workflow;
 pub use auth::{
-    Algorithm, AnyOf, ConfigError, Introspection, Jwt, Presented, Principal, ProtectedResource, SecureUrl, StateKeys,
+    Algorithm, AnyOf, ExpectedClaims, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys,
     StaticTokens, TokenRefusal, TokenValidator,
 };
 pub use call::context::Context;
@@ -304,6 +291,7 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
+pub use config::{ConfigError, SecureUrl};
 #[cfg(feature = "client")]
 pub use http::in_process::InProcess;
 pub use http::stream::{Body, EventStream};
@@ -314,18 +302,18 @@ pub use protocol::description::{Annotations, Icon, Implementation, PromptArgumen
 pub use protocol::log_level::LogLevel;
 pub use protocol::message::RequestId;
 pub use protocol::revision::Revision;
-pub use server::about::{ToolInfo, ToolList, ToolType};
+pub use schema::{HasJsonSchema, SchemaError};
+pub use server::about::{ServerDetail, ServerInfo, ToolInfo, ToolList, VersionDetail};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
 pub use server::hook::ToolEvent;
-pub use server::list::IntoList;
+pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
-#[cfg(feature = "client")]
 pub use server::source::{Found, Source};
-pub use server::tool::Tool;
+pub use server::tool::{Tool, ToolType};
 pub use text::Text;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.
@@ -356,7 +344,7 @@ pub use text::Text;
 /// struct Greeting {
 ///     name: String,
 /// }
-/// # fn is_described<T: edge_mcp::schema::HasJsonSchema>() {}
+/// # fn is_described<T: edge_mcp::HasJsonSchema>() {}
 /// # is_described::<Greeting>();
 /// ```
 pub use schemars;

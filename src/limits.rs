@@ -5,19 +5,22 @@
 
 use std::fmt;
 
+use edge_json::JsonLimits;
+use edge_json_schema::limits as schema;
+
 /// A limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The limited quantity, as a noun phrase.
-    pub what: &'static str,
+    pub quantity: &'static str,
     /// The default, in `unit`.
     pub number: u64,
     /// The unit of `number`.
     pub unit: Unit,
     /// The setting by which a program can change the limit. Empty if the limit is fixed.
-    pub set_by: &'static str,
+    pub setting: &'static str,
     /// The effect of exceeding the limit.
-    pub past_it: &'static str,
+    pub effect: &'static str,
 }
 
 /// The unit of a [`Limit`].
@@ -27,7 +30,7 @@ pub enum Unit {
     Bytes,
     /// Seconds.
     Seconds,
-    /// A count of the things that [`Limit::what`] names.
+    /// A count of the things that [`Limit::quantity`] names.
     Count,
 }
 
@@ -68,9 +71,9 @@ pub struct Group {
 }
 
 macro_rules! limits {
-    ($($subject:literal { $($name:ident: $kind:ty = $number:expr, $unit:ident, $set_by:literal: $what:literal => $past_it:literal;)* })*) => {
+    ($($subject:literal { $($name:ident: $kind:ty = $number:expr, $unit:ident, $setting:literal: $quantity:literal => $effect:literal;)* })*) => {
         $($(
-            #[doc = $what]
+            #[doc = $quantity]
             pub(crate) const $name: $kind = $number;
         )*)*
 
@@ -80,11 +83,11 @@ macro_rules! limits {
         pub const TABLE: &[Group] = &[$(Group {
             subject: $subject,
             limits: &[$(Limit {
-                what: $what,
+                quantity: $quantity,
                 number: $name as u64,
                 unit: Unit::$unit,
-                set_by: $set_by,
-                past_it: $past_it,
+                setting: $setting,
+                effect: $effect,
             }),*],
         }),*];
     };
@@ -102,9 +105,9 @@ limits! {
         RESERVATION_SECONDS: u64 = 300, Seconds, "":
             "the time for which memory stays reserved for a body, if the platform stops its request without notice"
             => "the memory counts as free, after at most twice this time";
-        JSON_DEPTH: usize = 100, Count, "`Limits::json.depth`, at most 120":
+        JSON_DEPTH: usize = JsonLimits::DEFAULT.depth, Count, "`Limits::json.depth`, at most 120":
             "nesting depth of arrays and objects" => "400 with `-32600`, and the id if it can be read";
-        JSON_VALUES: usize = 500_000, Count, "`Limits::json.values`":
+        JSON_VALUES: usize = JsonLimits::DEFAULT.values, Count, "`Limits::json.values`":
             "JSON values in a body, including keys" => "400 with `-32600`, and the id if it can be read";
         HEADER: usize = 64 << 10, Bytes, "`Limits::header`":
             "the value of a header"
@@ -167,35 +170,35 @@ limits! {
             "the body of an answer to `Context::fetch`" => "the request is aborted, and `fetch` fails";
     }
     "Schemas" {
-        CHECK_STEPS: u32 = 4_600_000, Count, "":
+        CHECK_STEPS: u32 = schema::CHECK_STEPS, Count, "":
             "steps of the checks of arguments and answers in a request, of about 10 ns each; the same for its results"
             => "the value is rejected: \"this takes too long to check\"";
-        EXPLANATION_STEPS: u32 = 400_000, Count, "":
+        EXPLANATION_STEPS: u32 = schema::EXPLANATION_STEPS, Count, "":
             "steps of the search for the closest alternative, in addition to the steps of the checks"
             => "the mistake does not name the closest alternative";
-        NESTED_SCHEMAS: u32 = 400, Count, "":
+        NESTED_SCHEMAS: u32 = schema::NESTED_SCHEMAS, Count, "":
             "nesting depth of the schemas that a check applies"
             => "the value is rejected: \"this takes too long to check\"";
-        MISTAKES: usize = 10, Count, "":
+        MISTAKES: usize = schema::MISTAKES, Count, "":
             "mistakes that are listed" => "further mistakes are not listed";
-        LISTED_VALUES: usize = 50, Count, "":
+        LISTED_VALUES: usize = schema::LISTED_VALUES, Count, "":
             "values of an `enum` that a mistake lists" => "further values are not listed";
-        CACHED_RESULTS: usize = 1 << 15, Count, "":
+        CACHED_RESULTS: usize = schema::CACHED_RESULTS, Count, "":
             "results that a check caches, of 8 bytes each" => "a new result overwrites an older one";
-        PATTERN_STATES: usize = 5_000, Count, "":
+        PATTERN_STATES: usize = schema::PATTERN_STATES, Count, "":
             "states of the automaton of a `pattern`" => "the server cannot be built";
-        PATTERNS_STATES: usize = 50_000, Count, "":
+        PATTERNS_STATES: usize = schema::PATTERNS_STATES, Count, "":
             "states of all patterns of a schema" => "the server cannot be built";
-        PATTERN_CLASSES: usize = 2_000, Count, "":
+        PATTERN_CLASSES: usize = schema::PATTERN_CLASSES, Count, "":
             "character classes that a `pattern` distinguishes" => "the server cannot be built";
-        PATTERN_GROUPS: usize = 64, Count, "":
+        PATTERN_GROUPS: usize = schema::PATTERN_GROUPS, Count, "":
             "nesting depth of groups in a `pattern`" => "the server cannot be built";
-        PATTERN_CACHE: usize = 1 << 20, Bytes, "":
+        PATTERN_CACHE: usize = schema::PATTERN_CACHE, Bytes, "":
             "cached states of all patterns in a check; the current pattern may use as much again"
             => "the cache is emptied";
-        SCHEMA_DEPTH: usize = 128, Count, "":
+        SCHEMA_DEPTH: usize = schema::SCHEMA_DEPTH, Count, "":
             "nesting depth of a schema" => "the server cannot be built";
-        SCHEMA_CHAIN: usize = 64, Count, "":
+        SCHEMA_CHAIN: usize = schema::SCHEMA_CHAIN, Count, "":
             "schemas that refer to one another for the same value" => "the server cannot be built";
         FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
             "steps to compile a schema of another server, of about 10 ns or 4 bytes each"
@@ -292,8 +295,8 @@ limits! {
             "a request state of another MCP server" => "the call fails";
         UPSTREAM_STREAM_SECONDS: u64 = 1, Seconds, "":
             "the start of the event stream of a session" => "the client continues without the stream";
-        UPSTREAM_ATTEMPTS: usize = 4, Count, "":
-            "times that the client sends a request, including all repetitions" => "the call fails";
+        UPSTREAM_REPETITIONS: usize = 7, Count, "":
+            "repetitions of a request to another MCP server, in all its rounds" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":
             "pages of a list of another MCP server" => "the list has the items so far";
         UPSTREAM_PAGES_BYTES: usize = 8 << 20, Bytes, "":
@@ -431,8 +434,8 @@ mod tests {
     /// Returns the table in the format of the page.
     fn page() -> String {
         let row = |limit: &Limit| {
-            let Limit { what, set_by, past_it, .. } = limit;
-            format!("| {what} | {limit} | {set_by} | {past_it} |\n")
+            let Limit { quantity, setting, effect, .. } = limit;
+            format!("| {quantity} | {limit} | {setting} | {effect} |\n")
         };
         let group = |Group { subject, limits }: &Group| {
             let rows: String = limits.iter().map(row).collect();
@@ -457,7 +460,7 @@ mod tests {
             (100, Unit::Count, "100"),
             (30, Unit::Seconds, "30 s"),
         ] {
-            assert_eq!(Limit { what: "", number, unit, set_by: "", past_it: "" }.to_string(), shown);
+            assert_eq!(Limit { quantity: "", number, unit, setting: "", effect: "" }.to_string(), shown);
         }
     }
 }

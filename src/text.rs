@@ -5,37 +5,11 @@
 
 use std::borrow::Cow;
 
+pub(crate) use edge_json::is_deceptive;
+pub use edge_json::shortened;
+
 /// A text that is usually a string literal.
 pub type Text = Cow<'static, str>;
-
-/// The characters that are invisible or change the text around them, as ranges in ascending order. A sequence of them can hide any message.
-///
-/// Source: Unicode 16.0: the categories Cc, Cf, Zl and Zp, and the property `Default_Ignorable_Code_Point`, which contains the variation
-/// selectors, the tags, the fillers and unassigned code points. The table also has the blank Braille pattern. It does not have the format
-/// characters with a shape (`Prepended_Concatenation_Mark`), such as the Arabic number sign.
-const DECEPTIVE: [(char, char); 21] = [
-    ('\0', '\u{1f}'),
-    ('\u{7f}', '\u{9f}'),
-    ('\u{ad}', '\u{ad}'),
-    ('\u{34f}', '\u{34f}'),
-    ('\u{61c}', '\u{61c}'),
-    ('\u{115f}', '\u{1160}'),
-    ('\u{17b4}', '\u{17b5}'),
-    ('\u{180b}', '\u{180f}'),
-    ('\u{200b}', '\u{200f}'),
-    ('\u{2028}', '\u{202e}'),
-    ('\u{2060}', '\u{206f}'),
-    ('\u{2800}', '\u{2800}'),
-    ('\u{3164}', '\u{3164}'),
-    ('\u{fe00}', '\u{fe0f}'),
-    ('\u{feff}', '\u{feff}'),
-    ('\u{ffa0}', '\u{ffa0}'),
-    ('\u{fff0}', '\u{fffb}'),
-    ('\u{13430}', '\u{1343f}'),
-    ('\u{1bca0}', '\u{1bca3}'),
-    ('\u{1d173}', '\u{1d17a}'),
-    ('\u{e0000}', '\u{e0fff}'),
-];
 
 /// The scripts with joiners, as ranges: Arabic to Myanmar, and Khmer and Mongolian.
 const JOINED: [(char, char); 2] = [('\u{600}', '\u{109f}'), ('\u{1780}', '\u{18af}')];
@@ -48,22 +22,15 @@ const SYMBOLS: [(char, char); 5] = [
     ('\u{1f000}', '\u{1faff}'),
 ];
 
+/// Returns whether one of the ranges contains a character.
+fn is_in(ranges: &[(char, char)], character: char) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
+}
+
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const JOINER: char = '\u{200d}';
 
-/// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
-pub(crate) fn is_deceptive(character: char) -> bool {
-    is_in(&DECEPTIVE, character)
-}
-
-/// Returns whether one of the ranges contains a character. The ranges are in ascending order.
-fn is_in(ranges: &[(char, char)], character: char) -> bool {
-    let row = ranges.partition_point(|(_, last)| *last < character);
-    ranges.get(row).is_some_and(|(first, _)| *first <= character)
-}
-
 /// Returns whether a text has no deceptive characters, line breaks or tabs, and no spaces other than U+0020.
-#[cfg(feature = "client")]
 pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().all(|character| character == ' ' || !is_deceptive(character) && !character.is_whitespace())
 }
@@ -89,7 +56,6 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Makes the texts and the names in a value [`visible`]. The recursion is bounded by the nesting of JSON.
-#[cfg(any(feature = "client", feature = "rag"))]
 pub(crate) fn make_visible(value: &mut serde_json::Value) {
     use serde_json::Value;
     match value {
@@ -132,26 +98,9 @@ pub fn line(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Returns the first 64 characters of a name or a value, for a message that repeats input of a caller. Deceptive characters are escaped, so
-/// that the caller sees them.
-pub fn shortened(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 64;
-    if text.len() <= MOST && !text.chars().any(is_deceptive) {
-        return Cow::Borrowed(text);
-    }
-    let mut shortened = String::new();
-    for (nth, character) in text.chars().enumerate() {
-        if nth == MOST {
-            shortened.push('…');
-            break;
-        }
-        if is_deceptive(character) {
-            shortened.extend(character.escape_default());
-        } else {
-            shortened.push(character);
-        }
-    }
-    Cow::Owned(shortened)
+/// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
+pub(crate) fn has_uri_characters(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
 }
 
 /// Returns a [`line`] with one space between words, for a sentence that a person reads. Spaces could otherwise fill the rest of the line, so
@@ -169,24 +118,7 @@ pub fn sentence(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use regex_syntax::hir::{Class, HirKind};
-
     use super::*;
-
-    /// The crate `regex-syntax` has its own tables of Unicode.
-    #[test]
-    fn the_table_has_the_invisible_characters_of_unicode() {
-        let class =
-            r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]--\p{Prepended_Concatenation_Mark}]";
-        let class = regex_syntax::parse(class).expect("a class");
-        let HirKind::Class(Class::Unicode(class)) = class.kind() else { panic!("a class of characters") };
-        let ranges: Vec<_> = class.ranges().iter().map(|range| (range.start(), range.end())).collect();
-        assert_eq!(DECEPTIVE.as_slice(), ranges);
-        for character in '\0'..=char::MAX {
-            let is_in = ranges.iter().any(|(first, last)| (first..=last).contains(&&character));
-            assert_eq!(is_deceptive(character), is_in, "{character:?}");
-        }
-    }
 
     /// R87: control characters, overrides of the direction, tags, fillers and variation selectors are removed.
     #[test]
@@ -216,9 +148,5 @@ mod tests {
         let given = "a\u{202e}b\u{200d}\n\n\tc\u{2028}d  e\u{85}\u{3164}";
         assert_eq!((line(given, 50), sentence(given, 50)), ("ab   c d  e ".into(), "ab c d e".to_owned()));
         assert_eq!((line(given, 3), sentence(given, 3)), ("ab …".into(), "ab …".to_owned()));
-        assert_eq!(shortened(&"é".repeat(64)), "é".repeat(64));
-        assert_eq!(shortened(&"é".repeat(65)), "é".repeat(64) + "…");
-        assert_eq!(shortened("a\n\u{202e}\u{3164}"), "a\\n\\u{202e}\\u{3164}");
-        assert!(matches!(shortened("plain"), Cow::Borrowed("plain")));
     }
 }

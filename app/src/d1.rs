@@ -1,41 +1,29 @@
-//! The store in D1. Triggers keep its full-text indexes (SQLite's FTS5) up to date.
+//! The store in D1.
+
+use std::rc::Rc;
 
 use async_trait::async_trait;
 use edge_mcp::worker::D1Passages;
 use worker::js_sys::Array;
 use worker::wasm_bindgen::JsValue;
-use worker::{D1Database, D1Type};
+use worker::{D1PreparedStatement, D1Type};
 
 use crate::document::{Document, NotASlug, Slug};
 use crate::passages::{space, with_passages};
 use crate::store::{Failure, Store, StoreError};
 
 pub(crate) struct D1Store {
-    database: D1Database,
-    passages: D1Passages,
+    passages: Rc<D1Passages>,
 }
 
 const READ: &str = "SELECT text FROM documents WHERE slug = ?1";
 
-/// Saves one document. The statements for documents and passages form a batch, and D1 executes all statements of a batch, or none. The
-/// triggers update the indexes within the statements.
-const SAVE: &str = "INSERT INTO documents (slug, title, text, set_name, hash, is_chunked) VALUES (?1, ?2, ?3, ?4, ?5, 1) \
+/// Saves one document. The statements for documents and passages form a batch, and D1 executes all statements of a batch, or none.
+const SAVE: &str = "INSERT INTO documents (slug, title, text, set_name, hash) VALUES (?1, ?2, ?3, ?4, ?5) \
      ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at, \
-     set_name = excluded.set_name, hash = excluded.hash, is_chunked = 1";
+     set_name = excluded.set_name, hash = excluded.hash";
 
-/// The first documents without passages: at most `?1`, and no further document after a million characters.
-const UNINDEXED: &str = "SELECT slug, title, text FROM (\
-       SELECT slug, title, text, sum(length(text)) OVER (ORDER BY slug) - length(text) AS before \
-       FROM (SELECT slug, title, text FROM documents WHERE is_chunked = 0 ORDER BY slug LIMIT ?1)\
-     ) WHERE before < 1000000";
-
-/// Marks documents as documents with passages. If another client has done this since the documents were read, it violates the CHECK of the
-/// column. `?1`: the slugs, as a JSON array.
-const MARK: &str = "UPDATE documents SET is_chunked = is_chunked + 1 WHERE slug IN (SELECT value FROM json_each(?1))";
-
-const COUNT_UNINDEXED: &str = "SELECT CAST(count(*) AS TEXT) FROM documents WHERE is_chunked = 0";
-
-/// Deletes a document. Its passages and links refer to it, so the database deletes them too. `?2`: its set, or NULL for any.
+/// Deletes a document. Triggers delete its passages and links. `?2`: its set, or NULL for any.
 const DELETE: &str = "DELETE FROM documents WHERE slug = ?1 AND (?2 IS NULL OR set_name = ?2) RETURNING slug";
 
 const LIST_SET: &str =
@@ -46,27 +34,24 @@ const LIST: &str = "SELECT slug, title FROM documents \
      WHERE slug > ?2 AND slug >= ?1 AND slug < ?1 || char(1114111) ORDER BY slug LIMIT ?3";
 
 impl D1Store {
-    pub(crate) fn new(database: D1Database, passages: D1Passages) -> Self {
-        Self { database, passages }
+    /// Creates a store in the database of the passages.
+    pub(crate) fn new(passages: Rc<D1Passages>) -> Self {
+        Self { passages }
     }
 
+    fn prepare(&self, sql: &str, values: &[D1Type<'_>]) -> Result<D1PreparedStatement, StoreError> {
+        self.passages.database().prepare(sql).bind_refs(values).map_err(failed)
+    }
+
+    /// Runs a query and returns its rows. Each row must have `N` columns, all of them texts.
     async fn rows<const N: usize>(&self, sql: &str, values: &[D1Type<'_>]) -> Result<Vec<[String; N]>, StoreError> {
-        rows(&self.database, sql, values).await
+        let found = self.prepare(sql, values)?.raw_js_value().await.map_err(failed)?;
+        let text = |text: JsValue| text.as_string();
+        let texts = |row: &JsValue| Array::from(row).iter().map_while(text).collect::<Vec<_>>();
+        let malformed =
+            |_| StoreError { failure: Failure::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
+        found.iter().map(|row| texts(row).try_into().map_err(malformed)).collect()
     }
-}
-
-/// Runs a query and returns its rows. Each row must have `N` columns, all of them texts.
-pub(crate) async fn rows<const N: usize>(
-    database: &D1Database,
-    sql: &str,
-    values: &[D1Type<'_>],
-) -> Result<Vec<[String; N]>, StoreError> {
-    let found = database.prepare(sql).bind_refs(values).map_err(failed)?.raw_js_value().await.map_err(failed)?;
-    let text = |text: JsValue| text.as_string();
-    let texts = |row: &JsValue| Array::from(row).iter().map_while(text).collect::<Vec<_>>();
-    let malformed =
-        |_| StoreError { failure: Failure::Unavailable, cause: format!("a row does not have {N} texts: {sql}") };
-    found.iter().map(|row| texts(row).try_into().map_err(malformed)).collect()
 }
 
 fn optional(text: Option<&str>) -> D1Type<'_> {
@@ -81,7 +66,7 @@ fn slug(text: String) -> Result<Slug, StoreError> {
 
 fn failed(error: worker::Error) -> StoreError {
     let cause = error.to_string();
-    let is_missing = ["no such table", "no such column", "has no column"].iter().any(|part| cause.contains(part));
+    let is_missing = cause.contains("no such table");
     let failure = if is_missing { Failure::NotMigrated } else { Failure::Unavailable };
     StoreError { failure, cause }
 }
@@ -97,11 +82,11 @@ impl Store for D1Store {
         for Document { slug, title, text, set, hash } in documents {
             let [set, hash] = [set, hash].map(|value| optional(value.as_deref()));
             let values = [D1Type::Text(slug.as_str()), D1Type::Text(title), D1Type::Text(text), set, hash];
-            statements.push(self.database.prepare(SAVE).bind_refs(&values).map_err(failed)?);
+            statements.push(self.prepare(SAVE, &values)?);
         }
         let passages: Vec<_> = documents.iter().map(with_passages).collect();
         statements.extend(self.passages.prepare_save(&space(), &passages)?);
-        self.database.batch(statements).await.map(|_| ()).map_err(failed)
+        self.passages.database().batch(statements).await.map(|_| ()).map_err(failed)
     }
 
     async fn delete(&self, named: &Slug, set: Option<&str>) -> Result<bool, StoreError> {
@@ -112,34 +97,6 @@ impl Store for D1Store {
         let values = [D1Type::Text(set), D1Type::Text(after), D1Type::Real(f64::from(limit))];
         let listed = self.rows(LIST_SET, &values).await?.into_iter();
         listed.map(|[name, hash]| Ok((slug(name)?, Some(hash).filter(|hash| !hash.is_empty())))).collect()
-    }
-
-    async fn reindex(&self, limit: u32) -> Result<u32, StoreError> {
-        let mut passages = Vec::new();
-        for [name, title, text] in self.rows(UNINDEXED, &[D1Type::Real(f64::from(limit))]).await? {
-            let mut document = with_passages(&Document { slug: slug(name)?, title, text, set: None, hash: None });
-            // The document is stored already. Its tags must not prevent that it gets passages.
-            if document.check().is_err() {
-                document.metadata.remove("tags");
-            }
-            passages.push(document);
-        }
-        // A slug has no character that JSON escapes.
-        let slugs: Vec<_> = passages.iter().map(|document| format!("\"{}\"", document.name)).collect();
-        let slugs = format!("[{}]", slugs.join(","));
-        let mut statements = vec![self.database.prepare(MARK).bind_refs(&D1Type::Text(&slugs)).map_err(failed)?];
-        statements.extend(self.passages.prepare_save(&space(), &passages)?);
-        match self.database.batch(statements).await.map_err(failed) {
-            Ok(_) => Ok(u32::try_from(passages.len()).unwrap_or(u32::MAX)),
-            // Another client has saved, reindexed or deleted one of the documents meanwhile.
-            Err(error) if error.cause.contains("constraint failed") => Ok(0),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn count_unindexed(&self) -> Result<u32, StoreError> {
-        let counted = self.rows(COUNT_UNINDEXED, &[]).await?.pop();
-        Ok(counted.and_then(|[count]| count.parse().ok()).unwrap_or_default())
     }
 
     async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError> {

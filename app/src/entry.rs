@@ -7,7 +7,6 @@ use edge_mcp::{ConfigError, Endpoint, ProtectedResource};
 use worker::Env;
 
 use crate::d1::D1Store;
-use crate::d1_passages::Passages;
 use crate::librarian::Librarian;
 use crate::search::SEARCH_PASSAGES;
 use crate::server::server;
@@ -17,10 +16,8 @@ edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let unbound = |_| ConfigError::new("DB", "is not bound: add this binding to [[d1_databases]] in wrangler.toml");
-    let database = || env.d1("DB").map_err(unbound);
-    let store = D1Store::new(database()?, D1Passages::new(database()?));
-    let passages = Passages::new(D1Passages::new(database()?), database()?);
-    let documents = Documents::new(Rc::new(store), Rc::new(passages));
+    let passages = Rc::new(D1Passages::new(env.d1("DB").map_err(unbound)?));
+    let documents = Documents::new(Rc::new(D1Store::new(passages.clone())), passages);
     let resource = ProtectedResource::local().name("Knowledge base");
     Ok(Endpoint::new(server)
         .state(documents)

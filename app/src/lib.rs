@@ -1,12 +1,11 @@
 //! A knowledge base of Markdown documents. It has tools that search, read and save documents, a resource for each document,
 //! and prompts that answer from the documents.
 //!
-//! Each module imports only from the modules before it in this list: `document`, `passages`, `store`, `d1`, `d1_passages`, `scopes`, `tools`,
-//! `ingest`, `reindex`, `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
+//! Each module imports only from the modules before it in this list: `document`, `passages`, `store`, `d1`, `scopes`, `tools`, `ingest`,
+//! `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod d1;
-mod d1_passages;
 mod document;
 mod entry;
 mod excerpt;
@@ -14,7 +13,6 @@ mod ingest;
 mod librarian;
 mod passages;
 mod prompts;
-mod reindex;
 mod resources;
 mod scopes;
 mod search;

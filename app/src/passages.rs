@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use edge_mcp::rag::{self, Chunk, ChunkOptions, Space, front_matter, links, resolve};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::document::{Document, URI_PREFIX};
 
@@ -24,11 +24,6 @@ const TAG_BYTES: usize = 64;
 /// Returns the space of all passages of the knowledge base.
 pub(crate) fn space() -> Space {
     Space { index: INDEX.into(), name: String::new() }
-}
-
-/// Returns the metadata of a document without tags.
-pub(crate) fn metadata(slug: &str, title: &str) -> Map<String, Value> {
-    Map::from_iter([("slug".to_owned(), slug.into()), ("title".to_owned(), title.into())])
 }
 
 /// Returns a document with its passages. The metadata contains the slug, the title, and the tags of the front matter.
@@ -59,7 +54,8 @@ fn document_of(document: &Document, options: &ChunkOptions) -> rag::Document {
         }
     }
     let slug = document.slug.as_str();
-    let mut metadata = metadata(slug, &document.title);
+    let mut metadata =
+        Map::from_iter([("slug".to_owned(), slug.into()), ("title".to_owned(), document.title.as_str().into())]);
     let tags = front_matter(&document.text).map(tags).unwrap_or_default();
     if !tags.is_empty() {
         metadata.insert("tags".into(), json!(tags));

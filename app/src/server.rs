@@ -6,7 +6,6 @@ use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
 use crate::ingest::ingest;
 use crate::librarian::Librarian;
 use crate::prompts::{analyze_code, answer_from_documents};
-use crate::reindex::{DEADLINE, reindex};
 use crate::resources::documents;
 use crate::scopes;
 use crate::search::{related_passages, search_documents, search_passages};
@@ -16,7 +15,6 @@ use crate::tools::{delete_document, list_set, read_document, save_document};
 pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
     let ingest = Tool::of_workflow(ingest()).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
-    let reindex = Tool::of_workflow(reindex()).scopes([scopes::WRITE]).idempotent().closed_world().deadline(DEADLINE);
     let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
@@ -33,7 +31,6 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .tool(delete_document())
         .tool(list_set())
         .tool(ingest)
-        .tool(reindex)
         .resource_template(documents())
         .prompt(answer_from_documents())
         .prompt(analyze_first)

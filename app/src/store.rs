@@ -12,22 +12,12 @@ use crate::document::{Document, Slug};
 /// The reason why a request to the store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Tables or columns are missing: the migrations have not been applied.
+    /// Tables are missing: the migrations have not been applied.
     NotMigrated,
     /// The database does not answer.
     Unavailable,
     /// A document is not valid. The cause is a sentence for the caller.
     Document,
-}
-
-impl From<Failure> for StoreFailure {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::NotMigrated => Self::NotMigrated,
-            Failure::Unavailable => Self::Unavailable,
-            Failure::Document => Self::Document,
-        }
-    }
 }
 
 impl From<rag::StoreError> for StoreError {
@@ -52,7 +42,7 @@ impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
         let message = match error.failure {
             Failure::NotMigrated => {
-                "The knowledge base has no tables yet, or those of an earlier version. Its operator must apply the migrations: \
+                "The knowledge base has no tables yet. Its operator must apply the migrations: \
                  `npx wrangler d1 migrations apply DB --remote` for a deployed Worker, `scripts/dev` for a local one."
             }
             Failure::Document => return Self::invalid(error.cause),
@@ -79,13 +69,6 @@ pub(crate) trait Store {
 
     /// Returns the slugs and the hashes of at most `limit` documents of a set, sorted by slug. Slugs up to `after` are left out.
     async fn list_set(&self, set: &str, after: &str, limit: u32) -> Result<Vec<(Slug, Option<String>)>, StoreError>;
-
-    /// Stores the passages of at most `limit` documents that an earlier version of the knowledge base stored without passages. Returns how
-    /// many of these documents it completed. Several clients can call it at the same time.
-    async fn reindex(&self, limit: u32) -> Result<u32, StoreError>;
-
-    /// Returns the number of documents without passages.
-    async fn count_unindexed(&self) -> Result<u32, StoreError>;
 
     /// Returns the slugs and the titles of at most `limit` documents whose slugs begin with `prefix`, sorted by slug. Slugs up to `after` are
     /// left out.
@@ -126,7 +109,9 @@ pub(crate) mod memory {
     use std::collections::BTreeMap;
 
     use async_trait::async_trait;
-    use edge_mcp::rag::{self, Edge, Filter, Matches, Passage, PassageId, PassageStore, Saved, Search, Space};
+    use edge_mcp::rag::{
+        self, Edge, Filter, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreFailure,
+    };
     use futures::FutureExt;
     use futures::future::{LocalBoxFuture, ready};
 
@@ -140,8 +125,6 @@ pub(crate) mod memory {
         pub(crate) failure: Cell<Option<Failure>>,
         /// The number of documents that the last list read.
         pub(crate) listed: Cell<usize>,
-        /// The number of documents without passages.
-        pub(crate) unindexed: Cell<u32>,
         /// The number of requests that still succeed. Later requests fail. `None` means that there is no limit.
         pub(crate) remaining: Cell<Option<usize>>,
     }
@@ -162,6 +145,16 @@ pub(crate) mod memory {
 
         fn check_passages(&self) -> Result<(), rag::StoreError> {
             self.check().map_err(|StoreError { failure, cause }| rag::StoreError { kind: failure.into(), cause })
+        }
+    }
+
+    impl From<Failure> for StoreFailure {
+        fn from(failure: Failure) -> Self {
+            match failure {
+                Failure::NotMigrated => Self::NotMigrated,
+                Failure::Unavailable => Self::Unavailable,
+                Failure::Document => Self::Document,
+            }
         }
     }
 
@@ -203,18 +196,6 @@ pub(crate) mod memory {
             let documents = self.documents.borrow();
             let listed = documents.values().filter(|one| one.set.as_deref() == Some(set) && one.slug.as_str() > after);
             Ok(listed.take(limit as usize).map(|one| (one.slug.clone(), one.hash.clone())).collect())
-        }
-
-        async fn reindex(&self, limit: u32) -> Result<u32, StoreError> {
-            self.check()?;
-            let indexed = self.unindexed.get().min(limit);
-            self.unindexed.set(self.unindexed.get() - indexed);
-            Ok(indexed)
-        }
-
-        async fn count_unindexed(&self) -> Result<u32, StoreError> {
-            self.check()?;
-            Ok(self.unindexed.get())
         }
 
         async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError> {

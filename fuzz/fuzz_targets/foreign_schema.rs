@@ -6,13 +6,15 @@
 //! `<1000>` in a text for 1000 characters. If the compilation takes longer than its number of steps suggests, the fuzzer reports a timeout.
 #![no_main]
 
-use edge_mcp::json::{Document, JsonLimits};
-use edge_mcp::schema::{NotEnforceable, Schema};
+use std::cell::Cell;
+
+use edge_json::{Document, JsonLimits};
+use edge_json_schema::{NotEnforceable, Validator};
 use libfuzzer_sys::fuzz_target;
 use peak_alloc::PeakAlloc;
 use serde_json::{Map, Value as Json};
 
-/// The same constants as in the library.
+/// The limits of edge-mcp.
 const MOST_STEPS: u32 = 2_000_000;
 const MOST_BYTES_OF_A_DEFINITION: usize = 64 << 10;
 
@@ -31,16 +33,18 @@ fuzz_target!(|input: &str| {
     }
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
-    let (compiled, steps) = Schema::of_other_server_with_steps(schema.clone(), MOST_STEPS);
+    let left = Cell::new(MOST_STEPS);
+    let compiled = Validator::within(schema.clone(), &left);
+    let steps = MOST_STEPS - left.get();
     let bytes = MEMORY.peak_usage().saturating_sub(before);
     assert!(steps <= MOST_STEPS, "{steps} steps");
     assert!(bytes <= MOST_BYTES, "{bytes} bytes");
     match compiled {
         Err(NotEnforceable::TooCostly) => assert_eq!(steps, MOST_STEPS),
-        Err(NotEnforceable::Unsupported) => assert!(Schema::of_value(&schema).is_err()),
+        Err(NotEnforceable::Unsupported) => assert!(Validator::new(schema).is_err()),
         Ok(compiled) => {
             // Compiled without a limit on steps, the schema has the same verdicts.
-            let own = Schema::of_value(&schema).expect("a schema that was compiled before");
+            let own = Validator::new(schema).expect("a schema that was compiled before");
             let Ok(document) = Document::parse(value.as_bytes(), JsonLimits::default()) else { return };
             assert_eq!(compiled.validate(document.root()), own.validate(document.root()));
         }

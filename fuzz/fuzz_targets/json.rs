@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use edge_mcp::json::{Document, JsonError, JsonLimits, Kind, Value};
+use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
 use libfuzzer_sys::fuzz_target;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 

@@ -5,8 +5,8 @@
 //! fuzzer reports a timeout. If a check leaks memory, the number of live bytes differs.
 #![no_main]
 
-use edge_mcp::json::{Document, JsonLimits, Value};
-use edge_mcp::schema::Schema;
+use edge_json::{Document, JsonLimits, Value};
+use edge_json_schema::{CheckSteps, Options, Validator};
 use libfuzzer_sys::fuzz_target;
 use peak_alloc::PeakAlloc;
 use serde_json::{Value as Json, json};
@@ -23,16 +23,16 @@ const MOST_BYTES: usize = 4 << 20;
 /// The additional live bytes for each byte of the value: sorted members, digests of items, and canonical forms.
 const BYTES_FOR_EACH: usize = 64;
 
-type Validate = fn(&Schema, Value<'_>) -> Vec<String>;
+type Validate = fn(&Validator, Value<'_>) -> Vec<String>;
 
 fuzz_target!(|input: &str| {
     let (schema, value) = input.split_once('\n').unwrap_or((input, "null"));
     let Ok(schema) = serde_json::from_str::<Json>(schema) else { return };
-    let Ok(compiled) = Schema::of_value(&schema) else { return };
+    let Ok(compiled) = Validator::new(schema.clone()) else { return };
     let Ok(document) = Document::parse(value.as_bytes(), JsonLimits::default()) else { return };
     assert_bounded(&compiled, &document, value.len());
     let whole = self_contained(schema);
-    let validators: [Validate; 2] = [Schema::validate, Schema::validate_with_formats];
+    let validators: [Validate; 2] = [Validator::validate, with_formats];
     for validate in validators {
         let mistakes = validate(&compiled, document.root());
         assert!(mistakes.len() <= MOST_MISTAKES, "{mistakes:?}");
@@ -46,19 +46,24 @@ fuzz_target!(|input: &str| {
             (json!({ "if": whole, "else": false }), false),
             (json!({ "oneOf": [whole, false] }), false),
         ] {
-            let Ok(compiled) = Schema::of_value(&another) else { continue };
+            let Ok(compiled) = Validator::new(another.clone()) else { continue };
             let mistakes = validate(&compiled, document.root());
             assert!(verdict(&mistakes).is_none_or(|other| other == (fits != is_opposite)), "{another}: {mistakes:?}");
         }
         for (all_or_none, fits) in [(true, true), (false, false)] {
-            let compiled = Schema::of_value(&all_or_none.into()).expect("a schema");
+            let compiled = Validator::new(all_or_none.into()).expect("a schema");
             assert_eq!(validate(&compiled, document.root()).is_empty(), fits);
         }
     }
 });
 
+/// Checks the answer to a form.
+fn with_formats(validator: &Validator, value: Value<'_>) -> Vec<String> {
+    validator.check(value, Options { checks_formats: true, ..Options::default() }, &CheckSteps::default())
+}
+
 /// Checks the value, and asserts that the check stays within its limits on steps and memory.
-fn assert_bounded(schema: &Schema, document: &Document<'_>, length: usize) {
+fn assert_bounded(schema: &Validator, document: &Document<'_>, length: usize) {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let (steps, limit) = schema.steps(document.root());

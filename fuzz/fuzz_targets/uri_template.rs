@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use edge_mcp::uri_template::UriTemplate;
+use edge_uri_template::UriTemplate;
 use libfuzzer_sys::fuzz_target;
 
-/// The same number as in src/uri_template/linear.rs.
+/// The same number as in crates/uri-template/src/linear.rs.
 const VISITS_PER_BYTE: usize = 8;
 
 fuzz_target!(|input: &str| {

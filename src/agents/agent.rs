@@ -7,6 +7,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +15,10 @@ use crate::call::context::Context;
 use crate::call::deadline::DEADLINE;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, ToolResult};
-use crate::json::object;
 use crate::protocol::content::Content;
 use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;
-use crate::server::tool::{Origin, Tool};
+use crate::server::tool::{Origin, Tool, ToolType};
 use crate::text::Text;
 
 /// The member of `_meta` with the token usage.
@@ -195,6 +195,11 @@ fn tool(agent: impl Agent) -> Tool {
     let about = format!("Ask agent '{name}' a question. Agent description: {description}");
     let mut tool = Tool::new(format!("ask_{key}"), about, ask).title(name).open_world().deadline(deadline);
     tool.annotations.read_only_hint = Some(is_read_only);
-    tool.origin = Origin::Agent { key, problem, tools };
+    let problem = move |has_tool: &dyn Fn(&str) -> bool| {
+        let missing = || tools.iter().find(|name| !has_tool(name));
+        let missing = || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
+        problem.clone().or_else(missing)
+    };
+    tool.origin = Some(Origin { tool_type: ToolType::Agent, kind: "agent", key, problem: Box::new(problem) });
     tool
 }

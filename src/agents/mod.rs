@@ -1,10 +1,7 @@
 //! Agents and workflows, which are served as tools.
 //!
-//! | module | content |
-//! |---|---|
-//! | `agent` | agents: the tool `ask_<key>` |
-//! | `chat_agent` | agents that ask a model |
-//! | `workflow` | workflows: the tool `run_<key>` |
+//! An `agent` is served as the tool `ask_<key>`, and a `workflow` as the tool `run_<key>`. The files of `chat_agent` implement an agent
+//! that asks a model. All of them register tools and a handler, so the room `server` runs them as it runs every other tool.
 
 pub(crate) mod agent;
 pub(crate) mod chat_agent;

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_json::{Value, object};
 use futures::FutureExt;
 
 use crate::call::context::Context;
@@ -9,11 +10,10 @@ use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::{IntoToolResult, ToolResult};
 use crate::call::step_memory::Status;
-use crate::json::{Value, object};
 use crate::protocol::description::is_blank;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
-use crate::server::tool::{Origin, Tool};
+use crate::server::tool::{Origin, Tool, ToolType};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::Text;
 
@@ -69,7 +69,11 @@ impl Workflow {
         let mut tool = Tool::new(format!("run_{key}"), about, handler).title(key.clone());
         tool.handler = Box::new(WithRun(tool.handler));
         tool.annotations.read_only_hint = Some(false);
-        tool.origin = Origin::Workflow { key: key.into_owned(), is_blank };
+        let problem = move |_: &dyn Fn(&str) -> bool| {
+            is_blank.then(|| "has an empty description; a model needs it to choose a workflow".into())
+        };
+        let (tool_type, key) = (ToolType::Workflow, key.into_owned());
+        tool.origin = Some(Origin { tool_type, kind: "workflow", key, problem: Box::new(problem) });
         Self { tool }
     }
 

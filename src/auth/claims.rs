@@ -4,13 +4,13 @@
 //!
 //! Source: RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §4; 2026-07-28, basic/authorization, "Token Handling".
 
+use edge_json::{Document, JsonLimits};
 use serde_json::{Map, Value};
 
 use super::principal::{CLIENT_PREFIX, Principal};
-use super::secure_url::SecureUrl;
-use super::validator::TokenRefusal;
+use super::validator::{Presented, TokenRefusal};
+use crate::config::SecureUrl;
 use crate::host::is_same_url;
-use crate::json::{Document, JsonLimits};
 use crate::limits::CLOCK_SKEW_SECONDS;
 
 /// The values of `token_use` for access tokens: `access` at Amazon Cognito, `access_token` at Ory Hydra. Other tokens have `id` (Cognito)
@@ -20,14 +20,51 @@ const ACCESS_TOKEN_USES: [&str; 2] = ["access", "access_token"];
 /// so every other value passes.
 const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 
-/// The expected values of claims.
+/// The claims that a token must have. A [validator of your own](super::validator::TokenValidator) checks them with the code of the
+/// validators of this library.
+///
+/// ```
+/// use edge_mcp::{ExpectedClaims, Presented, Principal, TokenRefusal};
+/// use serde_json::{Map, Value};
+///
+/// async fn by_service(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+///     let claims: Map<String, Value> = claims_of(presented.token()).await?;
+///     ExpectedClaims::of_issuer("https://auth.example.com").check(claims, presented)
+/// }
+/// # async fn claims_of(_: &str) -> Result<Map<String, Value>, TokenRefusal> { Err(TokenRefusal::Expired) }
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(super) struct Expected {
+pub struct ExpectedClaims {
     /// The expected `iss`, if it is configured.
-    pub issuer: Option<String>,
-    pub audience: Audience,
+    pub(super) issuer: Option<String>,
+    pub(super) audience: Audience,
     /// Whether a token must have an `exp`, and an `iss` if `issuer` is set.
-    pub requires_claims: bool,
+    pub(super) requires_claims: bool,
+}
+
+impl ExpectedClaims {
+    /// Expects a token of `issuer` (`iss`) for the URL of this server (`aud`) that expires (`exp`).
+    pub fn of_issuer(issuer: impl Into<String>) -> Self {
+        Self { issuer: Some(issuer.into()), audience: Audience::Resource, requires_claims: true }
+    }
+
+    /// Expects this audience instead of the URL of this server.
+    #[must_use]
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.audience = Audience::Named(audience.into());
+        self
+    }
+
+    /// Checks the claims of a token, and returns the caller that they identify. Call it only for claims that the issuer has confirmed, for
+    /// example by a signature: this method sees no signature.
+    ///
+    /// The claims must be those of an access token that is valid now. A claim of the wrong type is an error.
+    ///
+    /// # Errors
+    /// The refusal of the first check that fails.
+    pub fn check(&self, claims: Map<String, Value>, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        check(claims, self, presented.resource(), presented.now())
+    }
 }
 
 /// The audience that a token must have.
@@ -51,9 +88,9 @@ pub(super) fn parse_object(json: &[u8]) -> Option<Map<String, Value>> {
 ///
 /// # Errors
 /// The refusal of the first check that fails.
-pub(super) fn check(
+fn check(
     claims: Map<String, Value>,
-    expected: &Expected,
+    expected: &ExpectedClaims,
     resource: Option<&SecureUrl>,
     now: u64,
 ) -> Result<Principal, TokenRefusal> {
@@ -124,8 +161,10 @@ fn is_access_token(claims: &Map<String, Value>) -> Result<bool, TokenRefusal> {
     Ok(is_used_as_such && !kind.is_some_and(|kind| is_one_of(&OTHER_TOKEN_TYPES, kind)))
 }
 
-/// Returns the subject of a principal. A client without a user, or with its own id as `sub`, gets a subject that a user cannot have,
-/// because clients may be able to choose their ids (RFC 9068 §5).
+/// Returns the subject of a principal.
+///
+/// Clients may be able to choose their ids (RFC 9068 §5), so an id of a client must not equal the subject of a user. Therefore a client
+/// without a user, or with its own id as `sub`, gets a subject with a prefix that the subject of a user cannot have.
 fn subject(sub: Option<&str>, client_id: Option<&str>) -> Result<String, TokenRefusal> {
     let client_id = client_id.filter(|id| !id.is_empty());
     match (sub, client_id) {

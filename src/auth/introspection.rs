@@ -8,14 +8,14 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 use serde_json::{Map, Value};
 
-use super::claims::{self, Audience, Expected};
-use super::config::ConfigError;
+use super::claims::{self, Audience, ExpectedClaims};
 use super::jwks::ISSUER_LIMITS;
 use super::principal::Principal;
-use super::secure_url::SecureUrl;
 use super::token_cache::{self, Key};
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::base64::STANDARD;
+use crate::config::SecureUrl;
+use crate::config::{ConfigError, Variables};
 use crate::host::Fetched;
 use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 
@@ -43,7 +43,7 @@ use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 pub struct Introspection {
     endpoint: SecureUrl,
     client: ClientAuthentication,
-    expected: Expected,
+    expected: ExpectedClaims,
     /// The time for which an answer is cached. `None` disables the cache.
     cache_time: Option<Duration>,
 }
@@ -69,6 +69,42 @@ impl ClientAuthentication {
 }
 
 impl Introspection {
+    /// Creates the validator that the variables describe.
+    ///
+    /// # Errors
+    /// A variable is missing or wrong.
+    pub(crate) fn of_variables(variables: &Variables<'_>) -> Result<Self, ConfigError> {
+        const ENDPOINT: &str = "MCP_INTROSPECTION_ENDPOINT";
+        const METHOD: &str = "MCP_INTROSPECTION_AUTH_METHOD";
+        let endpoint =
+            variables.required(ENDPOINT, "the URL of the introspection endpoint of the authorization server")?;
+        let mut validator = Self::at(ENDPOINT, &endpoint)?;
+        if let Some(issuer) = variables.get("MCP_ISSUER")? {
+            validator = validator.issuer(issuer);
+        }
+        let secret = || {
+            const SECRET: &str = "MCP_INTROSPECTION_CLIENT_SECRET";
+            let secret = variables.required(SECRET, "the client secret or bearer token of this server");
+            let secret = secret.map_err(|error| variables.about_secret(error))?;
+            if secret.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+                Ok(secret)
+            } else {
+                Err(ConfigError::new(SECRET, "has characters that are not printable ASCII"))
+            }
+        };
+        let id = || {
+            variables
+                .required("MCP_INTROSPECTION_CLIENT_ID", "the client id of this server at the introspection endpoint")
+        };
+        match variables.get(METHOD)?.as_deref() {
+            None | Some("basic") => Ok(validator.basic(&id()?, &secret()?)),
+            Some("post") => Ok(validator.post(id()?, secret()?)),
+            Some("bearer") => Ok(validator.bearer(&secret()?)),
+            Some("none") => Ok(validator),
+            Some(_) => Err(ConfigError::new(METHOD, "must be \"basic\", \"post\", \"bearer\" or \"none\"")),
+        }
+    }
+
     /// Creates a validator that sends its requests to `endpoint`, without client authentication.
     ///
     /// # Errors
@@ -82,7 +118,7 @@ impl Introspection {
         Ok(Self {
             endpoint: SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?,
             client: ClientAuthentication::None,
-            expected: Expected::default(),
+            expected: ExpectedClaims::default(),
             cache_time: Some(Duration::from_secs(INTROSPECTION_SECONDS)),
         })
     }
@@ -153,7 +189,7 @@ impl Introspection {
         let answer = presented.host().fetch(request, ISSUER_LIMITS).await;
         let answer = answer.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
         let claims = parse_response(&answer)?;
-        claims::check(claims, &self.expected, presented.resource(), presented.now())
+        self.expected.check(claims, presented)
     }
 
     /// Returns the request about a token, or `None` if the credentials have characters that a header cannot contain.

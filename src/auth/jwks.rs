@@ -12,10 +12,10 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use super::claims::{self, invalid};
-use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal};
 use crate::base64::URL_SAFE;
 use crate::bounded_cache::BoundedCache;
+use crate::config::SecureUrl;
 use crate::host::{FetchLimits, Host, PublicKey};
 use crate::limits::{
     ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS, KEYS_SECONDS,

@@ -2,13 +2,13 @@
 //!
 //! Source: RFC 9068; RFC 7515; RFC 8725, "JSON Web Token Best Current Practices".
 
-use super::claims::{self, Audience, Expected, invalid};
-use super::config::ConfigError;
+use super::claims::{self, Audience, ExpectedClaims, invalid};
 use super::jwks::{self, Algorithm};
 use super::principal::Principal;
-use super::secure_url::SecureUrl;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
 use crate::base64::URL_SAFE;
+use crate::config::SecureUrl;
+use crate::config::{ConfigError, Variables};
 use crate::host::PublicKey;
 
 /// The media type of access tokens (RFC 9068 §2.1). It distinguishes them from other tokens of the same issuer.
@@ -39,10 +39,33 @@ pub struct Jwt {
     jwks: SecureUrl,
     algorithms: Vec<Algorithm>,
     types: Vec<String>,
-    expected: Expected,
+    expected: ExpectedClaims,
 }
 
 impl Jwt {
+    /// Creates the validator that the variables describe.
+    ///
+    /// # Errors
+    /// A variable is missing or wrong.
+    pub(crate) fn of_variables(variables: &Variables<'_>) -> Result<Self, ConfigError> {
+        let jwks = variables.required("MCP_JWKS_URL", "the URL of the issuer's keys")?;
+        let issuer = variables.required("MCP_ISSUER", "the exact `iss` of the tokens")?;
+        let mut validator = Self::new(&jwks, &issuer)?;
+        let names = variables.list("MCP_JWT_ALGORITHMS")?;
+        if !names.is_empty() {
+            let mut algorithms = Vec::new();
+            for name in &names {
+                algorithms.push(Algorithm::named(name).ok_or_else(|| {
+                    let known = Algorithm::ALL.map(Algorithm::name).join(", ");
+                    ConfigError::new("MCP_JWT_ALGORITHMS", format!("must name some of {known}"))
+                })?);
+            }
+            validator = validator.algorithms(algorithms);
+        }
+        let types = variables.list("MCP_JWT_TYPES")?;
+        Ok(if types.is_empty() { validator } else { validator.types(types) })
+    }
+
     /// Creates a validator for tokens of `issuer`, whose keys are at the URL `jwks`. It allows every [`Algorithm`].
     ///
     /// # Errors
@@ -55,7 +78,7 @@ impl Jwt {
             jwks: SecureUrl::parse(jwks).map_err(|problem| ConfigError::new("MCP_JWKS_URL", problem))?,
             algorithms: Algorithm::ALL.to_vec(),
             types: vec![ACCESS_TOKEN.to_owned()],
-            expected: Expected { issuer: Some(issuer.to_owned()), audience: Audience::Resource, requires_claims: true },
+            expected: ExpectedClaims::of_issuer(issuer),
         })
     }
 
@@ -169,7 +192,7 @@ impl TokenValidator for Jwt {
         }
         let claims = decode(claims).and_then(|json| claims::parse_object(&json));
         let claims = claims.ok_or_else(|| invalid("its claims are not a JSON object"))?;
-        claims::check(claims, &self.expected, presented.resource(), presented.now())
+        self.expected.check(claims, presented)
     }
 
     fn needs_resource(&self) -> bool {

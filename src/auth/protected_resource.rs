@@ -6,9 +6,9 @@ use std::cell::OnceCell;
 
 use serde::Serialize;
 
-use super::config::ConfigError;
 use super::scopes;
-use super::secure_url::SecureUrl;
+use crate::config::SecureUrl;
+use crate::config::{ConfigError, Variables};
 use crate::host::{is_on_localhost, origin_of};
 
 /// The name of the metadata document (RFC 9728 §3).
@@ -39,6 +39,26 @@ pub struct ProtectedResource {
 }
 
 impl ProtectedResource {
+    /// Returns the protected resource as the environment configures it.
+    ///
+    /// # Errors
+    /// A variable is missing or wrong.
+    pub(crate) fn of_variables(variables: &Variables<'_>) -> Result<Self, ConfigError> {
+        let mut resource = Self::local();
+        if let Some(url) = variables.get("MCP_RESOURCE")? {
+            resource.url = Self::at(&url)?.url;
+        }
+        for issuer in variables.list("MCP_AUTHORIZATION_SERVERS")? {
+            resource = resource.authorization_server(&issuer)?;
+        }
+        let scopes =
+            variables.get("MCP_SCOPES")?.map(|listed| scopes::parse_list("MCP_SCOPES", &listed)).transpose()?;
+        if let Some(scopes) = scopes {
+            resource.scopes = scopes;
+        }
+        Ok(resource)
+    }
+
     /// Creates a resource without a configured URL. On localhost, its URL is the URL of the request. On other hosts, it has no URL.
     pub fn local() -> Self {
         Self::default()

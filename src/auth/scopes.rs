@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 6749 §3.3; 2026-07-28, basic/authorization, "Scope Selection Strategy" and "Runtime Insufficient Scope".
 
-use super::config::{self, ConfigError};
+use crate::config::{self, ConfigError};
 
 /// Returns the problem with a scope, or `None` if the scope is valid.
 ///

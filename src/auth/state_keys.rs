@@ -7,7 +7,7 @@ use chacha20poly1305::aead::Aead;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::config::ConfigError;
+use crate::config::{ConfigError, Variables};
 use crate::limits::STATE_SECONDS;
 
 /// The keys that encrypt request states. The first key encrypts, and every key can decrypt, so that keys can be rotated.
@@ -21,6 +21,16 @@ pub struct StateKeys {
 const MIN_BYTES: usize = 32;
 
 impl StateKeys {
+    /// Parses the variable `MCP_STATE_KEY`.
+    ///
+    /// # Errors
+    /// A variable is missing or wrong.
+    pub(crate) fn of_variables(variables: &Variables<'_>) -> Result<Self, ConfigError> {
+        const NAME: &str = "MCP_STATE_KEY";
+        let keys = variables.get(NAME).and_then(|keys| Self::from_text(NAME, keys.as_deref()));
+        keys.map_err(|error| variables.about_secret(error))
+    }
+
     /// Parses one key, or several separated by spaces, each of at least 32 bytes. Errors name `variable` as the source of the text.
     ///
     /// # Errors

@@ -2,17 +2,17 @@
 //!
 //! Each token has its own subject and scopes. Only digests of the tokens stay in memory.
 
+use edge_json::type_error::PathSegment;
+use edge_json::{Document, JsonError, JsonLimits, deserialize};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use super::bearer;
-use super::config::ConfigError;
 use super::principal::Principal;
 use super::scopes;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::json::type_error::PathSegment;
-use crate::json::{Document, JsonError, JsonLimits, deserialize};
+use crate::config::{ConfigError, Variables};
 
 type Sha256Digest = [u8; 32];
 
@@ -34,6 +34,15 @@ struct Entry {
 }
 
 impl StaticTokens {
+    /// Parses the variable `MCP_STATIC_TOKENS`.
+    ///
+    /// # Errors
+    /// A variable is missing or wrong.
+    pub(crate) fn of_variables(variables: &Variables<'_>) -> Result<Self, ConfigError> {
+        const NAME: &str = "MCP_STATIC_TOKENS";
+        Self::from_json(NAME, variables.get(NAME)?.as_deref()).map_err(|error| variables.about_secret(error))
+    }
+
     /// Parses a JSON array of `{"token" or "sha256", "subject", "client_id"?, "scopes", "expires"?}`. `token` is the token itself,
     /// `sha256` is its digest in 64 hexadecimal digits, and `expires` is in seconds since 1970-01-01T00:00:00Z.
     ///

@@ -11,7 +11,7 @@ use futures::future::LocalBoxFuture;
 use super::principal::Principal;
 use super::protected_resource::ServerUrl;
 use super::rate_limit::AddressLimit;
-use super::secure_url::SecureUrl;
+use crate::config::SecureUrl;
 use crate::host::Host;
 
 /// The reason why a token was refused.

@@ -10,6 +10,8 @@
 //! Source: 2026-07-28, basic/patterns/mrtr. Older revisions would need a session for each question: see
 //! [`SessionRequired`].
 
+use edge_json::deserialize::read_text;
+use edge_json::object;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -18,8 +20,6 @@ use super::context::Context;
 use super::input_error::{InputError, InputProblem};
 use super::rounds::Question;
 use super::session_required::SessionRequired;
-use crate::json::deserialize::read_text;
-use crate::json::object;
 use crate::protocol::revision::Era;
 
 /// The requirements of a question on the client.

@@ -12,10 +12,10 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_json::{canonical, write};
 use sha2::{Digest, Sha256};
 
 use super::rounds::Rounds;
-use crate::json::{canonical, write};
 
 /// The number of digits of a digest in the key of a question.
 const SHOWN: usize = 8;

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits};
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
@@ -17,7 +18,6 @@ use super::rounds::Rounds;
 use super::state::MissingState;
 use crate::auth::Principal;
 use crate::host::Host;
-use crate::json::{Document, JsonLimits};
 use crate::limits::STATE_BYTES;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
@@ -147,7 +147,9 @@ impl Context {
     /// Creates a context for calls that the program itself makes with [`execute_tool`](crate::McpServer::execute_tool), with the
     /// caller and the headers of `request`, on `host`. Such a context cannot ask a client for input, and it drops
     /// notifications.
-    pub fn native(request: RequestInfo, host: Rc<dyn Host>) -> Self {
+    ///
+    /// For work without a request, [`worker::context`](crate::worker) and [`testing::context`](crate::testing::context) are shorter.
+    pub fn of_request(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
     }
 
@@ -312,7 +314,6 @@ impl Context {
     }
 
     /// Returns the tools that the handler can call.
-    #[cfg(feature = "client")]
     pub(crate) fn tools(&self) -> Option<&Rc<dyn CallTools>> {
         self.tools.as_ref()
     }
@@ -340,8 +341,8 @@ impl Context {
         }
     }
 
-    /// Returns the request.
-    pub(crate) fn request(&self) -> &RequestInfo {
+    /// Returns the HTTP request.
+    pub fn request(&self) -> &RequestInfo {
         &self.of_request.request
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Source: 2026-07-28, client/elicitation.
 
+use edge_json::{Document, JsonLimits};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -12,7 +13,6 @@ use super::context::Context;
 use super::handler;
 use super::input_error::{InputError, InputProblem};
 use super::session_required::SessionRequired;
-use crate::json::{Document, JsonLimits};
 use crate::schema::{HasJsonSchema, Schema};
 use crate::text::Text;
 

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 use std::rc::Rc;
 
+use edge_json::write;
 use serde::Serialize;
 
 use crate::host::{Host, Level, warning};
-use crate::json::write;
 use crate::protocol::error::RpcError;
 use crate::text::shortened;
 

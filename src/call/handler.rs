@@ -6,12 +6,12 @@
 
 use std::future::Future;
 
+use edge_json::{Value, deserialize};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::context::Context;
-use crate::json::{Value, deserialize};
 use crate::schema::describe_type_error;
 
 // The arguments of a handler without arguments. This is not a doc comment, because schemars would publish it in the schema.

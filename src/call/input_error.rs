@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+use edge_json::write;
+
 use super::session_required::SessionRequired;
-use crate::json::write;
 
 /// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
 ///

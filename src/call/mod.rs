@@ -1,29 +1,11 @@
 //! One call of a handler: its context, arguments, errors and results.
 //!
-//! | module | content |
-//! |---|---|
-//! | `state` | values that all requests of an endpoint share |
-//! | `request_info` | the HTTP request that a server is built for |
-//! | `connection` | the connection to the client |
-//! | `context` | the context of a call |
-//! | `error` | the error of a handler |
-//! | `input_error` | the error of a question to the client |
-//! | `handler` | async functions as handlers |
-//! | `result` | results of tools |
-//! | `ask` | questions to the client |
-//! | `elicitation` | elicitation |
-//! | `sampling` | sampling |
-//! | `roots` | roots |
-//! | `passed_question` | questions of other servers to the client (feature `client`) |
-//! | `rounds` | questions, answers and steps of the rounds of a call |
-//! | `step` | steps |
-//! | `step_memory` | the results of finished steps, and the running steps |
-//! | `call_path` | positions of steps and nested calls within a call |
-//! | `platform` | requests to other servers, work after the answer, the capabilities of the client |
-//! | `notifications` | progress and log messages |
-//! | `deadline` | the deadline of a handler |
-//! | `failure` | log lines about failures |
-//! | `session_required` | errors for features that need a session |
+//! A `handler` is an async function. It gets its arguments and a `context`, and returns a `result` or an `error`. The context gives it the
+//! shared `state`, the `request_info`, the `platform` (requests to other servers, work after the answer), and `notifications`. A handler
+//! can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, and `passed_question` passes on those of other
+//! servers. After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds,
+//! and `step_memory` has the results of each finished `step`. Both find them by `call_path`, the position in the call. `deadline` and the
+//! `connection` to the client end a handler that takes too long or whose client has disconnected.
 
 mod ask;
 pub(crate) mod call_path;
@@ -36,7 +18,6 @@ pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod notifications;
-#[cfg(feature = "client")]
 mod passed_question;
 mod platform;
 pub(crate) mod request_info;

@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as Task, Poll};
 
+use edge_json::write;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::{Stream, StreamExt};
 use serde::Serialize;
@@ -18,7 +19,6 @@ use serde_json::value::RawValue;
 
 use super::failure;
 use crate::host::Host;
-use crate::json::write;
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::RequestedNotifications;

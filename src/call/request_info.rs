@@ -7,7 +7,6 @@ use std::rc::Rc;
 use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
-#[cfg(feature = "client")]
 use crate::limits::FOREIGN_SCHEMAS_STEPS;
 use crate::schema::CheckSteps;
 
@@ -47,12 +46,10 @@ struct Shared {
     state: RefCell<State>,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
-    #[cfg(feature = "client")]
     foreign: ForeignSteps,
 }
 
 /// The steps that are left for schemas of other servers.
-#[cfg(feature = "client")]
 pub(crate) struct ForeignSteps {
     /// The steps to compile schemas.
     pub compilation: Cell<u32>,
@@ -60,7 +57,6 @@ pub(crate) struct ForeignSteps {
     pub checks: CheckSteps,
 }
 
-#[cfg(feature = "client")]
 impl Default for ForeignSteps {
     fn default() -> Self {
         Self { compilation: Cell::new(FOREIGN_SCHEMAS_STEPS), checks: CheckSteps::default() }
@@ -68,7 +64,12 @@ impl Default for ForeignSteps {
 }
 
 impl RequestInfo {
-    /// Creates the request that `principal` sent, for a [`Context::native`](crate::Context::native).
+    /// Creates the request of work that no request started, such as a cron trigger: it has no headers and no caller.
+    pub fn none() -> Self {
+        Self::new(Rc::new(http::Request::new(()).into_parts().0), None)
+    }
+
+    /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
         Self::of_endpoint(head, principal, State::default())
     }
@@ -94,7 +95,6 @@ impl RequestInfo {
             state: RefCell::new(state),
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
-            #[cfg(feature = "client")]
             foreign: ForeignSteps::default(),
         }))
     }
@@ -110,7 +110,6 @@ impl RequestInfo {
     }
 
     /// Returns the steps that are left for schemas of other servers. All calls of other servers in a request share them.
-    #[cfg(feature = "client")]
     pub(crate) fn foreign_steps(&self) -> &ForeignSteps {
         &self.0.foreign
     }
@@ -135,18 +134,16 @@ impl RequestInfo {
         self.0.head.read(self).header(name)
     }
 
-    /// Adds a value to the state of a [`Context::native`](crate::Context::native). If the state already has a value of this type, the new
-    /// value is dropped.
-    #[must_use]
-    pub fn with_state<T: 'static>(self, value: T) -> Self {
+    /// Adds a value to the state of work without a request to an endpoint. As for [`Endpoint::state`](crate::Endpoint::state), a second
+    /// value of the same type is a mistake: [`state`](Self::state) then returns an error for this type.
+    pub fn add_state<T: 'static>(&self, value: T) {
         self.0.state.borrow_mut().add(value);
-        self
     }
 
     /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
     ///
     /// # Errors
-    /// [`MissingState`] if there is no such value. It names the types that the endpoint has.
+    /// [`MissingState`] if there is no such value, or if there are two. It names the types that the endpoint has.
     ///
     /// ```
     /// use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};

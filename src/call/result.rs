@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
+use edge_json::write;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::{HandlerError, IntoHandlerError};
-use crate::json::write;
 use crate::protocol::content::Content;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 

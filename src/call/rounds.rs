@@ -8,13 +8,13 @@
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
 
+use edge_json::Value;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::step_memory::{Finished, Status, StepMemory};
 use crate::host::{Host, NoRandomness};
-use crate::json::Value;
 use crate::limits::QUESTIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 
@@ -154,7 +154,6 @@ impl Rounds {
     }
 
     /// Stores the failure of a step that was dropped while another server may have executed its request.
-    #[cfg(feature = "client")]
     pub(crate) fn remember_cancelled(&self, place: &str, step: &str, failure: Box<RawValue>) {
         self.has_cancelled.set(true);
         if self.spans_rounds() {

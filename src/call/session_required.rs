@@ -9,9 +9,9 @@
 
 use std::fmt;
 
+use edge_json::object;
 use serde_json::Value;
 
-use crate::json::object;
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// A feature that needs a session.

@@ -12,23 +12,29 @@ pub(crate) struct State(Rc<Vec<Entry>>);
 struct Entry {
     type_name: &'static str,
     value: Rc<dyn Any>,
+    /// Whether the program added a second value of this type.
+    is_added_twice: bool,
 }
 
 impl State {
-    /// Adds a value, and returns `true`. Returns `false` if the state already has a value of this type.
+    /// Adds a value, and returns `true`. Returns `false` if the state already has a value of this type. Then neither can be read.
     pub(crate) fn add<T: 'static>(&mut self, value: T) -> bool {
-        if self.0.iter().any(|known| known.value.is::<T>()) {
+        let entries = Rc::make_mut(&mut self.0);
+        if let Some(known) = entries.iter_mut().find(|known| known.value.is::<T>()) {
+            known.is_added_twice = true;
             return false;
         }
-        Rc::make_mut(&mut self.0).push(Entry { type_name: type_name::<T>(), value: Rc::new(value) });
+        entries.push(Entry { type_name: type_name::<T>(), value: Rc::new(value), is_added_twice: false });
         true
     }
 
     /// Returns the value of type `T`.
     pub(crate) fn get<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
-        let value = self.0.iter().find_map(|known| known.value.clone().downcast().ok());
+        let known = self.0.iter().find(|known| known.value.is::<T>());
+        let value = known.filter(|known| !known.is_added_twice).and_then(|known| known.value.clone().downcast().ok());
         value.ok_or_else(|| MissingState {
             wanted: type_name::<T>(),
+            is_added_twice: known.is_some(),
             registered: self.0.iter().map(|known| known.type_name).collect(),
         })
     }
@@ -41,11 +47,15 @@ impl State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingState {
     wanted: &'static str,
+    is_added_twice: bool,
     registered: Vec<&'static str>,
 }
 
 impl fmt::Display for MissingState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_added_twice {
+            return write!(f, "the state `{}` is added twice: add one value of each type", self.wanted);
+        }
         write!(f, "the state `{}` is missing: add it with `Endpoint::state`", self.wanted)?;
         if self.registered.is_empty() {
             return f.write_str(" (the endpoint has no state)");

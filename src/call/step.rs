@@ -11,6 +11,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as Task, Poll};
 
+use edge_json::deserialize::read_text;
+use edge_json::write;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -22,8 +24,6 @@ use super::context::Context;
 use super::error::HandlerError;
 use super::failure;
 use super::rounds::Running;
-use crate::json::deserialize::read_text;
-use crate::json::write;
 use crate::protocol::error::INTERNAL;
 
 /// A step of a call, created by [`Context::step`]. It runs when it is awaited.

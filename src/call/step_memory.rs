@@ -1,10 +1,10 @@
 //! The steps of a call: the results to store, and the outcome of each step in this round.
 
+use edge_json::{self, object};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::{self, object};
 use crate::limits::FINISHED_STEPS;
 
 /// The result of a finished step, as part of the request state.
@@ -25,7 +25,7 @@ pub(crate) struct Finished {
 
 impl Finished {
     /// Reads a result from a request state.
-    pub(crate) fn read(step: json::Value<'_>) -> Option<Self> {
+    pub(crate) fn read(step: edge_json::Value<'_>) -> Option<Self> {
         let (place, name, result) = (step.string("place")?, step.string("step")?, step.get("result")?.to_raw()?);
         Some(Self { place, step: name, result, is_unused: false, is_lost: false })
     }

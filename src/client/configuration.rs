@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
+
 use super::mcp_client::{McpClientBuilder, is_name};
 use super::upstream::Upstream;
-use crate::auth::ConfigError;
+use crate::config::ConfigError;
 use crate::host::Environment;
-use crate::json::{Document, JsonError, JsonLimits, Kind, Value};
 use crate::protocol::revision::Revision;
 use crate::text::shortened;
 

@@ -191,12 +191,6 @@ impl ClientError {
         Self(Box::new(Parts { server: server.clone(), method, failure, executed, cause: None }))
     }
 
-    /// Returns the failure of the request that could not be sent because of this error.
-    pub(super) fn into_failed(self) -> Failed {
-        let Parts { failure, cause, .. } = *self.0;
-        Failed::new(failure, cause).executed_as(Executed::No)
-    }
-
     /// Adds the cause, for the log.
     pub(super) fn because(mut self, cause: impl ToString) -> Self {
         self.0.cause = Some(cause.to_string());

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use http::HeaderValue;
 
-use super::list_cache::ListCache;
-use super::negotiation::Known;
+use super::operations::list_cache::ListCache;
+use super::session::negotiation::Known;
 use super::upstream::Upstream;
 use crate::protocol::description::Implementation;
 use crate::server::build_error::BuildError;

@@ -2,19 +2,19 @@
 
 use std::rc::Rc;
 
+use edge_json::Value;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::definition::{Listed, TOOLS};
 use super::mcp_client::{McpClient, Server};
+use super::operations::definition::{Listed, TOOLS};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
-use crate::json::Value;
 use crate::schema::{Schema, SchemaError};
-use crate::server::cache::Cacheable;
 use crate::server::definition::name_problem;
+use crate::server::list::ListKind;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
@@ -90,8 +90,8 @@ impl Source for RemoteTools {
         Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
     }
 
-    fn find(&self, list: Cacheable, cx: &Context) -> LocalBoxFuture<'static, Found> {
-        if list != Cacheable::Tools {
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+        if list != ListKind::Tools {
             return std::future::ready(Found::default()).boxed_local();
         }
         let (source, cx) = (self.clone(), cx.clone());
@@ -107,7 +107,7 @@ impl Source for RemoteTools {
                     }
                 };
                 for listed in list.items.iter().filter(|tool| source.includes(tool)) {
-                    match source.tool_of(listed, link.upstream().is_trusted) {
+                    match source.tool_of(listed, link.channel.upstream().is_trusted) {
                         Some(tool) => found = found.tool(tool),
                         None => warn_of_invalid(listed.server(), &cx),
                     }
@@ -159,7 +159,7 @@ impl AnyToolHandler for RemoteHandler {
                     let name = shortened(&tool);
                     return Err(HandlerError::new(format!(
                         "The server `{}` has no read-only tool `{name}`.",
-                        server.0.server().name
+                        server.0.channel.server().name
                     )));
                 }
             }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use edge_json::deserialize::read;
+use edge_json::{Document, JsonLimits};
 use serde::de::DeserializeOwned;
 
-use crate::json::deserialize::read;
-use crate::json::{Document, JsonLimits};
 use crate::limits::{FETCH_BYTES, FETCH_SECONDS};
 
 /// The limits of a request to another server. The defaults are 10 s and 1 MiB.

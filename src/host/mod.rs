@@ -10,6 +10,8 @@ mod open;
 mod rate_limit;
 mod request;
 mod signature;
+#[cfg(feature = "client")]
+pub(crate) mod transport;
 mod url;
 pub(crate) mod warning;
 

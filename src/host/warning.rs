@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_json::{object, write};
+
 use crate::host::{Host, Level};
-use crate::json::{object, write};
 use crate::limits::WARNINGS;
 
 thread_local! {

@@ -12,7 +12,8 @@ use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use super::http_error::HttpError;
 use crate::auth::challenge::Challenge;
 use crate::auth::protected_resource::WELL_KNOWN;
-use crate::auth::{ProtectedResource, SecureUrl, TokenRefusal};
+use crate::auth::{ProtectedResource, TokenRefusal};
+use crate::config::SecureUrl;
 use crate::host::{Host, Level, warning};
 use crate::protocol::error::{ErrorCode, RpcError};
 

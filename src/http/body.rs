@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use edge_json::JsonError;
 use futures::FutureExt;
 use futures::future::{Either, select};
 use http::StatusCode;
@@ -16,7 +17,6 @@ use super::in_flight::Reservation;
 use super::limits::Limits;
 use crate::call::failure;
 use crate::host::{self, BodyError, Host};
-use crate::json::JsonError;
 use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::RequestId;

@@ -1,5 +1,6 @@
 //! Public documents. All callers may read them, including web pages of every origin.
 
+use edge_json::write;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
     ALLOW, CACHE_CONTROL, CONTENT_TYPE,
@@ -10,7 +11,6 @@ use serde::Serialize;
 use super::constant_header::set;
 use super::http_error::HttpError;
 use super::stream::Body;
-use crate::json::write;
 
 const METHODS: &str = "GET, HEAD, OPTIONS";
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 use super::choice::Choice;
+#[cfg(feature = "page")]
 use super::landing::SearchBox;
 use super::limits::Limits;
 use super::log_policy::LogPolicy;
@@ -14,11 +15,12 @@ use super::origin::AllowedOrigins;
 use super::page::{Page, PageRequest};
 use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
-use crate::auth::{ConfigError, Principal, ProtectedResource, StateKeys, TokenValidator};
+use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
+use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit, Request};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
@@ -57,6 +59,7 @@ pub struct Endpoint {
     pub(super) pages: Vec<Page>,
     pub(super) json_only: bool,
     pub(super) has_page: Choice<bool>,
+    #[cfg(feature = "page")]
     pub(super) search_box: SearchBox,
     pub(super) log: Choice<LogPolicy>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
@@ -78,6 +81,7 @@ impl Endpoint {
             pages: Vec::new(),
             json_only: false,
             has_page: Choice::new(true),
+            #[cfg(feature = "page")]
             search_box: SearchBox::default(),
             log: Choice::new(LogPolicy::default()),
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
@@ -373,7 +377,7 @@ impl Endpoint {
         self
     }
 
-    /// Disables the landing page at `/`.
+    /// Disables the landing page at `/`. Without the feature `page`, there is no landing page.
     ///
     /// The landing page shows the metadata of the server, instructions for clients, and forms to try its tools, resources and prompts. The
     /// page calls the endpoint as any client does. If the endpoint requires a token, the visitor types it in.
@@ -396,6 +400,7 @@ impl Endpoint {
     /// # }
     /// let endpoint = Endpoint::new(server).without_auth().page_search("search-passages");
     /// ```
+    #[cfg(feature = "page")]
     #[must_use]
     pub fn page_search(mut self, tool: impl Into<Text>) -> Self {
         self.search_box = SearchBox::new(tool.into());

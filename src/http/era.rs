@@ -6,11 +6,12 @@
 //!
 //! Source: 2026-07-28, basic/versioning, "Backward Compatibility"; basic/transports/streamable-http.
 
+use edge_json::{Kind, Value, object};
+
 use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 use super::limits::Limits;
 use super::request_headers;
-use crate::json::{Kind, Value, object};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::description::Implementation;
 use crate::protocol::error::{ErrorCode, RpcError};

@@ -1,4 +1,4 @@
-//! An endpoint in the same program, as a transport of the client.
+//! An endpoint in the same program, as a transport.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use futures::{FutureExt, StreamExt};
 
 use super::endpoint::Endpoint;
 use super::stream::Body;
-use crate::client::Transport;
+use crate::host::transport::Transport;
 use crate::host::{
     CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey,
 };

@@ -1,6 +1,7 @@
 //! The size limits of an endpoint.
 
-use crate::json::JsonLimits;
+use edge_json::JsonLimits;
+
 use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES};
 
 /// Limits on sizes. The endpoint rejects a request that exceeds a limit before its handler runs. It does not send an answer that exceeds a

@@ -5,13 +5,13 @@
 //!
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 
+use edge_json::{Document, JsonLimits, Kind, Value, deserialize, write};
 use http::Response;
 use serde::Serialize;
 use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::stream::{self, Body};
-use crate::json::{Document, JsonLimits, Kind, Value, deserialize, write};
 use crate::protocol::description::Implementation;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::{Request, result_response};

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use edge_json::write;
 use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
 use super::bounded_request::BoundedRequest;
 use super::log_policy::LogPolicy;
 use crate::host::{Host, Level, Request as _};
-use crate::json::write;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
@@ -65,8 +65,8 @@ impl LogLine {
         let _ = write::append(&mut self.begun, &value);
     }
 
-    /// Adds the JSON-RPC method; the name of the tool or prompt, or the scheme of the URI; the id; and the trace id (W3C Trace Context)
-    /// that the client sends in `_meta`.
+    /// Adds the JSON-RPC method, the target, the id, and the trace id (W3C Trace Context) that the client sends in `_meta`. The target is
+    /// the name of the tool or prompt, or the scheme of the URI.
     pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {
         self.add("method", &shortened(&request.method));
         let target_param = request.known_method.and_then(Method::target_param);

@@ -1,39 +1,17 @@
 //! Streamable HTTP without I/O: from an HTTP request to a response.
 //!
-//! | module | content |
-//! |---|---|
-//! | `endpoint` | the configuration of an endpoint |
-//! | `choice` | a setting that the program or the environment can set |
-//! | `limits` | the size limits of an endpoint |
-//! | `settings` | the settings of an endpoint, read from environment variables |
-//! | `pipeline` | the path of a request through all checks to its answer |
-//! | `bounded_request` | the limit on the length of headers |
-//! | `origin` | the check of the `Origin` header |
-//! | `cors` | the CORS headers for allowed web pages |
-//! | `guard` | the checks of method, media types and announced length |
-//! | `authenticate` | tokens and scopes |
-//! | `auth_failure` | the responses to requests that fail authentication or authorization |
-//! | `body` | the reading of a body |
-//! | `in_flight` | the memory for all request bodies of an isolate |
-//! | `in_process` | an endpoint in the same program, as a transport of the client |
-//! | `era` | the kind and the revision of a message |
-//! | `request_headers` | the standard headers, which must agree with the body |
-//! | `http_error` | errors before a method runs, and the HTTP status of every error |
-//! | `constant_header` | response headers whose values are constants |
-//! | `json_answer` | answers that are not streams |
-//! | `reply` | the reply to a request: a JSON document, or any response |
-//! | `stream` | event streams (SSE) |
-//! | `sse_task` | calls whose answer may become an event stream |
-//! | `listen` | `subscriptions/listen` |
-//! | `crash` | the data from which the host answers a request if the program crashes |
-//! | `log_line`, `log_policy` | the log line of a request, and which requests have one |
-//! | `other_paths` | requests to paths other than that of the endpoint |
-//! | `page` | pages of the program |
-//! | `landing` | the landing page |
-//! | `document` | public documents |
-//! | `well_known` | the metadata below `/.well-known/` |
-//! | `server_json` | `/server.json` |
-//! | `warm_up` | the call that the module answers when an isolate starts |
+//! `endpoint` is the configuration. `settings` reads it from environment variables, and a `choice` remembers whether the program or the
+//! environment set a value.
+//!
+//! `pipeline` has the path of a request. Its checks are in the order in which they run: `bounded_request` (length of headers), `origin`,
+//! `guard` (method, media types, announced length), `authenticate`, `in_flight` and `body`, `era`, and `request_headers`. A check fails
+//! with an `http_error` or, if the caller is not accepted, an `auth_failure`. Then the room `rpc` answers the message. `json_answer` sends
+//! the answer as one document. `sse_task` runs a call whose answer may become a `stream`, and `listen` serves `subscriptions/listen`.
+//! `cors` and `constant_header` add headers to every answer. `log_line` collects what the log says about the request, and `crash` has the
+//! answer for the case that the program crashes.
+//!
+//! `other_paths` serves the other paths of the endpoint: a `page` of the program, the `landing` page, and the `document`s in `well_known`
+//! and `server_json`. `warm_up` is the call that runs when an isolate starts. `in_process` is the way to an endpoint of the same program.
 
 #![allow(
     clippy::unnecessary_box_returns,
@@ -57,6 +35,7 @@ mod in_flight;
 #[cfg(feature = "client")]
 pub(crate) mod in_process;
 mod json_answer;
+#[cfg(feature = "page")]
 mod landing;
 pub(crate) mod limits;
 mod listen;

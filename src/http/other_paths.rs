@@ -5,14 +5,22 @@ use http::{Response, StatusCode};
 use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
+#[cfg(feature = "page")]
+use super::landing;
 use super::pipeline::{Received, foreign_origin};
 use super::stream::Body;
-use super::{landing, server_json, well_known};
+use super::{server_json, well_known};
 use crate::call::context::Context;
 use crate::call::request_info::RequestInfo;
 use crate::host::{self, Request as _, path_of};
 
 impl Endpoint {
+    /// Returns whether a request is for the landing page.
+    #[cfg(feature = "page")]
+    pub(super) fn is_for_landing_page(&self, head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
+        Ok(*self.has_page && landing::is_requested(head, path)?)
+    }
+
     /// Answers a request to a path other than that of the endpoint, or a request for the landing page.
     pub(super) async fn answer_other_path(
         &self,
@@ -27,11 +35,12 @@ impl Endpoint {
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let request = RequestInfo::of_page(head.clone(), needs_token, self.state.clone());
-            let cx = Context::native(request, (*host).clone());
+            let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }
         let own_url = self.access.server_url(url, &self.path);
-        if *self.has_page && landing::is_requested(head, path)? {
+        #[cfg(feature = "page")]
+        if self.is_for_landing_page(head, path)? {
             if !origin_passes {
                 return Err(foreign_origin());
             }

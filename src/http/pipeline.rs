@@ -9,6 +9,7 @@
 use std::rc::Rc;
 use std::slice;
 
+use edge_json::Document;
 use futures::FutureExt;
 use http::{Response, StatusCode};
 
@@ -24,13 +25,12 @@ use super::log_line::LogLine;
 use super::reply::Reply;
 use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
-use super::{body, cors, crash, guard, landing, request_headers};
+use super::{body, cors, crash, guard, request_headers};
 use crate::auth::Principal;
 use crate::call::context::{Context, Parts};
 use crate::call::failure;
 use crate::call::request_info::RequestInfo;
 use crate::host::{self, Host, Request as _, path_of, warning};
-use crate::json::Document;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId};
 use crate::protocol::meta::{self, RequestedNotifications};
@@ -125,7 +125,10 @@ impl Endpoint {
     ) -> Result<Answer, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
-        if path != self.path || *self.has_page && landing::is_requested(head, path)? {
+        let is_other_path = path != self.path;
+        #[cfg(feature = "page")]
+        let is_other_path = is_other_path || self.is_for_landing_page(head, path)?;
+        if is_other_path {
             let response = self.answer_other_path(received, body, origin_passes).boxed_local().await?;
             return Ok(Answer::Whole(response.into()));
         }

@@ -3,10 +3,11 @@
 //! Proxies route by the headers, and servers act on the body. So the endpoint rejects a request whose headers and body differ.
 //! Source: 2026-07-28, basic/transports/streamable-http, "Request Metadata".
 
+use edge_json::decimal::Decimal;
+use edge_json::{Document, JsonLimits, Kind, Value};
+
 use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
-use crate::json::decimal::Decimal;
-use crate::json::{Document, JsonLimits, Kind, Value};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::header_value::decode;
 use crate::protocol::message::Request;

@@ -6,6 +6,7 @@
 use std::pin::Pin;
 use std::task::{Context as Task, Poll};
 
+use edge_json::has_control;
 use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -14,7 +15,6 @@ use http::{HeaderName, Response, StatusCode};
 use super::constant_header::set;
 use crate::call::connection::Open;
 use crate::call::notifications::Notifications;
-use crate::json::has_control;
 
 /// The body of a response.
 #[derive(Debug)]

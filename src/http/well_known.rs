@@ -13,8 +13,9 @@ use http::{Response, StatusCode};
 use super::document;
 use super::http_error::HttpError;
 use super::stream::Body;
+use crate::auth::ProtectedResource;
 use crate::auth::protected_resource::WELL_KNOWN;
-use crate::auth::{ProtectedResource, SecureUrl};
+use crate::config::SecureUrl;
 
 const PREFIX: &str = "/.well-known/";
 const AUTHORIZATION_SERVER: &str = "oauth-authorization-server";

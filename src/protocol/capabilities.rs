@@ -5,10 +5,9 @@
 //! Source: schema, `ServerCapabilities`. `listChanged` and `subscribe` are not supported: a server without sessions
 //! cannot send the notifications that they announce.
 
+use edge_json::{Kind, Value};
 use serde::Serialize;
 use serde_json::Map;
-
-use crate::json::{Kind, Value};
 
 /// A capability without details: `{}`.
 #[derive(Clone, Copy, Debug, Serialize)]

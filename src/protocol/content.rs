@@ -144,7 +144,7 @@ impl Content {
 #[cfg(feature = "client")]
 impl Content {
     /// Reads a block that another server sent. Returns `None` for an unknown type or a malformed block.
-    pub(crate) fn read(block: crate::json::Value<'_>) -> Option<Self> {
+    pub(crate) fn read(block: edge_json::Value<'_>) -> Option<Self> {
         let text = |name: &str| block.string(name);
         let media = || Some(Media { data: text("data")?, mime_type: text("mimeType")?.into() });
         let content = match &*text("type")? {
@@ -169,8 +169,8 @@ impl Content {
 /// Reads the `_meta` of a block that another server sent. Keys with the prefix of this library are left out, because clients would take
 /// their members for ours.
 #[cfg(feature = "client")]
-fn read_meta(block: crate::json::Value<'_>) -> Option<Box<Map<String, Value>>> {
-    let mut meta = block.get("_meta").and_then(crate::json::Value::to_map)?;
+fn read_meta(block: edge_json::Value<'_>) -> Option<Box<Map<String, Value>>> {
+    let mut meta = block.get("_meta").and_then(edge_json::Value::to_map)?;
     meta.retain(|key, _| !key.starts_with("edge-mcp/"));
     Some(Box::new(meta))
 }
@@ -222,7 +222,7 @@ impl std::error::Error for NotBase64 {}
 #[cfg(feature = "client")]
 impl ResourceContents {
     /// Reads contents that another server sent. Returns `None` if they are malformed.
-    pub(crate) fn read(contents: crate::json::Value<'_>) -> Option<Self> {
+    pub(crate) fn read(contents: edge_json::Value<'_>) -> Option<Self> {
         let body = match (contents.string("text"), contents.string("blob")) {
             (Some(text), None) => Body::Text(text.into()),
             (None, Some(blob)) => Body::Blob(blob),
@@ -320,7 +320,7 @@ impl PromptMessage {
 
     /// Reads a message that another server sent. Returns `None` if it is malformed or has content of an unknown type.
     #[cfg(feature = "client")]
-    pub(crate) fn read(message: crate::json::Value<'_>) -> Option<Self> {
+    pub(crate) fn read(message: edge_json::Value<'_>) -> Option<Self> {
         let role = match &*message.string("role")? {
             "user" => Role::User,
             "assistant" => Role::Assistant,
@@ -348,7 +348,7 @@ impl PromptMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
     use serde_json::json;
 
     /// Rules 63 and 65: binary data is base64 with its media type; a resource has a URI, and text or a blob.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::text::Text;
+use crate::text::{Text, has_uri_characters};
 
 /// Returns whether `text` is empty or white space only.
 pub(crate) fn is_blank(text: &str) -> bool {
@@ -59,11 +59,6 @@ pub struct Icon {
     pub(crate) sizes: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     theme: Option<Theme>,
-}
-
-/// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
-pub(crate) fn has_uri_characters(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))
 }
 
 /// The background that an icon is designed for.

@@ -37,7 +37,6 @@ pub fn decode(value: &str) -> Result<Cow<'_, str>, BadEncoding> {
 }
 
 /// Encodes a value for a header: unchanged if it is visible ASCII without spaces at its ends, and as base64 otherwise.
-#[cfg(feature = "client")]
 pub(crate) fn encode(value: &str) -> Cow<'_, str> {
     let is_plain = !value.is_empty()
         && value.trim_matches(' ') == value

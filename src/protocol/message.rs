@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use edge_json::{Document, JsonLimits, Kind, Value, write};
 use serde::Serialize;
 
 use super::error::RpcError;
 use super::meta;
 use super::method::Method;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
 
 /// The id of a request. It is stored and returned as the client has written it.
 #[derive(Clone, Debug, PartialEq, Eq)]

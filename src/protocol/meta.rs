@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use edge_json::{Kind, Value, deserialize};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -11,7 +12,6 @@ use super::capabilities::ClientCapabilities;
 use super::description::Implementation;
 use super::error::RpcError;
 use super::log_level::LogLevel;
-use crate::json::{Kind, Value, deserialize};
 use crate::limits::PROGRESS_TOKEN_BYTES;
 
 /// The key of the revision of a request.

@@ -1,18 +1,9 @@
 //! The messages of the protocol as types. The server's behavior is in other modules.
 //!
-//! | module | content |
-//! |---|---|
-//! | `message` | JSON-RPC 2.0: requests, notifications, responses, ids |
-//! | `revision` | the five revisions, and the features of each |
-//! | `meta` | the keys of `_meta`, and the `_meta` of a 2026-07-28 request |
-//! | `log_level` | the levels of log messages |
-//! | `error` | error codes, and the error object of a response |
-//! | `method` | the methods, and the revisions that have them |
-//! | `capabilities` | the capabilities of servers and clients |
-//! | `description` | the description of the server, its tools and its resources in lists |
-//! | `content` | the content of results and messages |
-//! | `header_value` | the encoding of header values that are not ASCII |
-//! | `reply` | the messages from a server to its client |
+//! A `message` is a request, a notification or a response of JSON-RPC. The tables in `revision` and `method` say which features and methods
+//! each revision has, so the other rooms do not compare revisions. The other files have what messages contain: `capabilities` and the keys
+//! of `meta`, the `description` of items in lists, the `content` of results, error codes (`error`), and the levels of log messages.
+//! `header_value` encodes values of headers that are not ASCII. `reply` reads the messages of another server.
 
 pub(crate) mod capabilities;
 pub(crate) mod content;
@@ -23,6 +14,5 @@ pub(crate) mod log_level;
 pub(crate) mod message;
 pub(crate) mod meta;
 pub(crate) mod method;
-#[cfg(feature = "client")]
 pub(crate) mod reply;
 pub(crate) mod revision;

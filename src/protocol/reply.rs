@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::decimal::is_integer_literal;
-use crate::json::{Kind, Value};
+use edge_json::decimal::is_integer_literal;
+use edge_json::{Kind, Value};
 
 /// A message from a server.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl<'d> ServerError<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
 
     fn shown(text: &str) -> String {
         let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");

@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use edge_json::number::text;
+
 use super::order::{descending, ordered};
 use super::store::{Edge, PassageId};
-use crate::json::number::text;
 use crate::limits::{RAG_GRAPH_EDGES, RAG_GRAPH_NODES, RAG_GRAPH_STEPS};
 
 /// Nodes are at most this many edges away from a seed.

@@ -1,9 +1,4 @@
 //! The data about a server that is not part of the protocol: id, release date, repository, packages and remotes.
-//!
-//! The serialized members have the names of the first drafts of the MCP registry. [`server_json`](super::server_json) writes the same
-//! data with the current names.
-
-use serde::Serialize;
 
 use super::package::{Package, Remote, Repository, is_one_version};
 use crate::limits::SERVER_JSON_NAME;
@@ -11,6 +6,8 @@ use crate::protocol::description::{Implementation, is_blank};
 use crate::text::Text;
 
 /// The data about a server that is not part of the protocol.
+///
+/// The builder checks each value when it gets the value, so the wasm module of a server without such data does not contain the checks.
 #[derive(Clone, Default)]
 pub(crate) struct About {
     pub id: Option<Text>,
@@ -21,31 +18,25 @@ pub(crate) struct About {
     pub canonical_package: Option<Text>,
     pub packages: Vec<Package>,
     pub remotes: Vec<Remote>,
+    /// The first problem for which a registry would reject the server.
+    pub problem: Option<String>,
 }
 
-impl About {
-    /// Returns the first problem for which a registry would reject the server.
-    #[inline(never)]
-    pub(crate) fn problem(&self, info: &Implementation) -> Option<String> {
-        if self.id.as_ref().is_some_and(|id| slug(id).is_empty()) {
-            return Some("has an id without a letter a-z or a digit".into());
-        }
-        if self.registry_name.as_ref().is_some_and(|name| !is_registry_name(name)) {
-            return Some("has a registry name that does not have the form `io.github.ada/weather`".into());
-        }
-        if self.registry_name.is_some() && !is_one_version(&info.version) {
-            return Some("has a registry name, so its version must be one version such as `1.0.2`, not a range".into());
-        }
-        if self.release_date.as_deref().is_some_and(is_blank) {
-            return Some("has an empty release date".into());
-        }
-        if self.canonical_package.as_deref().is_some_and(is_blank) {
-            return Some("has an empty canonical package".into());
-        }
-        (self.repository.iter().find_map(Repository::problem))
-            .or_else(|| self.packages.iter().find_map(Package::problem))
-            .or_else(|| self.remotes.iter().find_map(Remote::problem))
+pub(crate) fn id_problem(id: &str) -> Option<String> {
+    slug(id).is_empty().then(|| "has an id without a letter a-z or a digit".into())
+}
+
+pub(crate) fn registry_name_problem(name: &str, version: &str) -> Option<String> {
+    if !is_registry_name(name) {
+        return Some("has a registry name that does not have the form `io.github.ada/weather`".into());
     }
+    let problem = "has a registry name, so its version must be one version such as `1.0.2`, not a range";
+    (!is_one_version(version)).then(|| problem.into())
+}
+
+/// Returns the problem of a text that must not be blank.
+pub(crate) fn blank_problem(text: &str, what: &str) -> Option<String> {
+    is_blank(text).then(|| format!("has an empty {what}"))
 }
 
 /// Returns the id of a server: a slug of the given id, or of its name.
@@ -54,82 +45,6 @@ pub(crate) fn id(info: &Implementation, about: Option<&About>) -> String {
     let id = slug(given.unwrap_or(&info.name));
     // The slug of a name without a letter a-z or a digit is empty.
     if id.is_empty() { "server".into() } else { id }
-}
-
-/// The identity of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerInfo {
-    /// A slug that identifies the server.
-    pub id: String,
-    /// The name.
-    pub name: Text,
-    /// The description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Text>,
-    /// The source repository.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository: Option<Repository>,
-    /// The version.
-    pub version_detail: VersionDetail,
-}
-
-/// The version of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct VersionDetail {
-    /// The version, in any scheme.
-    pub version: Text,
-    /// The release date, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_date: Option<Text>,
-    /// Whether this is the latest version.
-    pub is_latest: bool,
-}
-
-/// The identity of a server, its packages and its remotes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerDetail {
-    /// The identity.
-    #[serde(flatten)]
-    pub info: ServerInfo,
-    /// The registry of the recommended package.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub package_canonical: Option<Text>,
-    /// Packages that run the server elsewhere.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<Package>,
-    /// The URLs at which the server runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remotes: Vec<Remote>,
-}
-
-impl ServerInfo {
-    pub(crate) fn new(info: &Implementation, about: Option<&About>) -> Self {
-        Self {
-            id: id(info, about),
-            name: info.name.clone(),
-            description: info.description.clone(),
-            repository: about.and_then(|about| about.repository.clone()),
-            version_detail: VersionDetail {
-                version: info.version.clone(),
-                release_date: about.and_then(|about| about.release_date.clone()),
-                is_latest: about.is_none_or(|about| !about.is_outdated),
-            },
-        }
-    }
-}
-
-impl ServerDetail {
-    pub(crate) fn new(info: &Implementation, about: Option<&About>) -> Self {
-        Self {
-            info: ServerInfo::new(info, about),
-            package_canonical: about.and_then(|about| about.canonical_package.clone()),
-            packages: about.map_or_else(Vec::new, |about| about.packages.clone()),
-            remotes: about.map_or_else(Vec::new, |about| about.remotes.clone()),
-        }
-    }
 }
 
 /// Returns the letters a-z and digits of a text in lower case, with one `-` between its words.

@@ -1,18 +1,21 @@
 //! The description of a server as data: packages, remotes, `server.json`.
 //!
-//! | module | content |
-//! |---|---|
-//! | `about` | identity, version, repository |
-//! | `package` | packages and remotes |
-//! | `command` | the command line, environment variables and headers of a package or remote |
-//! | `server_json` | `server.json`, the format of the MCP registry |
+//! ```
+//! use edge_mcp::registry::{Argument, Command, Input, Package, Remote, Repository};
+//!
+//! let repository = Repository::new("https://github.com/ada/servers", "github").subfolder("weather");
+//! let folder = Argument::new("folder", "The folder with the documents").required();
+//! let port = Argument::new("port", "The port to listen on").long_flag("--port").default_value("8080");
+//! let package = Package::new("npm", "@ada/weather", "1.0.2")
+//!     .command(Command::new("npx").argument(folder).argument(port))
+//!     .environment_variable(Input::new("WEATHER_KEY", "The key of the weather service").required().secret());
+//! let remote = Remote::streamable("https://weather.example.com/mcp");
+//! ```
 
 pub(crate) mod about;
-mod command;
-pub(crate) mod package;
-pub(crate) mod server_json;
+mod forms;
+mod package;
+mod server_json;
 
-pub use about::{ServerDetail, ServerInfo, VersionDetail};
-pub use command::{Argument, Command, Input};
-pub use package::{Package, Remote, Repository};
+pub use package::{Argument, Command, Input, Package, Remote, Repository};
 pub use server_json::ServerJson;

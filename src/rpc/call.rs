@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use crate::auth::{ConfigError, StateKeys};
+use crate::auth::StateKeys;
 use crate::call::context::Context;
+use crate::config::ConfigError;
 use crate::protocol::error::RpcError;
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
 use crate::server::builder::McpServer;
-use crate::server::cache::Cacheable;
+use crate::server::list::ListKind;
 
 /// The data for answering a request, except its parameters. It is cheap to clone and borrows nothing from the request.
 #[derive(Clone)]
@@ -25,14 +26,10 @@ pub(crate) struct Call {
 
 impl Call {
     /// Returns the call with the items that the sources of the server find for the list `kind`.
-    pub(super) async fn with_sources(self, kind: Cacheable) -> Self {
-        #[cfg(feature = "client")]
-        if let Some(ask_sources) = self.server.definitions.ask_sources {
-            let server = ask_sources(self.server, kind, self.cx.clone()).await;
-            return Self { server, ..self };
-        }
-        let _ = kind;
-        self
+    pub(super) async fn with_sources(self, kind: ListKind) -> Self {
+        let Some(sources) = self.server.definitions.sources.clone() else { return self };
+        let server = (sources.add_found)(sources.all, self.server, kind, self.cx.clone()).await;
+        Self { server, ..self }
     }
 
     /// Returns the name of the method, for the log.

@@ -14,7 +14,7 @@ use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
-use crate::server::cache::Cacheable;
+use crate::server::list::ListKind;
 use crate::text::shortened;
 
 /// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
@@ -33,14 +33,14 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::Initialize => answer_directly(call, request, lifecycle::initialize),
         Method::Ping => answer_directly(call, request, lifecycle::ping),
         Method::Discover => answer_directly(call, request, discover::discover),
-        Method::ListTools => list(call, request, Cacheable::Tools, tool_methods::list),
+        Method::ListTools => list(call, request, ListKind::Tools, tool_methods::list),
         Method::CallTool => start_handler(call, request, target, tool_methods::call),
         Method::ListResources => start_handler(call, request, target, resource_methods::list),
         Method::ListResourceTemplates => {
-            list(call, request, Cacheable::ResourceTemplates, resource_methods::list_templates)
+            list(call, request, ListKind::ResourceTemplates, resource_methods::list_templates)
         }
         Method::ReadResource => start_handler(call, request, target, resource_methods::read),
-        Method::ListPrompts => list(call, request, Cacheable::Prompts, prompt_methods::list),
+        Method::ListPrompts => list(call, request, ListKind::Prompts, prompt_methods::list),
         Method::GetPrompt => start_handler(call, request, target, prompt_methods::get),
         Method::Complete => start_handler(call, request, target, completion::complete),
         Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
@@ -69,7 +69,7 @@ fn answer_directly(
 fn list(
     call: &Call,
     request: &Request<'_>,
-    kind: Cacheable,
+    kind: ListKind,
     list: fn(&Call, Option<&str>) -> Outcome,
 ) -> Result<Stage, RpcError> {
     let cursor = cursor(request)?;

@@ -2,17 +2,18 @@
 //!
 //! Source: 2026-07-28, basic, "ResultType" and "`_meta`"; server/utilities/caching.
 
+use edge_json::write::{self, Raw};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::call::{Call, Outcome};
 use crate::call::failure;
-use crate::json::write::{self, Raw};
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
-use crate::server::cache::{CacheHint, Cacheable};
+use crate::server::cache::CacheHint;
 use crate::server::kept_lists::KeptLists;
+use crate::server::list::ListKind;
 
 /// The common members of a result.
 #[derive(Serialize)]
@@ -58,24 +59,21 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
         () if call.cx.depends_on_caller() || call.server.definitions.has_sources() => hint.for_this_caller(),
         () => hint,
     };
-    #[cfg(feature = "client")]
     let meta = call.server.definitions.found_meta.as_ref();
-    #[cfg(not(feature = "client"))]
-    let meta = None;
     respond(call, "complete", serialize(call, result), Some(hint), meta)
 }
 
 /// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
-pub(super) fn kept_list(call: &Call, kind: Cacheable, cursor: Option<&str>) -> Option<Outcome> {
+pub(super) fn kept_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<Outcome> {
     let kept = kept_lists(call, kind, cursor)?;
     let json = kept.get(kind, call.cx.revision())?;
-    Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind)))
+    Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind.into())))
 }
 
 /// Returns the response with the list `kind`, and keeps the list if it is the same for all callers.
 pub(super) fn complete_list(
     call: &Call,
-    kind: Cacheable,
+    kind: ListKind,
     cursor: Option<&str>,
     list: impl Serialize,
     hint: CacheHint,
@@ -92,7 +90,7 @@ pub(super) fn complete_list(
 }
 
 /// Returns the store for the list `kind`, if the server may keep this list and the request has no cursor.
-fn kept_lists<'a>(call: &'a Call, kind: Cacheable, cursor: Option<&str>) -> Option<&'a KeptLists> {
+fn kept_lists<'a>(call: &'a Call, kind: ListKind, cursor: Option<&str>) -> Option<&'a KeptLists> {
     call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr.
 
+use edge_json::{Kind, Value, object};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -12,7 +13,6 @@ use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::rounds::{Answered, Earlier, Unsendable};
 use crate::call::session_required::SessionRequired;
-use crate::json::{Kind, Value, object};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;

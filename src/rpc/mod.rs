@@ -1,27 +1,13 @@
 //! One JSON-RPC request in, one response out: a function for each method.
 //!
-//! | module | content |
-//! |---|---|
-//! | `resolve` | the lookup of the method and its target, once for each request |
-//! | `dispatch` | the dispatch of a request to the function of its method |
-//! | `call` | the data that all methods need |
-//! | `prepared` | requests with parsed parameters |
-//! | `lifecycle` | `initialize`, `ping`, `logging/setLevel` |
-//! | `discover` | `server/discover` |
-//! | `tool_methods` | `tools/list`, `tools/call` |
-//! | `resource_methods` | `resources/list`, `resources/templates/list`, `resources/read` |
-//! | `prompt_versions` | the lookup of a prompt by name and version |
-//! | `prompt_methods` | `prompts/list`, `prompts/get` |
-//! | `completion` | `completion/complete` |
-//! | `params` | the reading of parameters |
-//! | `pagination` | pagination of lists |
-//! | `envelope` | the common members of results |
-//! | `handler_error` | the conversion of handler errors to JSON-RPC errors |
-//! | `input_required` | input requests and their answers |
-//! | `request_state` | the encrypted state that a client sends back in the next round of a call |
+//! `resolve` finds the method of a request and its target, once. `dispatch` calls the function of the method: `lifecycle` and `discover`,
+//! `tool_methods`, `resource_methods`, `prompt_methods` (with `prompt_versions`), or `completion`. A request is answered in two phases. In
+//! the first phase, a method reads its `params` while the body is in memory, and becomes a `prepared` request. The second phase runs the
+//! handler, without the body. `call` has the data that both phases share. `envelope` adds the common members to a result, and `pagination`
+//! divides lists. `handler_error` converts the error of a handler. If a handler asks the client, `input_required` is the result, and the
+//! client sends the encrypted `request_state` back in the next round.
 //!
-//! The table in [`protocol::method`](crate::protocol::method) lists the methods of each revision. A request is answered in two phases. The
-//! first phase reads the parameters while the body is in memory. The second phase runs the handler, without the body.
+//! The table in [`protocol::method`](crate::protocol::method) lists the methods of each revision.
 
 mod call;
 mod completion;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Kind, Value};
+use edge_json::{Kind, Value};
+
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::text::shortened;

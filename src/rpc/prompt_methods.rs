@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use edge_json::{Document, JsonLimits, write};
 use futures::FutureExt;
 use serde::Serialize;
 
@@ -18,13 +19,12 @@ use super::resolve::{Target, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
-use crate::json::{Document, JsonLimits, write};
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, PromptDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
-use crate::server::cache::Cacheable;
+use crate::server::list::ListKind;
 use crate::server::prompt::{Prompt, PromptFuture};
 
 /// The member of `_meta` with the versions of a prompt.
@@ -47,7 +47,7 @@ struct GetPromptResult<'a> {
 
 /// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, Cacheable::Prompts, cursor) {
+    if let Some(response) = envelope::kept_list(call, ListKind::Prompts, cursor) {
         return response;
     }
     let mut names: Vec<&str> = Vec::new();
@@ -66,8 +66,8 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
     }
     let prompts = shown.iter().map(|(prompt, versions, arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
-    let hint = call.server.definitions.cache_of(Cacheable::Prompts);
-    envelope::complete_list(call, Cacheable::Prompts, cursor, result, hint)
+    let hint = call.server.definitions.cache_of(ListKind::Prompts.into());
+    envelope::complete_list(call, ListKind::Prompts, cursor, result, hint)
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {

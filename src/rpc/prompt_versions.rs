@@ -5,7 +5,8 @@
 
 use std::rc::Rc;
 
-use crate::json::object;
+use edge_json::object;
+
 use crate::protocol::error::RpcError;
 use crate::server::builder::McpServer;
 use crate::server::prompt::Prompt;
@@ -42,9 +43,8 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
     if let Some(prompt) = select(server, name, version) {
         return Ok(prompt.clone());
     }
-    #[cfg(feature = "client")]
     if version.is_none()
-        && let Some(prompt) = server.definitions.sources.prompt(name).filter(|prompt| server.shows(&prompt.access))
+        && let Some(prompt) = server.prompt_of_sources(name)
     {
         return Ok(prompt);
     }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
+use edge_json::{Document, JsonLimits, Value, canonical, write};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -18,7 +19,6 @@ use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::step_memory::Finished;
-use crate::json::{Document, JsonLimits, Value, canonical, write};
 use crate::protocol::message::Request;
 
 /// The version of the format.

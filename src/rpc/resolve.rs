@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use edge_json::object;
+
 use super::call::Call;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
-use crate::json::object;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
@@ -119,10 +120,7 @@ fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Re
         Found::Target(target) => Some(target),
         // A source must not answer for a hidden item either.
         Found::Hidden => None,
-        #[cfg(feature = "client")]
-        Found::Nothing => server.definitions.sources.resource(&uri).map(Target::Resource),
-        #[cfg(not(feature = "client"))]
-        Found::Nothing => None,
+        Found::Nothing => server.resource_of_sources(&uri).map(Target::Resource),
     };
     found.ok_or_else(|| resource_not_found(revision, &uri))
 }
@@ -140,10 +138,14 @@ fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcErr
             if let Some(template) = named {
                 return Ok(Target::Template(template.clone(), BTreeMap::new()));
             }
-            match find(server, &uri) {
-                Found::Target(target) => Ok(target),
-                Found::Hidden | Found::Nothing => Err(unknown_template(&uri)),
-            }
+            let found = match find(server, &uri) {
+                Found::Target(target) => Some(target),
+                Found::Hidden => None,
+                Found::Nothing => {
+                    server.template_of_sources(&uri).map(|template| Target::Template(template, BTreeMap::new()))
+                }
+            };
+            found.ok_or_else(|| unknown_template(&uri))
         }
         _ => Err(RpcError::invalid_params("`params.ref.type` must be \"ref/prompt\" or \"ref/resource\"")),
     }

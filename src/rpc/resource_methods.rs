@@ -21,6 +21,7 @@ use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::server::access::permits;
 use crate::server::cache::{CacheHint, Cacheable};
+use crate::server::list::ListKind;
 use crate::server::resource::ContentsFuture;
 use crate::text::Text;
 
@@ -52,15 +53,15 @@ pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work
 }
 
 async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError> {
-    let call = call.with_sources(Cacheable::Resources).await;
-    if let Some(response) = envelope::kept_list(&call, Cacheable::Resources, cursor.as_deref()) {
+    let call = call.with_sources(ListKind::Resources).await;
+    if let Some(response) = envelope::kept_list(&call, ListKind::Resources, cursor.as_deref()) {
         return response.map(Reply::Response);
     }
     let mut resources = Vec::new();
     for resource in call.server.resources().filter(|resource| call.lists(&resource.access)) {
         resources.push(Cow::Borrowed(&resource.description));
     }
-    let mut cache = call.server.definitions.cache_of(Cacheable::Resources);
+    let mut cache = call.server.definitions.cache_of(ListKind::Resources.into());
     for template in call.server.templates().filter(|template| call.lists(&template.access)) {
         let Some(list) = &template.list else { continue };
         cache = cache.for_this_caller();
@@ -76,12 +77,12 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     }
     let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_list(&call, Cacheable::Resources, cursor.as_deref(), result, cache).map(Reply::Response)
+    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, cache).map(Reply::Response)
 }
 
 /// Answers `resources/templates/list`.
 pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, Cacheable::ResourceTemplates, cursor) {
+    if let Some(response) = envelope::kept_list(call, ListKind::ResourceTemplates, cursor) {
         return response;
     }
     let mut templates = Vec::new();
@@ -90,8 +91,8 @@ pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> Outcome {
     }
     let (resource_templates, next_cursor) = page(call, cursor, templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
-    let hint = call.server.definitions.cache_of(Cacheable::ResourceTemplates);
-    envelope::complete_list(call, Cacheable::ResourceTemplates, cursor, result, hint)
+    let hint = call.server.definitions.cache_of(ListKind::ResourceTemplates.into());
+    envelope::complete_list(call, ListKind::ResourceTemplates, cursor, result, hint)
 }
 
 /// Answers `resources/read`.

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use edge_json::Document;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -18,14 +19,13 @@ use super::resolve::{Target, wrong_target};
 use super::{envelope, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
-use crate::json::Document;
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Feature, Revision};
 use crate::schema::SchemaError;
-use crate::server::cache::Cacheable;
 use crate::server::execute::{Executed, execute};
+use crate::server::list::ListKind;
 use crate::server::tool::Tool;
 use crate::text::Text;
 
@@ -39,7 +39,7 @@ struct ListToolsResult<'a> {
 
 /// Answers `tools/list`. The order is the order of registration.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, Cacheable::Tools, cursor) {
+    if let Some(response) = envelope::kept_list(call, ListKind::Tools, cursor) {
         return response;
     }
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
@@ -59,8 +59,8 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
         annotations: annotations(tool, revision),
     });
     let result = ListToolsResult { tools: tools.collect(), next_cursor };
-    let hint = call.server.definitions.cache_of(Cacheable::Tools);
-    envelope::complete_list(call, Cacheable::Tools, cursor, result, hint)
+    let hint = call.server.definitions.cache_of(ListKind::Tools.into());
+    envelope::complete_list(call, ListKind::Tools, cursor, result, hint)
 }
 
 /// Returns the annotations, if there are any. In revisions in which tools have no title, the annotations include the title.

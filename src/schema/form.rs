@@ -2,10 +2,10 @@
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema": a flat object of strings, numbers, booleans and choices.
 
+use edge_json::{object, write};
 use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
-use crate::json::{object, write};
 
 impl Schema {
     /// Converts the schema to the schema of a form.
@@ -19,7 +19,7 @@ impl Schema {
                 .ok_or_else(|| format!("a form does not support the field `{name}`: {}", write::text(property)))?;
             properties.insert(name.clone(), field);
         }
-        let required = self.value.get("required").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+        let required = self.value().get("required").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
         Ok(object(vec![("type", "object".into()), ("properties", properties.into()), ("required", required)]))
     }
 }

@@ -11,8 +11,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::error::SchemaError;
-use super::types::Type;
+use edge_json_schema::{SchemaError, Type};
 
 /// The keyword that marks an argument.
 pub(super) const KEYWORD: &str = "x-mcp-header";

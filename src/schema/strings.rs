@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use edge_json::number::Number;
 use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
-use crate::json::number::Number;
 use crate::protocol::description::PromptArgument;
 
 impl Schema {
@@ -13,7 +13,7 @@ impl Schema {
     pub(crate) fn as_arguments(&self) -> Vec<PromptArgument> {
         let mut arguments = Vec::new();
         let Some(properties) = self.properties() else { return arguments };
-        let required = self.value.get("required").and_then(Value::as_array);
+        let required = self.value().get("required").and_then(Value::as_array);
         for (name, property) in properties {
             let mut argument = PromptArgument::new(name.clone());
             if let Some(description) = property.get("description").and_then(Value::as_str) {
@@ -43,7 +43,7 @@ impl Schema {
         &self,
         arguments: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, str>)>,
     ) -> Value {
-        let open = self.value.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
+        let open = self.value().get("additionalProperties").is_some_and(|others| *others != Value::Bool(false));
         let mut object = Map::new();
         for (name, text) in arguments {
             let property = self.properties().and_then(|properties| properties.get(&*name));

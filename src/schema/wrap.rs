@@ -3,20 +3,20 @@
 //! Up to 2025-11-25 structured content must be an object. A client rejects the whole list of tools if one output schema is for another
 //! type. For these revisions other values are wrapped: they become the member `result` of an object.
 
+use edge_json::{object, write};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Schema;
-use crate::json::{object, write};
 
 impl Schema {
     /// Returns the schema of the wrapped value, or this schema if it is for objects.
     pub(crate) fn json_of_object(&self) -> &RawValue {
         if self.is_of_objects() {
-            return &self.json;
+            return self.json();
         }
         self.wrapped.get_or_init(|| {
-            let mut result = self.value.clone();
+            let mut result = self.value().clone();
             // References are relative to the root of the document, which is now the wrapper.
             let definitions = result.as_object_mut().and_then(|schema| schema.remove("$defs"));
             let properties = object(vec![("result", result)]);
@@ -28,7 +28,7 @@ impl Schema {
                 schema.insert("$defs".into(), definitions);
             }
             // Serializing a JSON value does not fail.
-            write::to_raw_value(&wrapped).unwrap_or_else(|_| self.json.clone())
+            write::to_raw_value(&wrapped).unwrap_or_else(|_| self.json().to_owned())
         })
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
 
     #[derive(JsonSchema)]
     #[allow(dead_code)]
@@ -89,7 +89,7 @@ mod tests {
         let text = r#"{"result":{"Node":[{"Leaf":1},{"Node":[]}]}}"#;
         let check = |text: &str| {
             let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
-            recompiled.validate(document.root())
+            recompiled.validate_within(document.root(), &super::super::CheckSteps::default())
         };
         assert_eq!(check(text), Vec::<String>::new());
         assert!(!check(r#"{"result":{"Node":[{"Leaf":1},{"Node":[7]}]}}"#).is_empty());

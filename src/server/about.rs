@@ -4,21 +4,27 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
-use super::tool::{Origin, Tool};
-use crate::registry::about::About;
-use crate::registry::{Package, Remote, Repository, ServerDetail, ServerInfo, ServerJson};
+use super::tool::{Tool, ToolType};
+use crate::protocol::description::Implementation;
+use crate::registry::about::{About, blank_problem, id, id_problem, registry_name_problem};
+use crate::registry::{Package, Remote, Repository, ServerJson};
 use crate::text::Text;
 
 impl McpServerBuilder {
+    /// Returns the data about the server, and stores the problem of a new value if it is the first one.
     #[inline(never)]
-    fn about(&mut self) -> &mut About {
-        self.definitions.about.get_or_insert_default()
+    fn about(&mut self, problem: Option<String>) -> &mut About {
+        let about = self.definitions.about.get_or_insert_default();
+        about.problem = about.problem.take().or(problem);
+        about
     }
 
     /// Sets the id of the server. The text is reduced to the letters a-z and digits in lower case, with a `-` between
     /// words. The default is derived from the server's name.
     pub fn id(mut self, id: impl Into<Text>) -> Self {
-        self.about().id = Some(id.into());
+        let id = id.into();
+        let problem = id_problem(&id);
+        self.about(problem).id = Some(id);
         self
     }
 
@@ -26,44 +32,129 @@ impl McpServerBuilder {
     /// domain that its publisher owns, and a name within it. Without it, [`server_json`](McpServer::server_json)
     /// derives a name from the server's URL.
     pub fn registry_name(mut self, name: impl Into<Text>) -> Self {
-        self.about().registry_name = Some(name.into());
+        let name = name.into();
+        let problem = registry_name_problem(&name, &self.definitions.info.version);
+        self.about(problem).registry_name = Some(name);
         self
     }
 
     /// Sets the repository of the source code.
     pub fn repository(mut self, repository: Repository) -> Self {
-        self.about().repository = Some(repository);
+        let problem = repository.problem();
+        self.about(problem).repository = Some(repository);
         self
     }
 
     /// Sets the release date of this version, such as `2026-07-28`. There is no default.
     pub fn release_date(mut self, date: impl Into<Text>) -> Self {
-        self.about().release_date = Some(date.into());
+        let date = date.into();
+        let problem = blank_problem(&date, "release date");
+        self.about(problem).release_date = Some(date);
         self
     }
 
     /// Sets whether this version is the latest one. The default is `true`.
     pub fn is_latest(mut self, is_latest: bool) -> Self {
-        self.about().is_outdated = !is_latest;
+        self.about(None).is_outdated = !is_latest;
         self
     }
 
     /// Sets the registry of the recommended package, such as `npm` or `docker`.
     pub fn canonical_package(mut self, registry: impl Into<Text>) -> Self {
-        self.about().canonical_package = Some(registry.into());
+        let registry = registry.into();
+        let problem = blank_problem(&registry, "canonical package");
+        self.about(problem).canonical_package = Some(registry);
         self
     }
 
     /// Adds a package that runs the server elsewhere.
     pub fn package(mut self, package: Package) -> Self {
-        self.about().packages.push(package);
+        let problem = package.problem();
+        self.about(problem).packages.push(package);
         self
     }
 
     /// Adds a URL at which the server runs. The default is the URL of the endpoint.
     pub fn remote(mut self, remote: Remote) -> Self {
-        self.about().remotes.push(remote);
+        let problem = remote.problem();
+        self.about(problem).remotes.push(remote);
         self
+    }
+}
+
+/// The identity of a server. The serialized members have the names of the first drafts of the MCP registry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// A slug that identifies the server.
+    pub id: String,
+    /// The name.
+    pub name: Text,
+    /// The description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Text>,
+    /// The source repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<Repository>,
+    /// The version.
+    pub version_detail: VersionDetail,
+}
+
+/// The version of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VersionDetail {
+    /// The version, in any scheme.
+    pub version: Text,
+    /// The release date, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_date: Option<Text>,
+    /// Whether this is the latest version.
+    pub is_latest: bool,
+}
+
+/// The identity of a server, its packages and its remotes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerDetail {
+    /// The identity.
+    #[serde(flatten)]
+    pub info: ServerInfo,
+    /// The registry of the recommended package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package_canonical: Option<Text>,
+    /// Packages that run the server elsewhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<Package>,
+    /// The URLs at which the server runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<Remote>,
+}
+
+impl ServerInfo {
+    fn new(info: &Implementation, about: Option<&About>) -> Self {
+        Self {
+            id: id(info, about),
+            name: info.name.clone(),
+            description: info.description.clone(),
+            repository: about.and_then(|about| about.repository.clone()),
+            version_detail: VersionDetail {
+                version: info.version.clone(),
+                release_date: about.and_then(|about| about.release_date.clone()),
+                is_latest: about.is_none_or(|about| !about.is_outdated),
+            },
+        }
+    }
+}
+
+impl ServerDetail {
+    fn new(info: &Implementation, about: Option<&About>) -> Self {
+        Self {
+            info: ServerInfo::new(info, about),
+            package_canonical: about.and_then(|about| about.canonical_package.clone()),
+            packages: about.map_or_else(Vec::new, |about| about.packages.clone()),
+            remotes: about.map_or_else(Vec::new, |about| about.remotes.clone()),
+        }
     }
 }
 
@@ -96,17 +187,6 @@ pub struct ToolInfo {
     pub tool_type: Option<ToolType>,
 }
 
-/// The origin of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ToolType {
-    /// An [agent](crate::Agent).
-    Agent,
-    /// A [workflow](crate::Workflow).
-    Workflow,
-}
-
 impl ToolInfo {
     /// Describes `tool`. Returns `None` if one of its schemas is invalid. [`build`](McpServerBuilder::build) rejects such a tool.
     fn of(tool: &Tool) -> Option<Self> {
@@ -117,11 +197,7 @@ impl ToolInfo {
             description: tool.metadata.description.clone(),
             input_schema: input.json().to_owned(),
             output_schema: output.map(|schema| schema.json().to_owned()),
-            tool_type: match tool.origin {
-                Origin::Tool => None,
-                Origin::Agent { .. } => Some(ToolType::Agent),
-                Origin::Workflow { .. } => Some(ToolType::Workflow),
-            },
+            tool_type: tool.origin.as_ref().map(|origin| origin.tool_type),
         })
     }
 }
@@ -147,8 +223,10 @@ impl McpServer {
         ServerDetail::new(&self.definitions.info, self.definitions.about.as_deref())
     }
 
-    /// Returns the description of this server for the MCP registry, in its schema of 2025-12-11. Returns `None` if the server has neither a
-    /// [registry name](McpServerBuilder::registry_name), nor a URL from which a name can be derived.
+    /// Returns the description of this server for the MCP registry, in its schema of 2025-12-11.
+    ///
+    /// Returns `None` if the description would have no name: the server has no
+    /// [registry name](McpServerBuilder::registry_name), and no URL from which a name can be derived.
     ///
     /// `own_url` is the URL of the endpoint. It is the remote if no remote is configured. Values that the registry does not accept are
     /// adapted or left out: a title or description of more than 100 characters is cut at a word, a missing description becomes the

@@ -5,12 +5,13 @@
 
 use std::rc::Rc;
 
+use edge_json::Value;
+
 use super::shown_arguments::shown;
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
-use crate::json::Value;
 use crate::limits::{APPROVAL_CHARACTERS, APPROVAL_QUESTION_CHARACTERS};
 use crate::text::{Text, sentence};
 
@@ -67,7 +68,7 @@ pub fn message(question: &str, name: &str, arguments: Value<'_>) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::message;
-    use crate::json::Document;
+    use edge_json::Document;
 
     #[test]
     fn the_question_is_one_line() {

@@ -4,8 +4,9 @@ use std::future::Future;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
-#[cfg(feature = "client")]
-use futures::{FutureExt, future::LocalBoxFuture};
+use edge_uri_template::normalized;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde_json::{Map, Value};
 
 use super::access::Access;
@@ -13,10 +14,10 @@ use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::hook::{Hooks, ToolEvent};
 use super::kept_lists::KeptLists;
+use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
-#[cfg(feature = "client")]
-use super::source::{Source, Sources};
+use super::source::{Source, add_new, after};
 use super::tool::{Origin, Tool};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -25,7 +26,6 @@ use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
 use crate::text::Text;
-use crate::uri_template::normalized;
 
 /// A server: the tools, resources and prompts that one request can use.
 ///
@@ -61,20 +61,18 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
-    /// Adds the items that the sources find for `list`, except for those that have the name of an item of the server itself.
+    /// Adds the items that the sources find for `list`, except for those whose names are in use.
     ///
     /// The server gets its own copy of the definitions. So the code that looks items up does not know sources, and costs nothing without
     /// them.
-    #[cfg(feature = "client")]
-    async fn with_found(self, list: Cacheable, cx: Context) -> Self {
-        let mut definitions = Definitions::clone(&self.definitions);
-        let Definitions { tools, resources, templates, prompts, sources, found_meta, .. } = &mut definitions;
+    async fn with_found(self, sources: Rc<dyn Source>, list: ListKind, cx: Context) -> Self {
         let found = sources.find(list, &cx).await;
-        *found_meta = found.meta();
-        add(tools, found.tools, |own, tool| own.metadata.name == tool.metadata.name);
-        add(resources, found.resources, |own, it| own.description.uri == it.description.uri);
-        add(templates, found.templates, |own, it| own.description.uri_template == it.description.uri_template);
-        add(prompts, found.prompts, |own, prompt| own.metadata.name == prompt.metadata.name);
+        let mut definitions = Definitions::clone(&self.definitions);
+        definitions.found_meta = found.meta();
+        add_new(&mut definitions.tools, found.tools, |tool| tool.metadata.name.to_string());
+        add_new(&mut definitions.resources, found.resources, |resource| resource.description.uri.to_string());
+        add_new(&mut definitions.templates, found.templates, |found| found.description.uri_template.to_string());
+        add_new(&mut definitions.prompts, found.prompts, |prompt| prompt.metadata.name.to_string());
         Self { definitions: Rc::new(definitions), ..self }
     }
 
@@ -96,8 +94,7 @@ impl McpServer {
     /// Returns the tool `name`, if the caller can see it.
     pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
         let tool = self.definitions.tool(name).cloned();
-        #[cfg(feature = "client")]
-        let tool = tool.or_else(|| self.definitions.sources.tool(name));
+        let tool = tool.or_else(|| self.definitions.source()?.tool(name).map(Rc::new));
         tool.filter(|tool| self.shows(&tool.access))
     }
 
@@ -116,6 +113,31 @@ impl McpServer {
         self.definitions.prompts.iter().filter(|prompt| self.shows(&prompt.access))
     }
 
+    /// Returns the resource of a source at `uri`, if the caller can see it. The server itself has no resource or template for `uri`.
+    pub(crate) fn resource_of_sources(&self, uri: &str) -> Option<Rc<Resource>> {
+        let resource = self.definitions.source()?.resource(uri)?;
+        self.shows(&resource.access).then(|| Rc::new(resource))
+    }
+
+    /// Returns the resource template of a source, if the caller can see it. A source does not serve a template of the server that the
+    /// caller cannot see.
+    pub(crate) fn template_of_sources(&self, uri_template: &str) -> Option<Rc<ResourceTemplate>> {
+        let source = self.definitions.source()?;
+        if self.definitions.templates.iter().any(|own| own.description.uri_template == uri_template) {
+            return None;
+        }
+        source.resource_template(uri_template).filter(|template| self.shows(&template.access)).map(Rc::new)
+    }
+
+    /// Returns the prompt of a source, if the caller can see it. A source does not serve a prompt of the server that the caller cannot see.
+    pub(crate) fn prompt_of_sources(&self, name: &str) -> Option<Rc<Prompt>> {
+        let source = self.definitions.source()?;
+        if self.definitions.prompts.iter().any(|own| own.metadata.name == name) {
+            return None;
+        }
+        source.prompt(name).filter(|prompt| self.shows(&prompt.access)).map(Rc::new)
+    }
+
     pub(crate) fn offers_tools(&self) -> bool {
         self.definitions.has_sources() || self.tools().next().is_some()
     }
@@ -130,19 +152,14 @@ impl McpServer {
 
     pub(crate) fn offers_completions(&self) -> bool {
         let of_prompts = self.prompts().any(|prompt| !prompt.completions.is_empty());
-        of_prompts || self.templates().any(|template| !template.completions.is_empty())
+        self.definitions.has_sources()
+            || of_prompts
+            || self.templates().any(|template| !template.completions.is_empty())
     }
 }
 
-/// Adds the items of `found` that are not the same as an item of `own`.
-#[cfg(feature = "client")]
-fn add<T>(own: &mut Vec<Rc<T>>, mut found: Vec<Rc<T>>, are_same: impl Fn(&T, &T) -> bool) {
-    found.retain(|item| !own.iter().any(|other| are_same(other, item)));
-    own.append(&mut found);
-}
-
 /// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
-#[cfg_attr(feature = "client", derive(Clone))]
+#[derive(Clone)]
 pub(crate) struct Definitions {
     pub info: Implementation,
     pub about: Option<Box<About>>,
@@ -159,21 +176,29 @@ pub(crate) struct Definitions {
     pub hooks: Hooks,
     /// Warnings about the definitions, for the log.
     pub warnings: Vec<String>,
+    /// The check of the resources. Only [`McpServerBuilder::resource`] sets it, so the wasm module of a server without resources does not
+    /// contain the check. The same holds for the next two fields.
+    pub(super) resource_check: Option<Check>,
+    pub(super) template_check: Option<Check>,
+    pub(super) prompt_check: Option<Check>,
     cache: CacheHint,
     caches: Vec<(Cacheable, CacheHint)>,
-    #[cfg(feature = "client")]
-    pub sources: Sources,
-    /// Asks the sources. Only [`McpServerBuilder::source`] sets it, so the module of a server without sources does not contain the code.
-    #[cfg(feature = "client")]
-    pub ask_sources: Option<AskSources>,
+    pub sources: Option<Sources>,
     /// The `_meta` of a list, if parts of a source failed.
-    #[cfg(feature = "client")]
     pub found_meta: Option<Map<String, Value>>,
 }
 
-/// Returns the server with the items that its sources find for a list.
-#[cfg(feature = "client")]
-pub(crate) type AskSources = fn(McpServer, Cacheable, Context) -> LocalBoxFuture<'static, McpServer>;
+type Check = fn(&Definitions) -> Result<(), BuildError>;
+
+/// The sources of a server. Only [`McpServerBuilder::source`] creates this value, so the wasm module of a server without sources does not
+/// contain the functions that it points to.
+#[derive(Clone)]
+pub(crate) struct Sources {
+    /// All sources as one.
+    pub all: Rc<dyn Source>,
+    /// Returns the server with the items that the sources find for a list.
+    pub add_found: fn(Rc<dyn Source>, McpServer, ListKind, Context) -> LocalBoxFuture<'static, McpServer>,
+}
 
 impl Definitions {
     fn new(info: Implementation) -> Self {
@@ -191,24 +216,23 @@ impl Definitions {
             lists_all: false,
             hooks: Hooks::default(),
             warnings: Vec::new(),
+            resource_check: None,
+            template_check: None,
+            prompt_check: None,
             cache: CacheHint::NONE,
             caches: Vec::new(),
-            #[cfg(feature = "client")]
-            sources: Sources::default(),
-            #[cfg(feature = "client")]
-            ask_sources: None,
-            #[cfg(feature = "client")]
+            sources: None,
             found_meta: None,
         }
     }
 
     /// Returns whether there are sources. Their items are not known before a request asks for them.
     pub(crate) fn has_sources(&self) -> bool {
-        #[cfg(feature = "client")]
-        let has_sources = self.ask_sources.is_some();
-        #[cfg(not(feature = "client"))]
-        let has_sources = false;
-        has_sources
+        self.sources.is_some()
+    }
+
+    fn source(&self) -> Option<&dyn Source> {
+        self.sources.as_ref().map(|sources| &*sources.all)
     }
 
     /// Returns whether a tool may ask for approval.
@@ -236,19 +260,19 @@ impl Definitions {
     /// Removes each tool of an agent or a workflow that has the same name as an explicitly added tool.
     #[inline(never)]
     fn prefer_explicit_tools(&mut self) {
-        let is_derived = |tool: &Tool| tool.origin != Origin::Tool;
-        if !self.tools.iter().any(|tool| is_derived(tool)) {
+        if self.tools.iter().all(|tool| tool.origin.is_none()) {
             return;
         }
         let mut explicit = Vec::new();
-        for tool in self.tools.iter().filter(|tool| !is_derived(tool)) {
+        for tool in self.tools.iter().filter(|tool| tool.origin.is_none()) {
             explicit.push(tool.metadata.name.clone());
         }
         let warnings = &mut self.warnings;
         self.tools.retain(|tool| {
-            let is_replaced = is_derived(tool) && explicit.contains(&tool.metadata.name);
+            let Some(Origin { kind, key, .. }) = &tool.origin else { return true };
+            let is_replaced = explicit.contains(&tool.metadata.name);
             if is_replaced {
-                warnings.push(format!("the tool `{}` replaces the tool of {}", tool.metadata.name, tool.origin));
+                warnings.push(format!("the tool `{}` replaces the tool of the {kind} `{key}`", tool.metadata.name));
             }
             !is_replaced
         });
@@ -302,6 +326,7 @@ impl McpServerBuilder {
     /// Adds a resource.
     pub fn resource(mut self, resource: Resource) -> Self {
         self.definitions.resources.push(Rc::new(resource));
+        self.definitions.resource_check = Some(Definitions::check_resources);
         self
     }
 
@@ -309,20 +334,24 @@ impl McpServerBuilder {
     /// over a later one. URIs that differ only in percent-encoding are equal.
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
         self.definitions.templates.push(Rc::new(template));
+        self.definitions.template_check = Some(Definitions::check_templates);
         self
     }
 
     /// Adds a prompt, or a further version of a prompt.
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         self.definitions.prompts.push(Rc::new(prompt));
+        self.definitions.prompt_check = Some(Definitions::check_prompts);
         self
     }
 
     /// Adds a source of tools, resources and prompts that are not known yet, such as the tools of another MCP server.
-    #[cfg(feature = "client")]
     pub fn source(mut self, source: impl Source + 'static) -> Self {
-        self.definitions.sources.add(source);
-        self.definitions.ask_sources = Some(|server, list, cx| server.with_found(list, cx).boxed_local());
+        let others = self.definitions.sources.take().map(|sources| sources.all);
+        self.definitions.sources = Some(Sources {
+            all: after(others, source),
+            add_found: |sources, server, list, cx| server.with_found(sources, list, cx).boxed_local(),
+        });
         self
     }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::list::ListKind;
+
 /// A cache hint: how long a client may cache a result, and for which callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -51,12 +53,28 @@ impl CacheHint {
 
 /// A kind of result with a cache hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Cacheable {
+    /// The result of `server/discover`.
     Discover,
+    /// The list of tools.
     Tools,
+    /// The list of prompts.
     Prompts,
+    /// The list of resources.
     Resources,
+    /// The list of resource templates.
     ResourceTemplates,
+    /// The contents of resources.
     ReadResource,
+}
+
+impl From<ListKind> for Cacheable {
+    fn from(list: ListKind) -> Self {
+        match list {
+            ListKind::Tools => Self::Tools,
+            ListKind::Resources => Self::Resources,
+            ListKind::ResourceTemplates => Self::ResourceTemplates,
+            ListKind::Prompts => Self::Prompts,
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::any::TypeId;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::tool::{Origin, Tool};
+use super::tool::Tool;
 use crate::text::Text;
 
 /// The properties of a tool that determine the result of its checks.
@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// Returns whether these tools, in this order, were checked before and are valid.
-pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
+pub(super) fn are_checked(tools: &[Rc<Tool>]) -> bool {
     LAST.with_borrow(|last| {
         let is_known = |(tool, checked): (&Rc<Tool>, &Checked)| {
             handler_of(tool) == Some(checked.handler)
@@ -37,7 +37,7 @@ pub(super) fn contain(tools: &[Rc<Tool>]) -> bool {
     })
 }
 
-/// Stores these tools, which are valid, for later calls of [`contain`].
+/// Stores these tools, which are valid, for later calls of [`are_checked`].
 #[inline(never)]
 pub(super) fn remember(tools: &[Rc<Tool>]) {
     let checked = |tool: &Rc<Tool>| {
@@ -55,6 +55,6 @@ pub(super) fn remember(tools: &[Rc<Tool>]) {
 
 /// Returns the type of the handler, or `None` for a tool that has to be checked each time.
 fn handler_of(tool: &Tool) -> Option<TypeId> {
-    let is_plain = tool.origin == Origin::Tool && tool.metadata.icons.is_empty();
+    let is_plain = tool.origin.is_none() && tool.metadata.icons.is_empty();
     if is_plain { tool.handler.type_with_schemas() } else { None }
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_uri_template::{has_scheme, normalized};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
@@ -10,12 +11,12 @@ use super::builder::Definitions;
 use super::cache::{CacheHint, Cacheable};
 use super::checked_tools;
 use super::completion::Completions;
+use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
 use crate::auth::scopes;
 use crate::protocol::description::{Icon, Metadata, is_blank};
-use crate::uri_template::{has_scheme, normalized};
 
 const TWICE: &str = "is added twice";
 
@@ -24,42 +25,57 @@ impl Definitions {
     pub(super) fn check(&self) -> Result<(), BuildError> {
         let info = &self.info;
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
-            refuse("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;
+            check_item("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;
         }
-        refuse("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
-        refuse("server", &info.name, icon_problem(&info.icons))?;
+        check_item("server", &info.name, unless(info.version.len() <= 255, "has a version of more than 255 bytes"))?;
+        check_item("server", &info.name, icon_problem(&info.icons))?;
         if let Some(about) = &self.about {
-            refuse("server", &info.name, about.problem(info))?;
+            check_item("server", &info.name, about.problem.clone())?;
         }
         for (name, settings) in &self.extensions {
             let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
-            refuse("extension", name, unless(fits && settings.is_object(), problem))?;
+            check_item("extension", name, unless(fits && settings.is_object(), problem))?;
         }
-        if !checked_tools::contain(&self.tools) {
+        if !checked_tools::are_checked(&self.tools) {
             self.check_tools()?;
             checked_tools::remember(&self.tools);
         }
+        for check in [self.resource_check, self.template_check, self.prompt_check].into_iter().flatten() {
+            check(self)?;
+        }
+        self.check_caching()
+    }
+
+    pub(super) fn check_resources(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
         for (resource, uri) in self.resources.iter().zip(&uris) {
             let problem = resource_problem(resource).or_else(|| unless(seen.insert(&**uri), TWICE));
-            refuse("resource", &resource.description.uri, problem)?;
+            check_item("resource", &resource.description.uri, problem)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn check_templates(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.templates.len(), FxBuildHasher);
         for template in &self.templates {
             let name = &*template.description.uri_template;
             let problem = template_problem(template).or_else(|| unless(seen.insert(name), TWICE));
-            refuse("resource template", name, problem)?;
+            check_item("resource template", name, problem)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn check_prompts(&self) -> Result<(), BuildError> {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.prompts.len(), FxBuildHasher);
         for (nth, prompt) in self.prompts.iter().enumerate() {
             let name = &*prompt.metadata.name;
             let earlier = if seen.insert(name) { None } else { self.prompts.get(..nth) };
             let problem = prompt_problem(prompt).or_else(|| version_problem(prompt, earlier.unwrap_or_default()));
-            refuse("prompt", name, problem)?;
+            check_item("prompt", name, problem)?;
         }
-        self.check_caching()
+        Ok(())
     }
 
     #[inline(never)]
@@ -67,26 +83,16 @@ impl Definitions {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
         for tool in &self.tools {
             let name = &*tool.metadata.name;
-            if let Origin::Agent { key, problem, tools } = &tool.origin {
-                let missing = || tools.iter().find(|name| self.tool(name).is_none());
-                let missing =
-                    || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
-                refuse("agent", key, problem.clone().or_else(missing))?;
+            if let Some(Origin { kind, key, problem, .. }) = &tool.origin {
+                check_item(kind, key, problem(&|name| self.tool(name).is_some()))?;
             }
-            if let Origin::Workflow { key, is_blank: true } = &tool.origin {
-                return Err(BuildError::new(
-                    "workflow",
-                    key,
-                    "has an empty description; a model needs it to choose a workflow",
-                ));
-            }
-            refuse("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
+            check_item("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
         Ok(())
     }
 
     /// Returns the lists that are the same for all callers and in all requests.
-    pub(super) fn general_lists(&self) -> Vec<Cacheable> {
+    pub(super) fn general_lists(&self) -> Vec<ListKind> {
         let mut lists = Vec::new();
         // A page depends on its cursor, so pages are not cached. Sources can change.
         if self.page_size.is_some() || self.has_sources() {
@@ -96,10 +102,10 @@ impl Definitions {
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
         // The list function of a template may return other resources each time, so the list of resources is not cached.
         let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
-        add(Cacheable::ResourceTemplates, templates_are_general);
-        add(Cacheable::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
-        add(Cacheable::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
-        add(Cacheable::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
+        add(ListKind::ResourceTemplates, templates_are_general);
+        add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
+        add(ListKind::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
+        add(ListKind::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
         lists
     }
 
@@ -129,14 +135,14 @@ impl Definitions {
             (Cacheable::ReadResource, "resources/read", contents_differ),
         ] {
             let problem = || format!("has a public cache hint for {name}, but its result differs between callers");
-            refuse("server", &self.info.name, (differs && self.cache_of(result).is_public()).then(problem))?;
+            check_item("server", &self.info.name, (differs && self.cache_of(result).is_public()).then(problem))?;
         }
         Ok(())
     }
 }
 
-/// Returns an error about the item if there is a problem with it.
-fn refuse(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
+/// Checks an item: a problem with it becomes an error about the item. `problem` is the predicate of the error's sentence.
+fn check_item(kind: &'static str, name: &str, problem: Option<String>) -> Result<(), BuildError> {
     problem.map_or(Ok(()), |problem| Err(BuildError::new(kind, name, problem)))
 }
 

@@ -1,11 +1,11 @@
 //! A tool call: checks of the arguments, hooks, handler and deadline, and checks of the result.
 
-#[cfg(feature = "client")]
 use std::any::Any;
 use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -21,7 +21,6 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
-use crate::json::{Document, JsonLimits, Kind, Value, write};
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::Text;
@@ -229,18 +228,13 @@ impl McpServer {
     /// deeply.
     ///
     /// ```
-    /// use std::rc::Rc;
-    ///
-    /// use edge_mcp::host::Host;
-    /// use edge_mcp::{Context, McpServer, RequestInfo, Tool, HandlerError};
+    /// use edge_mcp::{Context, HandlerError, McpServer, Tool};
     /// use serde_json::json;
     ///
-    /// async fn greeting(host: Rc<dyn Host>) -> Result<String, HandlerError> {
+    /// async fn greeting(cx: &Context) -> Result<String, HandlerError> {
     ///     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
     ///     let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
-    ///     let (head, ()) = http::Request::new(()).into_parts();
-    ///     let cx = Context::native(RequestInfo::new(Rc::new(head), None), host);
-    ///     Ok(server.execute_tool("greet", json!({}), &cx).await?.text())
+    ///     Ok(server.execute_tool("greet", json!({}), cx).await?.text())
     /// }
     /// ```
     pub async fn execute_tool(
@@ -294,7 +288,6 @@ impl McpServer {
     }
 }
 
-#[cfg(feature = "client")]
 impl McpServer {
     /// Returns the server whose tools the handler of `cx` can call.
     pub(crate) fn of(cx: &Context) -> Option<Rc<Self>> {

@@ -1,6 +1,19 @@
-//! Return types of list and completion functions.
+//! The kinds of lists, and the return types of list and completion functions.
 
 use crate::call::error::{HandlerError, IntoHandlerError};
+
+/// A kind of list that a server has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    /// The list of `tools/list`.
+    Tools,
+    /// The list of `resources/list`.
+    Resources,
+    /// The list of `resources/templates/list`.
+    ResourceTemplates,
+    /// The list of `prompts/list`.
+    Prompts,
+}
 
 /// A list, or a `Result` of one: the return types of the functions of [`Completion::with`](crate::Completion::with) and
 /// [`ResourceTemplate::list`](crate::ResourceTemplate::list).

@@ -1,27 +1,13 @@
 //! The items of a server: tools, resources, prompts and completions.
 //!
-//! | module | content |
-//! |---|---|
-//! | `builder` | the server and its builder |
-//! | `definition` | the checks that run when a server is built |
-//! | `build_error` | the error of a server that cannot be built |
-//! | `about` | the description of a server |
-//! | `access` | visibility and scopes of an item |
-//! | `tool` | tools |
-//! | `approval` | approval of calls by a person |
-//! | `shown_arguments` | the arguments as the question for approval shows them |
-//! | `checked_tools` | the tools that passed the last check |
-//! | `kept_lists` | the cache of lists as JSON |
-//! | `tool_handler` | the handlers of tools, with their types erased |
-//! | `execute` | a call of a tool, from its arguments to its result |
-//! | `hook` | hooks that observe the calls of a tool |
-//! | `resource` | resources and resource templates |
-//! | `variables` | the variables of a URI, read into a type |
-//! | `list` | return types of functions that list or complete |
-//! | `prompt` | prompts and their versions |
-//! | `completion` | suggestions for arguments and variables |
-//! | `cache` | cache hints |
-//! | `source` | tools, resources and prompts that are not known when the server is built |
+//! The `builder` collects the items of a server: each `tool`, `resource` and `prompt`, with its `access` (visibility and scopes), and the
+//! functions of `completion` for its arguments. `definition` checks them when the server is built, and returns a `build_error`.
+//! `checked_tools` avoids this work if the last server had the same tools. A `source` adds items that are not known before a request.
+//!
+//! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
+//! the `tool_handler`, whose types are erased. `variables` reads the variables of a URI into the type of a handler, and `list` has the
+//! return types of functions that list or complete. `cache` has the cache hints of answers, and `kept_lists` has lists as JSON. `about`
+//! describes the server for other programs.
 
 pub(crate) mod about;
 pub(crate) mod access;
@@ -39,7 +25,6 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 mod shown_arguments;
-#[cfg(feature = "client")]
 pub(crate) mod source;
 pub(crate) mod tool;
 pub(crate) mod tool_handler;

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::Value;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -13,7 +14,6 @@ use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::{HandlerError, IntoHandlerError};
 use crate::call::handler::{Handler, Parameters, read};
-use crate::json::Value;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::description::{Metadata, PromptArgument, description_method, metadata_methods};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};

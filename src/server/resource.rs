@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use edge_uri_template::{UriTemplate, UriTemplateError};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -20,7 +21,6 @@ use crate::protocol::description::{
     Annotations, Metadata, ResourceDescription, ResourceTemplateDescription, description_method, metadata_methods,
 };
 use crate::text::Text;
-use crate::uri_template::{UriTemplate, UriTemplateError};
 
 /// The types that a resource's handler may return.
 ///

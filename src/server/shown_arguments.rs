@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use crate::json::{Kind, Value};
+use edge_json::{Kind, Value};
+
 use crate::text::is_deceptive;
 
 /// A string is not shortened to fewer characters.
@@ -111,7 +112,7 @@ fn is_filling(character: char, before: Option<char>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::shown;
-    use crate::json::{Document, JsonLimits};
+    use edge_json::{Document, JsonLimits};
 
     fn shown_text(json: &str, most: usize) -> Option<String> {
         shown(Document::parse(json.as_bytes(), JsonLimits::default()).expect("JSON").root(), most)

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use futures::future::LocalBoxFuture;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, join};
 use serde_json::{Map, Value};
 
-use super::cache::Cacheable;
+use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
-use crate::parallel::parallel;
 
 /// The member of a list's `_meta` that names the parts of sources that failed, such as servers.
 const MISSING: &str = "edge-mcp/missing";
@@ -34,6 +34,13 @@ pub trait Source {
         None
     }
 
+    /// Returns the resource template `uri_template`, or `None` if no template of this source can have this URI template. It sends nothing.
+    /// A server uses the template only to complete its variables.
+    fn resource_template(&self, uri_template: &str) -> Option<ResourceTemplate> {
+        let _ = uri_template;
+        None
+    }
+
     /// Returns the prompt `name`, or `None` if no prompt of this source can have this name. It sends nothing.
     fn prompt(&self, name: &str) -> Option<Prompt> {
         let _ = name;
@@ -41,7 +48,7 @@ pub trait Source {
     }
 
     /// Finds the items of one list for the caller of `cx`: the tools, resources, resource templates or prompts.
-    fn find(&self, list: Cacheable, cx: &Context) -> LocalBoxFuture<'static, Found>;
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found>;
 }
 
 /// The items that sources found for one list.
@@ -90,14 +97,14 @@ impl Found {
         self
     }
 
-    /// Adds the items of another source. An item whose name is in use is dropped.
-    fn add(&mut self, other: Self) {
-        let Self { tools, resources, templates, prompts, missing } = other;
-        add_new(&mut self.tools, tools, |tool| tool.metadata.name.to_string());
-        add_new(&mut self.resources, resources, |resource| resource.description.uri.to_string());
-        add_new(&mut self.templates, templates, |template| template.description.uri_template.to_string());
-        add_new(&mut self.prompts, prompts, |prompt| prompt.metadata.name.to_string());
-        self.missing.extend(missing);
+    /// Adds the items of another source.
+    fn add(mut self, mut other: Self) -> Self {
+        self.tools.append(&mut other.tools);
+        self.resources.append(&mut other.resources);
+        self.templates.append(&mut other.templates);
+        self.prompts.append(&mut other.prompts);
+        self.missing.extend(other.missing);
+        self
     }
 
     /// Returns the problems of the parts that failed.
@@ -112,7 +119,8 @@ impl Found {
     }
 }
 
-fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
+/// Adds the items of `others` whose names are not in use.
+pub(super) fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
     // `collect` would sort the names first, which needs more code.
     let mut names = BTreeSet::new();
     for item in &*items {
@@ -121,37 +129,37 @@ fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -
     items.extend(others.into_iter().filter(|other| names.insert(name_of(other))));
 }
 
-/// The sources of a server.
-#[derive(Clone, Default)]
-pub(crate) struct Sources(Vec<Rc<dyn Source>>);
+/// Returns `second` as a source that follows `first`. Items of `first` take precedence.
+pub(crate) fn after(first: Option<Rc<dyn Source>>, second: impl Source + 'static) -> Rc<dyn Source> {
+    let second = Rc::new(second);
+    match first {
+        Some(first) => Rc::new(Two(first, second)),
+        None => second,
+    }
+}
 
-impl Sources {
-    pub(crate) fn add(&mut self, source: impl Source + 'static) {
-        self.0.push(Rc::new(source));
+/// Two sources as one.
+struct Two(Rc<dyn Source>, Rc<dyn Source>);
+
+impl Source for Two {
+    fn tool(&self, name: &str) -> Option<Tool> {
+        self.0.tool(name).or_else(|| self.1.tool(name))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn resource(&self, uri: &str) -> Option<Resource> {
+        self.0.resource(uri).or_else(|| self.1.resource(uri))
     }
 
-    pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
-        self.0.iter().find_map(|source| source.tool(name)).map(Rc::new)
+    fn resource_template(&self, uri_template: &str) -> Option<ResourceTemplate> {
+        self.0.resource_template(uri_template).or_else(|| self.1.resource_template(uri_template))
     }
 
-    pub(crate) fn resource(&self, uri: &str) -> Option<Rc<Resource>> {
-        self.0.iter().find_map(|source| source.resource(uri)).map(Rc::new)
+    fn prompt(&self, name: &str) -> Option<Prompt> {
+        self.0.prompt(name).or_else(|| self.1.prompt(name))
     }
 
-    pub(crate) fn prompt(&self, name: &str) -> Option<Rc<Prompt>> {
-        self.0.iter().find_map(|source| source.prompt(name)).map(Rc::new)
-    }
-
-    /// Asks all sources at the same time. Their items are in the order of the sources.
-    pub(crate) async fn find(&self, list: Cacheable, cx: &Context) -> Found {
-        let found = parallel(self.0.iter().map(|source| source.find(list, cx)), usize::MAX).await;
-        found.into_iter().fold(Found::default(), |mut all, found| {
-            all.add(found);
-            all
-        })
+    /// Asks both sources at the same time.
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+        join(self.0.find(list, cx), self.1.find(list, cx)).map(|(first, second)| first.add(second)).boxed_local()
     }
 }

@@ -1,10 +1,11 @@
 //! Tools.
 
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
+
+use serde::Serialize;
 
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, permission};
@@ -59,31 +60,34 @@ pub struct Tool {
     pub(crate) handler: Box<dyn AnyToolHandler>,
     pub(crate) hooks: Hooks,
     pub(crate) approval: Option<Approval>,
-    pub(crate) origin: Origin,
+    /// `None` for a tool with a handler of its own.
+    pub(crate) origin: Option<Origin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
     pub(crate) problem: Option<String>,
 }
 
-/// The origin of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// A handler of the server.
-    #[default]
-    Tool,
-    /// An agent, with the problem of its definition and the tools that it calls.
-    Agent { key: String, problem: Option<String>, tools: Vec<Text> },
-    /// A workflow.
-    Workflow { key: String, is_blank: bool },
+/// The agent or workflow that a tool was made from.
+pub(crate) struct Origin {
+    pub tool_type: ToolType,
+    /// The word for the type, for messages.
+    pub kind: &'static str,
+    pub key: String,
+    /// Returns the problem with the definition. The parameter returns whether the server has the tool of a name.
+    pub problem: OriginProblem,
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tool => f.write_str("the tool itself"),
-            Self::Agent { key, .. } => write!(f, "the agent `{key}`"),
-            Self::Workflow { key, .. } => write!(f, "the workflow `{key}`"),
-        }
-    }
+/// The text is the predicate of a sentence.
+pub(crate) type OriginProblem = Box<dyn Fn(&dyn Fn(&str) -> bool) -> Option<String>>;
+
+/// The origin of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ToolType {
+    /// An [agent](crate::Agent).
+    Agent,
+    /// A [workflow](crate::Workflow).
+    Workflow,
 }
 
 impl Tool {
@@ -141,7 +145,7 @@ impl Tool {
             handler,
             hooks: Hooks::default(),
             approval: None,
-            origin: Origin::default(),
+            origin: None,
             problem: None,
         }
     }
@@ -215,7 +219,8 @@ impl Tool {
         self
     }
 
-    /// Sets the title in the annotations. Use it if this title differs from the [title](Self::title).
+    /// Sets the title in the annotations, for a tool with two titles. By default, the annotations contain the [title](Self::title) in the
+    /// revisions in which tools have no title, and none in others.
     #[must_use]
     pub fn annotated_title(mut self, title: impl Into<Text>) -> Self {
         self.annotations.title = Some(title.into());

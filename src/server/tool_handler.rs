@@ -4,6 +4,7 @@ use std::any::TypeId;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use edge_json::Value;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -11,7 +12,6 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters, read};
 use crate::call::result::{IntoToolResult, ToolResult};
-use crate::json::Value;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
 /// A handler with erased types, so that a server can hold handlers of different types.

@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use edge_json::number::Number;
+use edge_json::type_error::TypeError;
 use serde::Deserializer;
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
-
-use crate::json::number::Number;
-use crate::json::type_error::TypeError;
 
 /// Deserializes the variables into a `V`: a map, or a struct whose fields have the names of the variables.
 ///

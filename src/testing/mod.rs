@@ -32,15 +32,19 @@ mod host;
 mod network;
 mod running;
 mod tasks;
+mod validate;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 pub use answer::Answer;
 pub use client::Client;
 pub use host::TestHost;
 pub use running::{Stalled, run};
+pub use validate::validate;
 
 use crate::auth::StateKeys;
+use crate::call::context::Context;
 use crate::call::request_info::RequestInfo;
 use crate::host::Environment;
 use crate::http::Endpoint;
@@ -53,6 +57,11 @@ pub const STATE_KEY: &str = "a-key-for-tests-that-everybody-knows";
 /// Calls a tool of `endpoint` as a client of the newest revision, without a token. For other requests, use [`Client`].
 pub async fn call(endpoint: &Endpoint, tool: &str, arguments: serde_json::Value) -> Answer {
     Client::new(endpoint).call(tool, arguments).await
+}
+
+/// Creates the context of work that no request started, on `host`. With it, a test can call the tools of a server, and other servers.
+pub fn context(host: &TestHost) -> Context {
+    Context::of_request(RequestInfo::none(), Rc::new(host.clone()))
 }
 
 /// Creates an endpoint without authentication and without a rate limit, whose handlers can ask the client for input.

@@ -61,6 +61,12 @@ pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     warm_up(&work, &headers, warm_up::CALL);
 }
 
+/// Calls the endpoint function. It is a function so that the compiler knows the type of a closure's parameter.
+#[doc(hidden)]
+pub fn endpoint_of<E: Into<Endpoint>>(env: &Env, endpoint: impl FnOnce(&Env) -> E) -> Endpoint {
+    endpoint(env).into()
+}
+
 /// Answers a fetch event. [`entry!`](crate::worker::entry) calls this function.
 #[doc(hidden)]
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
@@ -110,8 +116,8 @@ fn on_abort() {
     broke(current_call::get());
 }
 
-/// Exports the fetch handler of a Worker. The argument is the endpoint function: it gets the environment, and returns an [`Endpoint`] or a
-/// `Result`.
+/// Exports the fetch handler of a Worker. The argument is the endpoint function, or a closure: it gets the environment, and returns an
+/// [`Endpoint`] or a `Result`.
 ///
 /// If the endpoint function returns an error, every request gets a 503, and the log has the error.
 ///
@@ -138,14 +144,14 @@ fn on_abort() {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __worker_entry {
-    ($endpoint:path) => {
+    ($endpoint:expr) => {
         const _: () = {
             use worker::wasm_bindgen;
             use $crate::worker::runtime as worker;
 
             #[wasm_bindgen::prelude::wasm_bindgen(start)]
             pub fn begin() {
-                $crate::worker::begin(|env| $endpoint(env).into());
+                $crate::worker::begin(|env| $crate::worker::endpoint_of(env, $endpoint));
             }
 
             #[wasm_bindgen::prelude::wasm_bindgen]
@@ -154,7 +160,7 @@ macro_rules! __worker_entry {
                 env: worker::Env,
                 context: worker::worker_sys::Context,
             ) -> wasm_bindgen::JsValue {
-                $crate::worker::fetch(request, env, context, |env| $endpoint(env).into())
+                $crate::worker::fetch(request, env, context, |env| $crate::worker::endpoint_of(env, $endpoint))
             }
         };
     };

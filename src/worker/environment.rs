@@ -7,7 +7,8 @@ use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Function, JSON, Object, Promise, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 
-use crate::auth::{ConfigError, StateKeys, StaticTokens};
+use crate::auth::{StateKeys, StaticTokens};
+use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit};
 
 impl Environment for Env {

@@ -13,6 +13,8 @@ use worker::wasm_bindgen::prelude::wasm_bindgen;
 
 use super::response::pairs;
 use super::{current_call, open, signature};
+use crate::call::context::Context;
+use crate::call::request_info::RequestInfo;
 use crate::host::{CannotCheck, CrashAnswer, FetchError, Host, Level, NoRandomness, Opened, Outbound, PublicKey};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
@@ -26,27 +28,29 @@ extern "C" {
 /// The number of a call that is not in the list of `entry.js`.
 pub(super) const UNKNOWN_CALL: u32 = 0;
 
-/// Creates the host for an event that is not a request, such as a cron trigger or a message of a queue. With this host, the program can
-/// call its own tools and other servers.
+/// Creates the context of an event that is not a request, such as a cron trigger or a message of a queue. With it, the program can call its
+/// own tools and other servers.
 ///
 /// ```no_run
-/// use std::rc::Rc;
-///
-/// use edge_mcp::{Context, McpServer, RequestInfo, Tool};
+/// use edge_mcp::{McpServer, Tool};
 /// use serde_json::json;
 ///
 /// // The app marks this function with #[event(scheduled)].
-/// async fn scheduled(_: worker::ScheduledEvent, _: worker::Env, cx: worker::ScheduleContext) {
+/// async fn scheduled(_: worker::ScheduledEvent, _: worker::Env, event: worker::ScheduleContext) {
 ///     let server = McpServer::builder("parcels", "1.0.0").tool(Tool::new("sweep", "Deletes old parcels.", || async {}));
-///     let (head, ()) = http::Request::new(()).into_parts();
-///     let cx = Context::native(RequestInfo::new(Rc::new(head), None), edge_mcp::worker::host(cx));
+///     let cx = edge_mcp::worker::context(event);
 ///     if let Ok(server) = server.build() {
 ///         let _swept = server.execute_tool("sweep", json!({}), &cx).await;
 ///     }
 /// }
 /// ```
-pub fn of_event(context: impl EventContext) -> Rc<dyn Host> {
-    host(context, UNKNOWN_CALL)
+pub fn context(event: impl EventContext) -> Context {
+    Context::of_request(RequestInfo::none(), of_event(event))
+}
+
+/// Creates the host for an event that is not a request. [`context`] is shorter, unless the event has a caller or headers of its own.
+pub fn of_event(event: impl EventContext) -> Rc<dyn Host> {
+    host(event, UNKNOWN_CALL)
 }
 
 /// The context of an event. It can run work after the event has ended. A program can implement this trait for the state of a Durable

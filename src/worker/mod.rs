@@ -2,18 +2,12 @@
 //!
 //! Only this module uses the `worker` crate or a Cloudflare header.
 //!
-//! | module | content |
-//! |---|---|
-//! | `entry` | the exported functions: the start of the module and the fetch handler |
-//! | `serve` | the answer to one request, for programs with their own fetch handler |
-//! | `request`, `response` | the conversion of requests and responses |
-//! | `environment` | variables, secrets and the rate limit |
-//! | `host` | the isolate as a [`Host`](crate::host::Host) |
-//! | `open`, `signature` | the requests to other servers and the checks of signatures |
-//! | `service` | the service bindings as servers of the MCP client |
-//! | `rag` | the bindings for retrieval |
-//! | `promise` | the conversion of futures to values or promises |
-//! | `current_call` | the call whose code runs in the module |
+//! `entry` exports the fetch handler and the start of the Worker. It converts a `request`, calls the endpoint, and converts the `response`.
+//! `promise` returns a value, or a promise if a handler waits. `current_call` knows which call runs, so that `entry` can answer it after a
+//! panic. `serve` does the same for a program with its own fetch handler, without these two. The `host` implements
+//! [`Host`](crate::host::Host): `open` sends requests to other servers, and `signature` checks signatures. `environment` reads variables,
+//! secrets and the rate limit. `service` and `rag` make bindings usable: other Workers as servers of the MCP client, and D1 as a store of
+//! passages.
 //!
 //! The worker crate installs a panic hook when the WebAssembly module starts. This hook writes the panic to the log, so this module sets no
 //! hook, and programs must not add `console_error_panic_hook`. `entry` answers the calls that wait.
@@ -39,8 +33,8 @@ pub use ::worker as runtime;
 #[doc(inline)]
 pub use crate::__worker_entry as entry;
 #[doc(hidden)]
-pub use entry::{begin, fetch};
-pub use host::{EventContext, of_event as host};
+pub use entry::{begin, endpoint_of, fetch};
+pub use host::{EventContext, context, of_event as host};
 #[cfg(feature = "rag")]
 pub use rag::d1::D1Passages;
 pub use serve::serve;

@@ -8,8 +8,8 @@ use worker::wasm_bindgen::JsValue;
 use worker::{Env, Fetcher};
 
 use super::open::open;
-use crate::auth::ConfigError;
 use crate::client::{Transport, Upstream};
+use crate::config::ConfigError;
 use crate::host::{FetchError, Host, Opened, Outbound};
 
 /// A service binding: another Worker of the same account, which the client reaches without the network.

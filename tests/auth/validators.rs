@@ -1,9 +1,9 @@
 //! Custom validators, and several validators together.
 
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost, validate};
 use edge_mcp::{
-    AnyOf, ConfigError, Endpoint, HandlerError, Introspection, Jwt, McpServer, Presented, Principal, ProtectedResource,
-    StaticTokens, TokenRefusal, TokenValidator, Tool,
+    AnyOf, ConfigError, Endpoint, ExpectedClaims, HandlerError, Introspection, Jwt, McpServer, Presented, Principal,
+    ProtectedResource, StaticTokens, TokenRefusal, TokenValidator, Tool,
 };
 use serde_json::json;
 
@@ -48,6 +48,31 @@ fn types_functions_and_closures_can_be_validators() {
     }
     for (token, status) in [("other", 401), ("down", 503), ("often", 429)] {
         assert_eq!(legacy("ping", json!({})).bearer(token).ask_at(&endpoint).status, status, "{token}");
+    }
+}
+
+/// A validator of your own checks claims like the validators of the library, and a test can call it without an endpoint.
+#[test]
+fn a_validator_can_check_claims() {
+    async fn trusting(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        let claims = serde_json::from_str(presented.token()).expect("the test sends claims");
+        ExpectedClaims::of_issuer(ISSUER).check(claims, presented)
+    }
+    let (host, resource) = (TestHost::new().clock(NOW * 1000), ProtectedResource::at(RESOURCE).expect("a URL"));
+    let subject = |claims: serde_json::Value| {
+        let validated = testing::run(validate(&trusting, &claims.to_string(), &resource, &host));
+        validated.map(|principal| principal.subject)
+    };
+    assert_eq!(subject(valid_claims()), Ok("ada".to_owned()));
+    for (name, value, refusal) in [
+        ("aud", json!("https://other.example/mcp"), "wrong audience"),
+        ("exp", json!(NOW - 120), "expired"),
+        ("exp", json!("soon"), "invalid: its `exp` has the wrong type"),
+        ("iss", json!("https://other.example"), "invalid: its `iss` is not the expected issuer"),
+    ] {
+        let mut claims = valid_claims();
+        claims[name] = value;
+        assert_eq!(subject(claims).expect_err(name).to_string(), refusal);
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use edge_mcp::client::{McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
-    Cacheable, ChatAgent, ChatModel, Context, Elicited, Endpoint, Found, HandlerError, InProcess, McpServer, Source,
+    ChatAgent, ChatModel, Context, Elicited, Endpoint, Found, HandlerError, InProcess, ListKind, McpServer, Source,
     StaticTokens, Text, Tool, ToolEvent,
 };
 use futures::FutureExt;
@@ -139,8 +139,8 @@ impl<F: Fn() -> Vec<Tool>> Source for Tools<F> {
         (name == "other").then(|| tool("other"))
     }
 
-    fn find(&self, list: Cacheable, _: &Context) -> LocalBoxFuture<'static, Found> {
-        assert_eq!(list, Cacheable::Tools);
+    fn find(&self, list: ListKind, _: &Context) -> LocalBoxFuture<'static, Found> {
+        assert_eq!(list, ListKind::Tools);
         ready((self.0)().into_iter().fold(Found::default(), Found::tool)).boxed_local()
     }
 }

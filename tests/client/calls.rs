@@ -1,20 +1,15 @@
 //! Calls of tools.
 
-use std::rc::Rc;
-
 use edge_mcp::client::{ClientError, Executed, Failure, McpClient, Upstream};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, InProcess, McpServer, RequestInfo, Revision, Tool};
+use edge_mcp::{InProcess, McpServer, Revision, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::peer::{Peer, error, json_answer, result};
+pub use edge_mcp::testing::context;
 
-pub fn context(host: &TestHost) -> Context {
-    let (head, ()) = http::Request::new(()).into_parts();
-    Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
-}
+use crate::peer::{Peer, error, json_answer, result};
 
 pub fn client(upstream: Upstream) -> McpClient {
     McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client")

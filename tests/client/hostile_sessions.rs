@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{Failure, Upstream};
 use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Elicited, Revision};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern, track};
 use crate::peer::{Answer, Peer, json_answer, result};
-use crate::questions::body;
+use crate::questions::{asks, body, form};
 
 /// The hostile case 57: a server that names its revision as unsupported, again and again, or names no revision.
 #[test]
@@ -70,6 +70,51 @@ fn a_session_that_ends_again_and_again_ends_the_call() {
         let error = track(at(&Peer::new([answer])).revision(Revision::V2025_11_25)).expect_err("a failure");
         assert!(matches!(error.failure(), Failure::UnsupportedRevision { .. }), "{error}");
     }
+}
+
+/// C52: one limit bounds all repetitions of a request: with another revision, in another session, for the rest of its answer, and after a
+/// pause. The error is that of the last attempt.
+#[test]
+fn all_repetitions_have_one_limit() {
+    let error = |code: i64, data: Value| {
+        json_answer(
+            400,
+            json!({ "jsonrpc": "2.0", "id": "$id", "error": { "code": code, "message": "no", "data": data } }),
+        )
+    };
+    let session = || {
+        let initialized = result(json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
+        [initialized.header("mcp-session-id", "s"), Answer::new(202, "", "")]
+    };
+    let interrupted = || Answer::new(200, "text/event-stream", "id: e-1\ndata:\n\n");
+    let mut answers = vec![error(-32_022, json!({ "supported": ["2026-07-28"] })), error(-32_000, json!({}))];
+    answers.extend(session());
+    answers.push(Answer::new(404, "", ""));
+    answers.extend(session());
+    answers.extend((0..10).map(|_| interrupted()));
+    let (peer, host) = (Peer::new(answers), TestHost::new());
+    let connection = client(at(&peer)).connect(&context(&host));
+    let list = testing::run(host.run(async move { connection.only().expect("a server").list_tools().await }));
+    let error = list.expect("the list ends").expect_err("a failure");
+    assert_eq!(error.failure(), &Failure::Interrupted);
+    let sent = peer.methods().into_iter().filter(|method| method == "tools/list" || method == "GET").count();
+    assert_eq!(sent, 8, "{:?}", peer.methods());
+}
+
+/// C52: the limit of repetitions holds for all rounds of a request together.
+#[test]
+fn the_repetitions_in_all_rounds_have_one_limit() {
+    let question = || asks(json!({ "q": form("Sure?", json!({})) }), json!("s"));
+    let peer = Peer::new((0..20).flat_map(|_| [Answer::new(500, "", ""), question()]));
+    let upstream = at(&peer).revision(Revision::V2026_07_28);
+    let upstream = upstream.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) });
+    let (client, host) = (client(upstream), TestHost::new());
+    let connection = client.connect(&context(&host));
+    let read = async move { connection.only().expect("a server").read_resource("parcels://7").await };
+    let error = testing::run(host.run(read)).expect("the request ends").expect_err("a failure");
+    assert_eq!(error.failure(), &Failure::ServerFailed { status: 500 });
+    // In each of 7 rounds, the request is sent twice.
+    assert_eq!(peer.methods().len(), 15, "{:?}", peer.methods());
 }
 
 /// The hostile case 55, C41: only `initialize` names a session, in visible ASCII. A wrong id is not used, and no id is in the log.

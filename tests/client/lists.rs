@@ -62,7 +62,7 @@ fn callers_do_not_share_lists() {
             request = request.header("x-user", name);
         }
         let (head, ()) = request.body(()).expect("a request").into_parts();
-        Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
+        Context::of_request(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
     };
     let callers = [(Some("ann"), "of-ann"), (Some("bob"), "of-bob"), (None, "of-nobody")];
     for (name, expected) in callers.into_iter().chain(callers) {

@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use edge_mcp::Revision;
 use edge_mcp::client::{ClientCredentials, ClientError, Executed, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Fetched, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, RequestInfo, Revision};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use http::{HeaderMap, Method};
@@ -252,8 +252,7 @@ pub fn client_of(upstream: Upstream, has_credentials: bool) -> McpClient {
 pub fn pay(client: &McpClient) -> Result<String, ClientError> {
     let token = r#"{"access_token":"t","token_type":"bearer","expires_in":3600}"#;
     let host = TestHost::new().fetch(move |_, _| ready(Ok(Fetched::new(200, token))));
-    let (head, ()) = http::Request::new(()).into_parts();
-    let cx = Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
+    let cx = testing::context(&host);
     let connection = client.connect(&cx);
     let call = connection.call("parcels_pay", json!({ "amount": 7 })).expect("a call");
     let outcome = testing::run(host.run(async move { call.await.map(|result| result.text()) })).expect("the call ends");

@@ -114,8 +114,7 @@ fn wait_for_end(stream: &mut TcpStream) -> std::io::Result<()> {
 fn call(url: &str, timeout: Duration) -> Result<String, ClientError> {
     let mut pool = LocalPool::new();
     let host: Rc<dyn Host> = Rc::new(LocalHost::new(pool.spawner()));
-    let (head, ()) = http::Request::new(()).into_parts();
-    let cx = Context::native(RequestInfo::new(Rc::new(head), None), host);
+    let cx = Context::of_request(RequestInfo::none(), host);
     let upstream = Upstream::at(url).expect("a URL").revision(Revision::V2026_07_28).timeout(timeout);
     let connection = client(upstream.bearer("TOKEN-4711").expect("a token")).connect(&cx);
     let call = connection.call("parcels_track", json!({})).expect("a call");

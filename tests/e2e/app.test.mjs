@@ -119,6 +119,8 @@ describe('passages', () => {
     assert.equal(result.isError, false, JSON.stringify(result))
     return result
   }
+  const documents = async (query) => (await search('search-documents', { query })).structuredContent.documents
+  const count = async (table) => (await worker.sql(`SELECT count(*) AS rows FROM ${table}`))[0].rows
   const sections = ({ structuredContent: { sources } }) => sources.map(({ heading }) => heading)
 
   // R86, R96
@@ -171,8 +173,7 @@ describe('passages', () => {
   test('are never an empty list if the search fails', async () => {
     await save('emu', 'Emu', 'The emu runs.')
     const searches = [['search-documents', { query: 'emu' }], ['search-passages', { queryText: 'emu' }], ['related-passages', { queryText: 'emu' }]]
-    // Without the index of the documents of earlier versions, a search could miss documents.
-    await worker.sql('ALTER TABLE documents_index RENAME TO away')
+    await worker.sql('ALTER TABLE rag_spaces RENAME TO away')
     try {
       for (const [tool, args] of searches) {
         const failed = await call(worker, tool, args)
@@ -180,9 +181,61 @@ describe('passages', () => {
         assert.match(failed.content[0].text, /The search index has no tables\. Its operator must apply the migrations/)
       }
     } finally {
-      await worker.sql('ALTER TABLE away RENAME TO documents_index')
+      await worker.sql('ALTER TABLE away RENAME TO rag_spaces')
     }
     for (const [tool, args] of searches) assert.match(JSON.stringify((await search(tool, args)).structuredContent), /The emu runs/)
+  })
+
+  test('stay the same in a section that did not change', async () => {
+    const text = (word) => `# Tea\n\nWarm the pot.\n\n## Steeping\n\n${word} minutes.\n\n## Pots\n\nIron.`
+    const ids = async () => Object.fromEntries(
+      (await worker.sql("SELECT id, heading FROM rag_chunks WHERE document = (SELECT id FROM rag_documents WHERE name = 'tea') ORDER BY ordinal")).map(({ id, heading }) => [heading, id]))
+    await call(worker, 'save-document', { slug: 'tea', title: 'Tea', text: text('Three') })
+    const before = await ids()
+    await call(worker, 'save-document', { slug: 'tea', title: 'Tea', text: text('Four') })
+    const after = await ids()
+    assert.deepEqual(Object.keys(after), ['Tea', 'Tea > Steeping', 'Tea > Pots'])
+    assert.ok(after['Tea > Steeping'] > before['Tea > Steeping'], 'R26: a new passage has a new id')
+    assert.deepEqual({ ...after, 'Tea > Steeping': 0 }, { ...before, 'Tea > Steeping': 0 })
+  })
+
+  // R67
+  test('are unchanged if a passage cannot be stored', async () => {
+    await call(worker, 'save-document', { slug: 'kept', title: 'Kept', text: 'The kept zebra.' })
+    await worker.sql("CREATE TRIGGER refused BEFORE INSERT ON rag_chunks WHEN new.text LIKE '%refused%' BEGIN SELECT RAISE(ABORT, 'no'); END")
+    const failed = await call(worker, 'run_ingest', { documents: [
+      { slug: 'kept', title: 'Kept', text: 'A giraffe.' }, { slug: 'other', title: 'Other', text: 'It is refused.' },
+    ] })
+    assert.ok(failed.isError && failed.content[0].text.includes('Try again later'), JSON.stringify(failed))
+    await worker.sql('DROP TRIGGER refused')
+    assert.equal((await call(worker, 'read-document', { slug: 'kept' })).content[0].text, 'The kept zebra.')
+    assert.deepEqual((await documents('zebra')).map(({ slug }) => slug), ['kept'])
+    assert.deepEqual(await documents('giraffe'), [])
+  })
+
+  // R66
+  test('and links are deleted with their document', async () => {
+    await call(worker, 'save-document', { slug: 'target', title: 'Target', text: 'Text.' })
+    await call(worker, 'save-document', { slug: 'source', title: 'Source', text: 'A unicorn. See [the target](target.md).' })
+    assert.equal(await count("rag_links JOIN rag_documents ON id = document WHERE name = 'source' AND target = 'target'"), 1)
+    for (const existed of [true, false]) {
+      assert.deepEqual((await call(worker, 'delete-document', { slug: 'source' })).structuredContent, { existed })
+    }
+    assert.deepEqual(await documents('unicorn'), [])
+    for (const table of ['rag_chunks', 'rag_links']) assert.equal(await count(`${table} WHERE document NOT IN (SELECT id FROM rag_documents WHERE name <> 'source')`), 0)
+  })
+
+  test('belong to a document', async () => {
+    await save('owner', 'Owner', 'The numbat.')
+    const stored = () => worker.sql("SELECT space, metadata FROM rag_documents WHERE name = 'owner'")
+    assert.equal((await stored()).length, 1)
+    await assert.rejects(worker.sql(
+      "INSERT INTO rag_documents (space, name, metadata, passages) SELECT space, 'nobody', metadata, 1 FROM rag_documents WHERE name = 'owner'"),
+    (error) => /there is no document with this slug/.test(error.stdout + error.stderr))
+    await assert.rejects(worker.sql("UPDATE documents SET slug = 'nobody' WHERE slug = 'owner'"),
+      (error) => /the document has passages/.test(error.stdout + error.stderr))
+    await worker.sql("DELETE FROM documents WHERE slug = 'owner'")
+    assert.deepEqual(await stored(), [])
   })
 })
 
@@ -197,7 +250,7 @@ describe('both eras', () => {
     const tools = (await modern(worker, 'tools/list')).body.result.tools
     assert.deepEqual(tools.map(({ name }) => name), [
       'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
-      'run_ingest', 'run_reindex',
+      'run_ingest',
     ])
     assert.deepEqual(Object.keys(tools.find(({ name }) => name === 'search-documents').inputSchema.properties), ['query', 'limit'])
   })
@@ -303,6 +356,7 @@ describe('HTTP', () => {
   })
 })
 
+// R67
 test('a document that cannot be indexed is not stored', async () => {
   await save('whole', 'Whole', 'before')
   await worker.sql('ALTER TABLE rag_chunks RENAME TO away')

@@ -1,4 +1,4 @@
-// Generates the table of docs/client-servers.md that shows which operations are tested with which server.
+// Generates the table of docs/client.md that shows which operations are tested with which server.
 
 import { OPERATIONS } from './client-operations.mjs'
 import { PEERS } from './client-peers.mjs'

@@ -112,11 +112,11 @@ before(async () => {
 })
 after(() => Promise.all([running.worker, running.peers, odd].map((server) => server?.stop())))
 
-test('docs/client-servers.md has the table of the servers and operations of this test', async () => {
+test('docs/client.md has the table of the servers and operations of this test', async () => {
   const known = new Set(Object.keys(OPERATIONS))
   for (const { name, lacks } of PEERS) assert.deepEqual(Object.keys(lacks).filter((operation) => !known.has(operation)), [], name)
-  const page = await readFile(join(ROOT, 'docs/client-servers.md'), 'utf8')
-  assert.ok(page.includes(`\n${table()}\n`), `docs/client-servers.md must have:\n${table()}`)
+  const page = await readFile(join(ROOT, 'docs/client.md'), 'utf8')
+  assert.ok(page.includes(`\n${table()}\n`), `docs/client.md must have:\n${table()}`)
 })
 
 for (const peer of PEERS) {

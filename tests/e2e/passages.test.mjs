@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -35,9 +35,8 @@ before(async () => {
   await writeFile(configPath, CONFIGURATION)
   workerd = await getPlatformProxy({ configPath, persist: false })
   database = workerd.env.DB
-  for (const name of (await readdir(join(ROOT, 'migrations'))).sort()) {
-    await database.batch(statementsOf(await readFile(join(ROOT, 'migrations', name), 'utf8')).map((sql) => database.prepare(sql)))
-  }
+  const migration = await readFile(join(ROOT, 'src/rag/sqlite/migrations/0001_passages.sql'), 'utf8')
+  await database.batch(statementsOf(migration).map((sql) => database.prepare(sql)))
 })
 after(async () => {
   await workerd?.dispose()
@@ -66,10 +65,6 @@ async function answer(batch) {
 
 /** Runs the example with a second argument, and executes its statements. Returns the number of batches. */
 async function run(argument) {
-  // Passages belong to a document of the knowledge base.
-  for (let n = 0; n < 12; n++) {
-    await database.prepare("INSERT OR IGNORE INTO documents (slug, title, text, is_chunked) VALUES (?1, 'T', 'T', 1)").bind(`d${n}`).run()
-  }
   const program = spawn('cargo', [
     // These are the features of scripts/test, so cargo does not build the library again.
     'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'passage_store', '--', SEED, argument,
@@ -103,8 +98,8 @@ test('the store has the passages of a model after random changes', async (t) => 
   assert.equal(await count('rag_documents AS document WHERE passages <> (SELECT count(*) FROM rag_chunks WHERE document = document.id)'), 0)
   assert.equal(await count('rag_spaces AS space WHERE passages <> (SELECT ifnull(sum(passages), 0) FROM rag_documents WHERE space = space.id)'), 0)
   await database.prepare("INSERT INTO rag_words (rag_words) VALUES ('integrity-check')").run()
-  await database.prepare('DELETE FROM documents').run()
-  for (const table of ['rag_documents', 'rag_chunks', 'rag_links', 'rag_words', 'rag_vocabulary', 'rag_spaces WHERE passages <> 0']) {
+  await database.prepare('DELETE FROM rag_documents').run()
+  for (const table of ['rag_chunks', 'rag_links', 'rag_words', 'rag_vocabulary', 'rag_spaces WHERE passages <> 0']) {
     assert.equal(await count(table), 0, table)
   }
 })
@@ -122,9 +117,9 @@ test('an import of the exported tables fills the index again', async () => {
   const index = () => rows('SELECT term, doc, col FROM rag_hits ORDER BY doc, term')
   const spaces = () => rows('SELECT * FROM rag_spaces ORDER BY id')
   const before = [await index(), await spaces()]
-  const tables = ['documents', 'rag_spaces', 'rag_documents', 'rag_chunks', 'rag_links']
+  const tables = ['rag_spaces', 'rag_documents', 'rag_chunks', 'rag_links']
   const exported = await Promise.all(tables.map((table) => rows(`SELECT * FROM ${table}`)))
-  await database.batch(['documents', 'rag_spaces'].map((table) => database.prepare(`DELETE FROM ${table}`)))
+  await database.batch(['rag_documents', 'rag_spaces'].map((table) => database.prepare(`DELETE FROM ${table}`)))
   assert.deepEqual(await index(), [])
   for (const [nth, table] of tables.entries()) {
     for (const row of exported[nth]) {

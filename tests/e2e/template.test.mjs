@@ -1,5 +1,5 @@
-// Tests a server that scripts/new creates outside the repository: its native tests, and the commands of its README. worker-build must not
-// download anything.
+// Tests a server with retrieval that scripts/new creates outside the repository: its native tests, and the commands of its README.
+// worker-build must not download anything. A server without retrieval has the same code but for some lines, so only its native tests run.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -51,7 +51,7 @@ process.on('exit', () => {
 })
 
 before(async () => {
-  await run(join(ROOT, 'scripts/new'), [home])
+  await run(join(ROOT, 'scripts/new'), [home, '--rag'])
   // The link replaces `npm ci`. The packages of the repository have the same versions.
   await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'))
   const port = await freePort()
@@ -72,23 +72,28 @@ async function untilServed() {
   throw new Error(`npm run dev ended:\n${output}`)
 }
 
-test('the code of the new server is formatted, and its native tests pass', async () => {
-  await run('cargo', ['fmt', '--check'], { cwd: home })
-  const { stdout } = await run('npm', ['test'], { cwd: home, env: environment })
-  assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)
-})
+for (const [kind, options] of [['with', ['--rag']], ['without', []]]) {
+  test(`the code of a new server ${kind} retrieval is formatted, and its native tests pass`, async () => {
+    const created = join(folder, `native-${kind}`)
+    await run(join(ROOT, 'scripts/new'), [created, '--name', 'desks', ...options])
+    await run('cargo', ['fmt', '--check'], { cwd: created })
+    const { stdout, stderr } = await run('npm', ['test'], { cwd: created, env: environment })
+    assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)
+    assert.doesNotMatch(stderr, /^warning/m)
+  })
+}
 
 test('the commands in the README of the new server print the output that it shows', async () => {
   await untilServed()
   const readme = await readFile(join(home, 'README.md'), 'utf8')
-  const [, block] = /^```console\n(.*?)^```$/ms.exec(readme)
-  const [token, ...commands] = block.split(/^\$ /m).filter(Boolean)
-  assert.ok(commands.length >= 2)
+  const blocks = [...readme.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block]) => block)
+  const [token, ...commands] = blocks.join('').split(/^\$ /m).filter(Boolean)
+  assert.equal(commands.length, 4)
   for (const text of commands) {
     const [command, ...lines] = text.trimEnd().split('\n')
     const script = `${token}${command.replaceAll('http://127.0.0.1:8787', origin)}`
     const { stdout } = await run('bash', ['-c', script], { cwd: home })
-    assert.equal(stdout, lines.join('\n'), `${command}\n${output}`)
+    assert.equal(stdout.trimEnd(), lines.join('\n'), `${command}\n${output}`)
   }
 })
 

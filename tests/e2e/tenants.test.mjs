@@ -13,7 +13,6 @@ const SEARCHES = ['vector-query-docs', 'graph-rag-docs']
 let worker
 before(async () => {
   worker = await startWorker({ name: 'client-worker', vars: { SERVERS: '{}' } })
-  await worker.sql(`INSERT INTO documents (slug, title, text, is_chunked) VALUES ${DOCUMENTS.map((name) => `('${name}', 'T', 'T', 1)`).join(', ')}`)
 })
 after(() => worker?.stop())
 

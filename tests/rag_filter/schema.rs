@@ -1,8 +1,8 @@
 //! The JSON Schema of the argument `filter`.
 
+use edge_json_schema::Validator;
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::rag::Fields;
-use edge_mcp::schema::Schema;
 use serde_json::{Value, json};
 
 use crate::{argument, fields};
@@ -15,7 +15,7 @@ fn arguments(fields: &Fields) -> Value {
 
 /// Returns the mistakes that the schema finds in a filter.
 fn mistakes(json: &str) -> Vec<String> {
-    let schema = Schema::of_value(&arguments(&fields())).expect("a schema that can be enforced");
+    let schema = Validator::new(arguments(&fields())).expect("a schema that can be enforced");
     let arguments = format!("{{\"filter\":{json}}}");
     let document = Document::parse(arguments.as_bytes(), JsonLimits::default()).expect("JSON");
     schema.validate(document.root())

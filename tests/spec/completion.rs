@@ -85,3 +85,63 @@ fn a_completion_function_gets_the_other_arguments() {
     let answer = modern("completion/complete", params).ask_at(&endpoint.without_auth());
     assert_eq!(answer.result()["completion"]["values"], json!(["Ly, France, 2026-07-28"]));
 }
+
+/// The variables of a source's resource template and the arguments of its prompt are completed. An item of the server takes precedence.
+#[test]
+fn items_of_a_source_are_completed() {
+    use std::collections::BTreeMap;
+
+    use edge_mcp::{
+        Completion, Context, Endpoint, Found, ListKind, McpServer, Prompt, PromptArgument, ResourceTemplate, Source,
+    };
+    use futures::future::LocalBoxFuture;
+
+    fn prompt(name: &'static str, value: &'static str) -> Prompt {
+        let prompt = Prompt::new(name, |_: BTreeMap<String, String>| async { "Go." });
+        prompt.argument(PromptArgument::new("city")).complete("city", Completion::fixed([value]))
+    }
+    fn cities(uri: &'static str, value: &'static str) -> ResourceTemplate {
+        let template = ResourceTemplate::new(uri, |_: BTreeMap<String, String>| async { "text" });
+        template.complete("city", Completion::fixed([value]))
+    }
+    struct Travel;
+
+    impl Source for Travel {
+        fn prompt(&self, name: &str) -> Option<Prompt> {
+            ["visit", "leave"].into_iter().find(|known| *known == name).map(|name| prompt(name, "Lyon"))
+        }
+
+        fn resource_template(&self, uri_template: &str) -> Option<ResourceTemplate> {
+            let known = ["map://{city}", "own://{city}", "shut://{city}"];
+            let uri = known.into_iter().find(|known| *known == uri_template)?;
+            Some(cities(uri, "Paris").visible_if(move |_| !uri.starts_with("shut")))
+        }
+
+        fn find(&self, _: ListKind, _: &Context) -> LocalBoxFuture<'static, Found> {
+            Box::pin(async { Found::default() })
+        }
+    }
+
+    let ask = |params: &Value| {
+        let endpoint = Endpoint::new(|_| {
+            McpServer::builder("s", "1")
+                .prompt(prompt("leave", "Rome"))
+                .resource_template(cities("own://{city}", "Rome"))
+                .source(Travel)
+                .build()
+        });
+        modern("completion/complete", params.clone()).ask_at(&endpoint.without_auth())
+    };
+    for (params, value) in [
+        (complete("visit", "city", ""), "Lyon"),
+        (complete("leave", "city", ""), "Rome"),
+        (template("map://{city}", "city"), "Paris"),
+        (template("own://{city}", "city"), "Rome"),
+    ] {
+        assert_eq!(ask(&params).result()["completion"]["values"], json!([value]), "{params}");
+    }
+    for params in [complete("other", "city", ""), template("shut://{city}", "city"), template("none://{city}", "city")]
+    {
+        assert_eq!(ask(&params).refusal(), (200, -32602), "{params}");
+    }
+}

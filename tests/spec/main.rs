@@ -34,6 +34,7 @@ mod hostile_input;
 mod input_errors;
 mod input_required;
 mod json_rpc;
+#[cfg(feature = "page")]
 mod landing_page;
 mod legacy;
 mod limits;

@@ -115,7 +115,7 @@ fn the_program_can_call_tools() {
     let server = Rc::new(server(&seen));
     let execute = |name: &str, arguments: Value, caller: Option<Principal>| {
         let (head, ()) = http::Request::new(()).into_parts();
-        let cx = Context::native(RequestInfo::new(Rc::new(head), caller), Rc::new(host.clone()));
+        let cx = Context::of_request(RequestInfo::new(Rc::new(head), caller), Rc::new(host.clone()));
         testing::run(host.run(server.execute_tool(name, arguments, &cx))).expect("it ends")
     };
     let ada = || Some(Principal::new("ada"));

@@ -1,7 +1,7 @@
 //! Schemas of tools: publication, validation of arguments and results, and error messages.
 
+use edge_json_schema::Validator;
 use edge_mcp::json::{Document, JsonLimits};
-use edge_mcp::schema::Schema;
 use edge_mcp::testing::TestHost;
 use edge_mcp::{Endpoint, Json, McpServer, Tool};
 use schemars::JsonSchema;
@@ -278,7 +278,7 @@ fn numbers_with_overflowing_exponents_are_rejected() {
 
 /// Returns the number of steps that a check of `value` takes.
 fn steps(schema: &Value, value: &str) -> u32 {
-    let schema = Schema::of_value(schema).expect("a schema");
+    let schema = Validator::new(schema.clone()).expect("a schema");
     schema.steps(Document::parse(value.as_bytes(), JsonLimits::default()).expect("JSON").root()).0
 }
 

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     BuildError, Context, Endpoint, HandlerError, McpServer, MissingState, RequestInfo, StateKeys, StaticTokens, Tool,
 };
@@ -92,7 +92,7 @@ fn a_missing_state_is_named_in_the_log() {
     assert_eq!((answer.status, answer.message().contains("App")), (503, false));
     assert!(host.log_text().contains("state::App` is missing"), "{}", host.log_text());
     assert!(host.log_text().contains("the endpoint has no state"), "{}", host.log_text());
-    let missing = RequestInfo::new(Rc::new(http::Request::new(()).into_parts().0), None).state::<App>().err();
+    let missing = RequestInfo::none().state::<App>().err();
     let _: MissingState = missing.expect("there is no state");
 }
 
@@ -106,6 +106,17 @@ fn a_state_that_is_added_twice_closes_the_endpoint() {
     // The endpoint is also closed at a custom path.
     let twice = Endpoint::new(server).path("/api").state(Features { export: true }).state(Features { export: true });
     assert_eq!(call("greet").at("/api").ask_at(&open(twice)).status, 503);
+}
+
+/// The same rule holds for work that no request started: neither of two values can be read.
+#[test]
+fn a_state_that_is_added_twice_cannot_be_read() {
+    let cx = testing::context(&TestHost::new());
+    cx.request().add_state(App { greeting: "Hello" });
+    assert_eq!(cx.state::<App>().expect("the state").greeting, "Hello");
+    cx.request().add_state(App { greeting: "Bye" });
+    let problem = cx.state::<App>().err().expect("there are two").to_string();
+    assert!(problem.ends_with("state::App` is added twice: add one value of each type"), "{problem}");
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -193,21 +193,26 @@ fn templates_do_not_read_uris_of_hidden_templates() {
     );
 }
 
-/// A source does not serve the URI of a hidden resource or of a hidden template.
-#[cfg(feature = "client")]
+/// A source does not serve the URI of a hidden resource or of a hidden template, or the name of a hidden prompt. Hidden items of a source are
+/// not served either.
 #[test]
-fn sources_do_not_serve_uris_of_hidden_items() {
-    use edge_mcp::{Cacheable, Context, Found, Source};
+fn sources_do_not_serve_hidden_items() {
+    use edge_mcp::{Context, Found, ListKind, Source};
     use futures::future::LocalBoxFuture;
 
     struct Everything;
 
     impl Source for Everything {
         fn resource(&self, uri: &str) -> Option<Resource> {
-            Some(Resource::new(uri.to_owned(), || async { "source" }))
+            let is_shut = uri == "c://shut";
+            Some(Resource::new(uri.to_owned(), || async { "source" }).visible_if(move |_| !is_shut))
         }
 
-        fn find(&self, _: Cacheable, _: &Context) -> LocalBoxFuture<'static, Found> {
+        fn prompt(&self, name: &str) -> Option<Prompt> {
+            Some(Prompt::new(name.to_owned(), || async { "source" }))
+        }
+
+        fn find(&self, _: ListKind, _: &Context) -> LocalBoxFuture<'static, Found> {
             Box::pin(async { Found::default() })
         }
     }
@@ -217,6 +222,7 @@ fn sources_do_not_serve_uris_of_hidden_items() {
         McpServer::builder("s", "1")
             .resource(Resource::new("a://shut", || async { "own" }).visible_if(is_admin))
             .resource_template(ResourceTemplate::new("b://{x}", text).visible_if(is_admin))
+            .prompt(Prompt::new("shut", || async { "own" }).visible_if(is_admin))
             .source(Everything)
             .build()
     })
@@ -227,4 +233,9 @@ fn sources_do_not_serve_uris_of_hidden_items() {
         assert_eq!(read("clerk", uri).refusal(), (200, -32002), "{uri}");
     }
     assert_eq!(read("clerk", "c://open").result()["contents"][0]["text"], "source");
+    assert_eq!(read("boss", "c://shut").refusal(), (200, -32002));
+    let get = |token: &str, name: &str| legacy("prompts/get", json!({ "name": name })).bearer(token).ask_at(&endpoint);
+    assert_eq!(get("boss", "shut").result()["messages"][0]["content"]["text"], "own");
+    assert_eq!(get("clerk", "shut").refusal(), (200, -32602));
+    assert_eq!(get("clerk", "open").result()["messages"][0]["content"]["text"], "source");
 }

@@ -3,26 +3,29 @@
 // A benchmark may panic.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unreachable)]
 
-#[path = "../../../tests/schema/hostile.rs"]
+#[path = "../../../crates/json-schema/tests/hostile.rs"]
 #[allow(clippy::allow_attributes, unreachable_pub)]
 mod hostile;
-#[path = "../../../tests/schema/large.rs"]
+#[path = "../../../crates/json-schema/tests/large.rs"]
 #[allow(clippy::allow_attributes, unreachable_pub, dead_code)]
 mod large;
 
-use std::rc::Rc;
+use std::cell::Cell;
 
-use edge_mcp::json::{Document, JsonLimits};
-use edge_mcp::schema::Schema;
+use edge_json::{Document, JsonLimits};
+use edge_json_schema::{NotEnforceable, Validator};
 use hostile::Hostile;
 use large::Large;
 use wasm_bindgen::prelude::wasm_bindgen;
+
+/// The number of steps that edge-mcp allows for a schema of another server.
+const STEPS: u32 = 2_000_000;
 
 /// A schema with a value to check.
 #[wasm_bindgen]
 pub struct Case {
     name: String,
-    schema: Rc<Schema>,
+    schema: Validator,
     value: String,
 }
 
@@ -30,7 +33,7 @@ pub struct Case {
 #[wasm_bindgen]
 pub fn cases() -> Vec<Case> {
     let case = |Large { name, schema, value }: Large| {
-        let schema = Schema::of_value(&schema).expect("a schema");
+        let schema = Validator::new(schema).expect("a schema");
         Case { name, schema, value }
     };
     large::full().into_iter().chain(large::hard(usize::MAX)).map(case).collect()
@@ -103,7 +106,10 @@ impl Foreign {
 
     /// Parses the schema once and compiles it. Returns the number of steps.
     pub fn compile(&self) -> u32 {
-        Schema::of_other_server_with_steps(self.json(), 2_000_000).1
+        let left = Cell::new(STEPS);
+        // A schema that takes too long is measured too.
+        let _: Result<Validator, NotEnforceable> = Validator::within(self.json(), &left);
+        STEPS - left.get()
     }
 
     /// Parses the schema.
@@ -113,7 +119,7 @@ impl Foreign {
 
     /// Whether the schema is enforced.
     pub fn is_enforced(&self) -> bool {
-        Schema::of_other_server_with_steps(self.json(), 2_000_000).0.is_ok()
+        Validator::within(self.json(), &Cell::new(STEPS)).is_ok()
     }
 
     fn json(&self) -> serde_json::Value {

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use edge_json::write;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -17,7 +18,6 @@ use crate::agents::agent::{AgentCall, AgentReply, Usage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::json::write;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
 use crate::protocol::error::INTERNAL;
 use crate::text::shortened;

@@ -1,13 +1,14 @@
 //! The tools that the sources of an agent find for a caller, such as the tools of other MCP servers.
 
+use edge_json::write;
+
 use super::offered::{Offered, wire_name};
 use crate::call::context::{CallableTool, Context};
 use crate::host::{Level, warning};
-use crate::json::write;
 use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
 use crate::server::builder::McpServer;
-use crate::server::cache::Cacheable;
-use crate::server::source::Sources;
+use crate::server::list::ListKind;
+use crate::server::source::Source;
 use crate::text::shortened;
 
 /// The longest name of a function in chat completions.
@@ -15,10 +16,10 @@ const NAME: usize = 64;
 
 /// Adds the tools that the sources find for the caller of `cx`. The log has the parts of a source that failed and the tools that are left
 /// out.
-pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &Sources, cx: &Context) -> Vec<Offered> {
+pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, cx: &Context) -> Vec<Offered> {
     // An agent that the program calls without a server has no tools.
     let Some(server) = McpServer::of(cx) else { return offered };
-    let found = sources.find(Cacheable::Tools, cx).await;
+    let found = sources.find(ListKind::Tools, cx).await;
     let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
     for problem in found.problems() {
         warn(problem);

@@ -1,29 +1,23 @@
 //! Agents that ask a model, at any endpoint with the chat completions API of OpenAI.
 //!
-//! | module | content |
-//! |---|---|
-//! | `model` | the endpoint, name and parameters of a model |
-//! | `conversation` | the rounds of tool calls, until there is an answer |
-//! | `offered` | the tools that the model may call |
-//! | `found` | the tools that the sources of an agent find |
-//! | `attempt` | one request to the model, with retries |
-//! | `failure` | failures, and their texts |
-//! | `wire` | the messages |
+//! A question starts a `conversation`: rounds in which the model answers or calls tools. `offered` selects the tools that the model may
+//! call, and `found` adds those that the sources of the agent find for this caller. Each request to the `model` is an `attempt`, which
+//! retries and stops at the time limit. `wire` has the messages of the API. `failure` has the sentence of each failure.
 
 mod attempt;
 mod conversation;
 mod failure;
-#[cfg(feature = "client")]
 mod found;
 mod model;
 mod offered;
 mod wire;
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::time::Duration;
 
-#[cfg(feature = "client")]
 use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
 use self::attempt::Deadline;
@@ -34,8 +28,7 @@ use super::agent::{Agent, AgentReply};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
-#[cfg(feature = "client")]
-use crate::server::source::{Source, Sources};
+use crate::server::source::{Source, after};
 use crate::text::Text;
 
 /// The time by which the tool's deadline exceeds the agent's time limit. So the agent can report its own timeout first.
@@ -45,6 +38,7 @@ const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.a
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
+type AddFound = for<'a> fn(Vec<Offered>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, Vec<Offered>>;
 
 /// An agent that asks a model and calls tools of the same server for it. It calls only its own [tools](Self::tools), with
 /// the caller's permissions. With the feature `client`, it can also call tools of other servers.
@@ -70,10 +64,18 @@ pub struct ChatAgent {
     is_read_only: bool,
     time_limit: Duration,
     tools: Vec<Text>,
-    #[cfg(feature = "client")]
-    sources: Sources,
+    sources: Option<Sources>,
     first_call: Option<FirstCall>,
     revise: Option<Revise>,
+}
+
+/// The sources of an agent. Only [`ChatAgent::source`] creates this value, so the wasm module of an agent without sources does not contain
+/// the functions that it points to.
+struct Sources {
+    /// All sources as one.
+    all: Rc<dyn Source>,
+    /// Returns the tools with those that the sources find.
+    add_found: AddFound,
 }
 
 impl ChatAgent {
@@ -88,8 +90,7 @@ impl ChatAgent {
             is_read_only: false,
             time_limit: Duration::from_secs(AGENT_SECONDS),
             tools: Vec::new(),
-            #[cfg(feature = "client")]
-            sources: Sources::default(),
+            sources: None,
             first_call: None,
             revise: None,
         }
@@ -131,6 +132,8 @@ impl ChatAgent {
     /// completions do not allow its name.
     ///
     /// ```
+    /// # #[cfg(feature = "client")]
+    /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// use edge_mcp::client::{McpClient, Upstream};
     /// use edge_mcp::{ChatAgent, ChatModel};
     ///
@@ -139,32 +142,31 @@ impl ChatAgent {
     ///     .build()?;
     /// let model = ChatModel::new("https://models.example.com/v1", "large")?;
     /// let clerk = ChatAgent::new("clerk", "The clerk", "Knows where parcels are.", model).source(client.tools(["parcels_track"]));
-    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// # Ok(())
+    /// # }
     /// ```
-    #[cfg(feature = "client")]
     #[must_use]
     pub fn source(mut self, source: impl Source + 'static) -> Self {
-        self.sources.add(source);
+        let others = self.sources.take().map(|sources| sources.all);
+        self.sources = Some(Sources {
+            all: after(others, source),
+            add_found: |offered, sources, cx| found::with_found(offered, sources, cx).boxed_local(),
+        });
         self
     }
 
     /// Returns the tools that the model may call: those of the server, and then those of the sources.
     async fn offered(&self, cx: &Context) -> Vec<Offered> {
         let own = offered(&self.tools, cx);
-        #[cfg(feature = "client")]
-        if !self.sources.is_empty() {
-            return found::with_found(own, &self.sources, cx).boxed_local().await;
+        match &self.sources {
+            Some(sources) => (sources.add_found)(own, &*sources.all, cx).await,
+            None => own,
         }
-        own
     }
 
     /// Returns whether the agent can have the tool `name`.
     fn can_have(&self, name: &Text) -> bool {
-        #[cfg(feature = "client")]
-        if self.sources.tool(name).is_some() {
-            return true;
-        }
-        self.tools.contains(name)
+        self.tools.contains(name) || self.sources.as_ref().is_some_and(|sources| sources.all.tool(name).is_some())
     }
 
     /// Calls one of the agent's [tools](Self::tools) before the model is asked. `arguments` returns the arguments for a

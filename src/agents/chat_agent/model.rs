@@ -4,7 +4,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 use serde_json::{Map, Value};
 
-use crate::auth::{ConfigError, SecureUrl};
+use crate::config::{ConfigError, SecureUrl};
 use crate::host::Environment;
 use crate::limits::MODEL_ANSWER;
 

@@ -1,18 +1,15 @@
 //! The tools that a model may call: the agent's tools, without those that the caller cannot call.
 
-#[cfg(feature = "client")]
 use std::rc::Rc;
 
-#[cfg(feature = "client")]
+use edge_json::object;
 use futures::FutureExt;
 use serde_json::Value;
 
 use crate::call::context::{CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::json::object;
 use crate::limits::AGENT_DESCRIPTION;
-#[cfg(feature = "client")]
 use crate::server::{builder::McpServer, tool::Tool};
 use crate::text::Text;
 
@@ -26,29 +23,21 @@ pub(super) struct Offered {
     tool: CallableTool,
     wire_name: String,
     /// The tool itself, if a source of the agent found it, and the server whose hooks see its calls.
-    #[cfg(feature = "client")]
     found: Option<(Rc<McpServer>, Rc<Tool>)>,
 }
 
 impl Offered {
     fn new(tool: CallableTool) -> Self {
-        Self {
-            wire_name: wire_name(&tool.name),
-            tool,
-            #[cfg(feature = "client")]
-            found: None,
-        }
+        Self { wire_name: wire_name(&tool.name), tool, found: None }
     }
 
     /// A tool that a source found.
-    #[cfg(feature = "client")]
     pub(super) fn found(callable: CallableTool, server: Rc<McpServer>, tool: Rc<Tool>) -> Self {
         Self { found: Some((server, tool)), ..Self::new(callable) }
     }
 
     /// Calls the tool for the caller of `cx`.
     pub(super) async fn call(&self, arguments: Value, cx: &Context) -> Result<ToolResult, HandlerError> {
-        #[cfg(feature = "client")]
         if let Some((server, tool)) = &self.found {
             // Boxed, because only agents with a source need the future.
             return server.execute_nested(tool, arguments, cx).boxed_local().await;

@@ -3,12 +3,12 @@
 //! Messages are JSON values. A message of the model is sent back unchanged, because some endpoints require members that
 //! they added to it.
 
+use edge_json::{Document, JsonLimits, object, write};
 use serde_json::Value;
 
 use super::failure::Failure;
 use super::model::ChatModel;
 use crate::agents::agent::Usage;
-use crate::json::{Document, JsonLimits, object, write};
 
 /// The id of the first call, which the agent makes for the model. Some endpoints accept only ids of nine letters and
 /// digits.

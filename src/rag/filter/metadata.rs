@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::fmt;
 
+use edge_json::write;
 use serde_json::{Map, Value};
 
 use super::field::{is_name, quoted};
 use crate::call::error::{HandlerError, IntoHandlerError};
-use crate::json::write;
 use crate::limits::{FIELD_NAMES, METADATA_BYTES};
 
 /// The error of metadata that cannot be stored: a sentence for the caller.

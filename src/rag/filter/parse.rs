@@ -1,13 +1,14 @@
 //! A filter from JSON.
 
+use edge_json::number::Number;
+use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
+
 use super::expression::{Comparison, Expression, Filter, FilterError, Test, too_many_values};
 use super::field::{Field, quoted};
 use super::fields::{FieldType, Fields};
 use super::operator::{Operator, operator, unsupported};
 use super::scalar::Scalar;
 use crate::call::error::HandlerError;
-use crate::json::number::Number;
-use crate::json::{Document, JsonError, JsonLimits, Kind, Value};
 use crate::limits::{FILTER_BYTES, FILTER_DEPTH, FILTER_LIST, FILTER_TESTS};
 use crate::text::shortened;
 

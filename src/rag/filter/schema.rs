@@ -1,10 +1,10 @@
 //! The JSON Schema of the argument `filter`, as a model sees it.
 
+use edge_json::{object, write};
 use serde_json::{Map, Value};
 
 use super::fields::{Declared, FieldType, Fields};
 use super::operator::{OPERATORS, Operator};
-use crate::json::{object, write};
 use crate::limits::{FILTER_BYTES, FILTER_LIST, FILTER_TESTS, FILTER_TEXT};
 
 impl Fields {

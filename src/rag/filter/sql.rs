@@ -6,12 +6,12 @@
 //!
 //! A test first asks for the type of the field. Only an array is opened with `json_each`, because `json_each` parses the metadata again.
 
+use edge_json::write;
 use serde_json::{Number, Value};
 
 use super::expression::{Comparison, Expression, Filter, FilterError, Test};
 use super::fields::FieldType;
 use super::scalar::Scalar;
-use crate::json::write;
 
 /// A condition for the `WHERE` clause of a statement in SQLite.
 #[derive(Clone, Debug, PartialEq, Eq)]

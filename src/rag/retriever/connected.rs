@@ -1,7 +1,8 @@
 //! The passages that are connected with those that a search found.
 
+use edge_json::number::text;
+
 use crate::call::error::HandlerError;
-use crate::json::number::text;
 use crate::rag::filter::Filter;
 use crate::rag::graph::{GraphOptions, walk};
 use crate::rag::retrieved::RetrievedPassage;

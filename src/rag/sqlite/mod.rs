@@ -8,14 +8,14 @@
 mod rows;
 mod statements;
 
+use edge_json::number;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::filter::Filter;
 use super::query::{IndexedWord, beginning};
 use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
-use crate::auth::ConfigError;
-use crate::json::number;
+use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use rows::{Array, Group, Statistics, array, found, groups, passages, read};
 
@@ -23,6 +23,37 @@ use rows::{Array, Group, Statistics, array, found, groups, passages, read};
 const PREFIX: &str = "rag";
 /// The longest prefix of the names of the tables.
 const MOST_PREFIX: usize = 31;
+
+/// Returns the SQL that creates the tables of a store in SQLite, for a migration of the program.
+///
+/// The names of the tables, the indexes and the triggers begin with `prefix`. [`SqlitePassages::new`] expects the prefix `rag`, and
+/// [`SqlitePassages::tables`] sets another one. A test of the program can compare its migration with this text:
+///
+/// ```
+/// let sql = edge_mcp::rag::migration("rag").expect("a valid prefix");
+/// assert!(sql.contains("CREATE TABLE rag_documents ("));
+/// ```
+///
+/// # Errors
+/// The prefix does not begin with `a-z`, contains other characters than `a-z`, `0-9` and `_`, or is longer than 31 characters.
+pub fn migration(prefix: &str) -> Result<String, ConfigError> {
+    check_prefix(prefix)?;
+    Ok(statements::named(include_str!("migrations/0001_passages.sql"), prefix))
+}
+
+fn check_prefix(prefix: &str) -> Result<(), ConfigError> {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_prefix = prefix.starts_with(|first: char| first.is_ascii_lowercase())
+        && prefix.len() <= MOST_PREFIX
+        && prefix.bytes().all(is_part);
+    if is_prefix {
+        return Ok(());
+    }
+    Err(ConfigError::new(
+        "the prefix of the tables",
+        format!("must begin with a-z, and have at most {MOST_PREFIX} characters of a-z, 0-9 and _ (got `{prefix}`)"),
+    ))
+}
 
 /// A statement of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +76,7 @@ pub trait Database {
 
 /// A store in a database with SQLite.
 ///
-/// The store does not create its tables. Copy them from `migrations/0002_passages.sql` of the knowledge base. Several indexes and spaces
-/// share the tables. The results of a search depend only on the documents of its space that match its filter.
+/// The store does not create its tables. [`migration`] returns their SQL. Several indexes and spaces share the tables. The results of a search depend only on the documents of its space that match its filter.
 ///
 /// In a Worker, use `edge_mcp::worker::D1Passages`.
 #[derive(Debug)]
@@ -66,19 +96,8 @@ impl<D> SqlitePassages<D> {
     /// # Errors
     /// The prefix does not begin with `a-z`, contains other characters than `a-z`, `0-9` and `_`, or is longer than 31 characters.
     pub fn tables(self, prefix: &str) -> Result<Self, ConfigError> {
-        let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        let is_prefix = prefix.starts_with(|first: char| first.is_ascii_lowercase())
-            && prefix.len() <= MOST_PREFIX
-            && prefix.bytes().all(is_part);
-        if is_prefix {
-            return Ok(Self { prefix: prefix.to_owned(), ..self });
-        }
-        Err(ConfigError::new(
-            "the prefix of the tables",
-            format!(
-                "must begin with a-z, and have at most {MOST_PREFIX} characters of a-z, 0-9 and _ (got `{prefix}`)"
-            ),
-        ))
+        check_prefix(prefix)?;
+        Ok(Self { prefix: prefix.to_owned(), ..self })
     }
 
     /// Returns the database.
@@ -266,6 +285,8 @@ impl<D: Database> PassageStore for SqlitePassages<D> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::limits::RAG_CHUNK_MOST_BYTES;
     use crate::rag::{Chunk, ChunkOptions, Query, StoreFailure, chunks};
@@ -383,6 +404,24 @@ mod tests {
         let long = "a".repeat(32);
         for invalid in ["", "Kb", "1a", "a b", "a\"", "ä", &long] {
             assert!(SqlitePassages::new(()).tables(invalid).is_err(), "{invalid}");
+            assert!(migration(invalid).is_err(), "{invalid}");
+        }
+    }
+
+    /// R30: the migration names the tables as the statements do.
+    #[test]
+    fn the_migration_has_the_tables_of_the_statements() {
+        let migration = migration("kb").expect("a prefix");
+        assert!(!migration.contains("rag_"), "{migration}");
+        let mut statements = store().save_statements(&space(), &[document("a", "Text.")]).expect("statements");
+        statements.extend([search(), store().statement(&statements::edges(), &space(), Vec::new())]);
+        let of_prefix = |word: &&str| word.starts_with("rag_");
+        let texts = statements.iter().map(|statement| statement.sql.as_str());
+        let names = texts.flat_map(|sql| sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+        let tables: BTreeSet<_> = names.filter(of_prefix).map(|name| name.replace("rag_", "kb_")).collect();
+        assert_eq!(tables.len(), 6, "{tables:?}");
+        for table in tables {
+            assert!(migration.contains(&format!("TABLE {table} ")), "{table}");
         }
     }
 }

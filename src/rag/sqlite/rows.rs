@@ -1,12 +1,12 @@
 //! The values of the statements, and the rows of their results. Both are JSON arrays.
 
+use edge_json::deserialize::read_text;
+use edge_json::write;
+use edge_json::{self, JsonLimits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::json::deserialize::read_text;
-use crate::json::write;
-use crate::json::{self, JsonLimits};
 use crate::limits::RAG_STATEMENT_BYTES;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::impact::{IMPACTS, impacts};
@@ -138,7 +138,7 @@ pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreE
     // Reading the metadata as a `Map` would add the parser of serde_json to the module.
     type Row = (PassageId, String, usize, String, String, Box<RawValue>);
     let passage = |(id, document, ordinal, heading, text, metadata): Row| {
-        let metadata = json::Document::parse(metadata.get().as_bytes(), JsonLimits::MOST).ok()?.root().to_map()?;
+        let metadata = edge_json::Document::parse(metadata.get().as_bytes(), JsonLimits::MOST).ok()?.root().to_map()?;
         Some(Passage { id, document, ordinal, heading, text, metadata })
     };
     let passages = read::<Row>(rows)?.into_iter().map(passage);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use edge_uri_template::has_scheme;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,13 +11,13 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, Json, ToolResult};
 use crate::protocol::content::Content;
-use crate::protocol::description::{ResourceDescription, has_uri_characters};
+use crate::protocol::description::ResourceDescription;
 use crate::rag::passages::{self, Quotation};
 use crate::rag::rescore::HEADING_SEPARATOR;
 use crate::rag::retrieved::{Retrieved, RetrievedPassage};
 use crate::rag::store::Passage;
+use crate::text::has_uri_characters;
 use crate::text::{make_visible, visible};
-use crate::uri_template::has_scheme;
 
 /// Returns the URI of a passage's document, if it has one.
 pub(super) type UriOf = dyn Fn(&Passage) -> Option<String>;

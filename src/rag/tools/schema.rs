@@ -1,8 +1,8 @@
 //! The schema of the arguments.
 
+use edge_json::object;
 use serde_json::{Map, Value};
 
-use crate::json::object;
 use crate::limits::{RAG_QUESTION, RAG_TOP_K};
 use crate::rag::filter::Fields;
 

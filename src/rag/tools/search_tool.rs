@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use edge_json::Value;
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::Value as JsonValue;
@@ -12,7 +13,6 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::handler::read;
 use crate::call::result::ToolResult;
-use crate::json::Value;
 use crate::limits::RAG_ANSWER_BYTES;
 use crate::protocol::description::is_blank;
 use crate::rag::filter::{Fields, Filter};

@@ -12,7 +12,7 @@ use crate::rag::{Database, Document, Space, SqlitePassages, Statement, StoreErro
 
 /// A store of passages in D1.
 ///
-/// The tables are those of `migrations/0002_passages.sql` of the knowledge base. The store does not create them.
+/// The store does not create its tables. [`migration`](crate::rag::migration) returns their SQL.
 ///
 /// ```no_run
 /// use edge_mcp::worker::D1Passages;

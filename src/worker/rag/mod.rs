@@ -1,7 +1,3 @@
-//! The bindings for retrieval (feature `rag`).
-//!
-//! | module | content |
-//! |---|---|
-//! | `d1` | the store of passages in D1 |
+//! The bindings for retrieval (feature `rag`): D1 as a store of passages.
 
 pub(super) mod d1;

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -45,7 +44,7 @@ if (command === 'secret list') {
   console.log(JSON.stringify(read('secrets.json')))
 }
 if (args[0] === 'deploy') fs.writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH,
-  '{"type":"wrangler-session"}\\n' + JSON.stringify({ type: 'deploy', targets: [process.env.TARGET ?? 'https://kb.example.workers.dev'] }) + '\\n')
+  '{"type":"wrangler-session"}\\n' + JSON.stringify({ type: 'deploy', targets: ['https://kb.example.workers.dev'] }) + '\\n')
 `
 
 const folders = []
@@ -68,7 +67,7 @@ async function deploy({ config = CONFIG, databases, secrets, tokenFile, environm
   const { status, output } = await new Promise((resolve) => {
     execFile(process.execPath, [DEPLOY], {
       cwd: folder,
-      env: { ...process.env, PATH: `${fake}${delimiter}${process.env.PATH}`, FAKE: fake, MCP_TOKEN: '', ...environment },
+      env: { ...process.env, PATH: `${fake}${delimiter}${process.env.PATH}`, FAKE: fake, ...environment },
     }, (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr })).stdin.end()
   })
   const calls = existsSync(join(fake, 'calls.json')) ? JSON.parse(await readFile(join(fake, 'calls.json'), 'utf8')) : []
@@ -95,7 +94,6 @@ describe('the first deployment', () => {
     assert.equal(config, CONFIG.replace(PLACEHOLDER, 'made-uuid'))
     assert.equal(calls.at(-3).config, config, 'wrangler.toml has the id before the migration')
     assert.match(output, /curl -s https:\/\/kb\.example\.workers\.dev\/mcp /)
-    assert.match(output, /run_reindex was not called, because MCP_TOKEN is not set\. If an earlier version has stored documents, call run_reindex/)
     assert.match(output, /D1 cannot export a database with FTS5 tables as a whole/)
     assert.doesNotMatch(output, /very-secret/)
   })
@@ -125,45 +123,6 @@ for (const command of ['d1 migrations']) {
     assert.ok(commands.at(-1).startsWith(command))
   })
 }
-
-describe('documents of an earlier version', () => {
-  /** Runs `work` with the URL of a server whose tool run_reindex returns each of these results in turn. The last one is repeated. */
-  async function withServer(results, work) {
-    const tokens = []
-    const server = createServer(async (request, response) => {
-      tokens.push(request.headers.authorization)
-      for await (const _ of request);
-      const result = results[Math.min(tokens.length, results.length) - 1]
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
-    })
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-    try {
-      return { ...await work(`http://127.0.0.1:${server.address().port}`), tokens }
-    } finally {
-      server.close()
-    }
-  }
-  const done = (documents, remaining) => ({ content: [], structuredContent: { documents, remaining } })
-  const file = { text: `MCP_STATIC_TOKENS='[{"token":"stored","scopes":["kb:write"]}]'\n`, mode: 0o600 }
-
-  test('get their passages after the deployment', async () => {
-    const { status, output, tokens } = await withServer([done(200, 7), done(7, 0)], (TARGET) =>
-      deploy({ environment: { ...SECRET, TARGET, MCP_TOKEN: 'given' }, tokenFile: file }))
-    assert.equal(status, 0, output)
-    assert.deepEqual(tokens, ['Bearer given', 'Bearer given'])
-    assert.match(output, /stored the passages of 200 older documents, 7 remain\nrun_reindex stored the passages of 207 documents/)
-  })
-
-  test('do not prevent the deployment if they cannot get passages', async () => {
-    const busy = { isError: true, content: [{ type: 'text', text: 'Try again later.' }] }
-    const { status, output, tokens } = await withServer([busy], (TARGET) => deploy({ environment: { ...SECRET, TARGET }, tokenFile: file }))
-    assert.equal(status, 0, output)
-    assert.deepEqual(tokens, ['Bearer stored'])
-    assert.match(output, /run_reindex failed: Try again later/)
-    assert.match(output, /Deployed: /)
-  })
-})
 
 describe('the file that stores a created token', () => {
   const modeOf = async (file) => (await stat(file)).mode & 0o777

@@ -110,7 +110,7 @@ describe('retries', () => {
 })
 
 describe('with a server', () => {
-  let server, url, received, stored, remaining
+  let server, url, received, stored
   /** The failures of the next requests that contain a slug: status, Retry-After, body. */
   let failing
   // The answers of the fake server to requests that contain one of these slugs.
@@ -128,7 +128,6 @@ describe('with a server', () => {
       return { documents: [] }
     },
     'delete-document': ({ slug, set }) => ({ existed: stored.get(slug)?.set === set && stored.delete(slug) }),
-    run_reindex: () => ({ documents: remaining, remaining: (remaining = 0) }),
   }
   before(async () => {
     server = createServer(async (request, response) => {
@@ -156,7 +155,6 @@ describe('with a server', () => {
   beforeEach(() => {
     stored = new Map()
     failing = {}
-    remaining = 0
   })
 
   /** Runs the script. `interrupt` is called with the process for each of its lines. */
@@ -180,7 +178,7 @@ describe('with a server', () => {
     assert.match(output, /^README\.md -> readme\ndocs\/Guide\.md -> docs-guide\n\[2\/2\] \d+ files\/s, 0 not loaded$/m)
     assert.match(output, /^2 loaded, 0 unchanged, 0 deleted, 0 not loaded \(\d+\.\d s\)$/m)
     assert.doesNotMatch(output, /secret-token/)
-    assert.deepEqual(calls(), ['list-set', ['readme', 'docs-guide'], 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set', ['readme', 'docs-guide']])
     const [readme, guide] = received[1].args.documents
     assert.partialDeepStrictEqual(readme, { slug: 'readme', title: 'Hello', text: '# Hello\n', set: 'notes' })
     assert.partialDeepStrictEqual(guide, { slug: 'docs-guide', title: 'The guide', text: '---\ntitle: The guide\n---\nText é\n', set: 'notes' })
@@ -196,7 +194,6 @@ describe('with a server', () => {
   test('only files that changed are sent, and documents without a file are deleted', async () => {
     const root = await folderOf({ 'a.md': '# A\n', 'b.md': '# B\n', 'c.md': '# C\n', 'd.md': '# D\n', 'e.md': '# E\n' })
     assert.equal((await load(root, '--url', url)).status, 0)
-    assert.deepEqual(calls().at(-1), 'run_reindex')
     // Another program has saved `e` meanwhile, and has a document without a set.
     stored.set('e', { slug: 'e', text: 'other' })
     stored.set('f', { slug: 'f', set: 'other' })
@@ -205,7 +202,7 @@ describe('with a server', () => {
     for (const file of ['d.md', 'e.md']) await rm(join(root, file))
     const { status, output } = await load(root, '--url', url)
     assert.equal(status, 1)
-    assert.deepEqual(calls(), ['list-set', 'list-set', ['b'], 'delete-document', 'run_reindex'])
+    assert.deepEqual(calls(), ['list-set', 'list-set', ['b'], 'delete-document'])
     assert.match(output, /^deleted d$/m)
     assert.match(output, /1 loaded, 2 unchanged, 1 deleted, 1 not loaded/)
     assert.deepEqual([...stored.keys()].sort(), ['a', 'b', 'c', 'e', 'f'])
@@ -261,12 +258,6 @@ describe('with a server', () => {
       /1 loaded, 0 unchanged, 0 deleted, 5 not loaded/,
     ]) assert.match(output, line)
     assert.doesNotMatch(output, /waiting|secret detail/)
-  })
-
-  test('documents of an earlier version get their passages', async () => {
-    remaining = 7
-    const { output } = await load(await folderOf({ 'a.md': '# A\n' }), '--url', url)
-    assert.match(output, /stored the passages of 7 documents from an earlier version/)
   })
 
   test('if two files have the same slug, both are reported and nothing is sent', async () => {

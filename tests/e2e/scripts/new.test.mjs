@@ -49,6 +49,39 @@ test('each copy has different secrets, and --name sets a name that differs from 
   assert.match(await readFile(join(homes[1], 'wrangler.toml'), 'utf8'), /^name = "two"$/m)
 })
 
+test('--rag adds retrieval, with the tables of its passages as the next migration', async () => {
+  const [home, plain] = [join(folder, 'handbook'), join(folder, 'plain')]
+  await scriptsNew(home, '--rag')
+  await scriptsNew(plain)
+  const read = (...path) => readFile(join(...path), 'utf8')
+  assert.match(await read(home, 'Cargo.toml'), /^edge-mcp = \{ path = ".*", features = \["rag"\] \}$/m)
+  const inCode = ['mod handbook;', '.tool(handbook::save_page())', '.tool(handbook::search_handbook())', '.state(handbook::in_d1(env.d1("DB")?))']
+  const [lib, plainLib] = [await read(home, 'src/lib.rs'), await read(plain, 'src/lib.rs')]
+  for (const part of inCode) assert.ok(lib.includes(part) && !plainLib.includes(part), part)
+  assert.match(await read(home, 'README.md'), /^## Handbook$/m)
+  assert.deepEqual(await readdir(join(home, 'migrations')), ['0001_bookings.sql', '0002_passages.sql'])
+  assert.equal(await read(home, 'migrations/0002_passages.sql'), await read(ROOT, 'migrations/0002_passages.sql'))
+  assert.deepEqual((await readdir(plain)).filter((name) => name === 'rag'), [])
+  assert.deepEqual(await readdir(join(plain, 'migrations')), ['0001_bookings.sql'])
+})
+
+test('scripts/migration writes the next migration of a server once', async () => {
+  const home = join(folder, 'existing')
+  const migration = (...args) => run(join(ROOT, 'scripts/migration'), args)
+  const rejects = (message, ...args) => assert.rejects(migration(...args), (error) => message.test(error.stderr))
+  await mkdir(join(home, 'migrations'), { recursive: true })
+  await rejects(/there is no .*wrangler\.toml/, home)
+  await writeFile(join(home, 'wrangler.toml'), 'name = "existing"\n')
+  await rejects(/has no database: add \[\[d1_databases\]\]/, home)
+  await writeFile(join(home, 'wrangler.toml'), '[[d1_databases]]\nbinding = "DB"\n')
+  for (const file of ['0008_more.sql', '0009_notes.sql', 'notes.txt']) await writeFile(join(home, 'migrations', file), '')
+  assert.match((await migration(home)).stderr, /^wrote migrations\/0010_passages\.sql$/m)
+  assert.equal(await readFile(join(home, 'migrations/0010_passages.sql'), 'utf8'), await readFile(join(ROOT, 'migrations/0002_passages.sql'), 'utf8'))
+  await rejects(/0010_passages\.sql exists already/, home)
+  await rejects(/pass one folder/)
+  await rejects(/unknown option: --bogus/, '--bogus')
+})
+
 test('an empty folder is used, and a folder with files or a file is not changed', async () => {
   await mkdir(join(folder, 'empty'))
   await scriptsNew(join(folder, 'empty'))

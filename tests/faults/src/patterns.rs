@@ -1,8 +1,8 @@
 //! A tool that matches texts with patterns, like `pattern` in a schema.
 
+use edge_json_schema::Validator;
 use edge_mcp::Json;
 use edge_mcp::json::{Document, JsonLimits};
-use edge_mcp::schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -43,8 +43,8 @@ pub(crate) async fn match_patterns(Cases { cases }: Cases) -> Json<Answers> {
 }
 
 fn answer(Case { pattern, texts }: &Case) -> Result<Answer, String> {
-    let one = Schema::of_value(&json!({ "pattern": pattern })).map_err(|error| error.to_string())?;
-    let many = Schema::of_value(&json!({ "items": { "pattern": pattern } })).map_err(|error| error.to_string())?;
+    let one = Validator::new(json!({ "pattern": pattern })).map_err(|error| error.to_string())?;
+    let many = Validator::new(json!({ "items": { "pattern": pattern } })).map_err(|error| error.to_string())?;
     let all = texts.concat();
     let long = all.repeat(UNCACHED.checked_div(all.len()).map_or(0, |times| times + 1));
     let is_long_found = mistakes(&many, &json!([long]))? == 0;
@@ -57,7 +57,7 @@ fn answer(Case { pattern, texts }: &Case) -> Result<Answer, String> {
     Ok(answer)
 }
 
-fn mistakes(schema: &Schema, value: &serde_json::Value) -> Result<usize, String> {
+fn mistakes(schema: &Validator, value: &serde_json::Value) -> Result<usize, String> {
     let text = value.to_string();
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| error.to_string())?;
     let mistakes = schema.validate(document.root());

@@ -54,8 +54,7 @@ fn run() -> Result<(), Failed> {
         McpClient::builder("conformance-client", env!("CARGO_PKG_VERSION")).server("suite", upstream).build()?;
 
     let mut pool = LocalPool::new();
-    let (head, ()) = http::Request::new(()).into_parts();
-    let cx = Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(LocalHost::new(pool.spawner())));
+    let cx = Context::of_request(RequestInfo::none(), Rc::new(LocalHost::new(pool.spawner())));
     let outcome = pool.run_until(async {
         let peer = client.connect(&cx).server("suite")?;
         scenarios::run(&scenario, peer, &data).await

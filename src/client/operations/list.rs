@@ -1,0 +1,120 @@
+//! Listing tools, resources, resource templates and prompts.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+
+use super::definition::{Kind, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
+use super::listing::{Listing, Outcome, Toolset};
+use crate::client::connection::{Connection, Link, Peer};
+use crate::client::error::ClientError;
+use crate::client::mcp_client::Server;
+use crate::limits::UPSTREAM_PARALLEL;
+use crate::parallel::parallel;
+
+impl Connection {
+    /// Lists the tools of all servers. If a server fails, [`Listing::missing`] has its error.
+    ///
+    /// ```
+    /// use edge_mcp::client::McpClient;
+    /// use edge_mcp::Context;
+    ///
+    /// async fn names(client: McpClient, cx: Context) -> Vec<String> {
+    ///     let listing = client.connect(&cx).list_tools().await;
+    ///     let names = listing.items.iter().map(|tool| tool.full_name());
+    ///     names.chain(listing.missing.iter().map(ToString::to_string)).collect()
+    /// }
+    /// ```
+    pub async fn list_tools(&self) -> Listing {
+        self.list(TOOLS).await
+    }
+
+    /// Lists the tools of all servers, by server.
+    pub async fn list_toolsets(&self) -> Vec<Toolset> {
+        let toolset = |(link, tools): (Rc<Link>, Outcome)| Toolset {
+            server: link.channel.server().name.clone(),
+            tools: tools.map(Rc::unwrap_or_clone),
+        };
+        self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
+    }
+
+    /// Lists the resources of all servers.
+    pub async fn list_resources(&self) -> Listing {
+        self.list(RESOURCES).await
+    }
+
+    /// Lists the resource templates of all servers.
+    pub async fn list_resource_templates(&self) -> Listing {
+        self.list(TEMPLATES).await
+    }
+
+    /// Lists the prompts of all servers.
+    pub async fn list_prompts(&self) -> Listing {
+        self.list(PROMPTS).await
+    }
+
+    /// Joins the lists of all servers. A server that fails does not affect the others.
+    async fn list(&self, kind: Kind) -> Listing {
+        let mut all = Listing::default();
+        for (_, list) in self.each_list(kind, |_| true).await {
+            match list {
+                Ok(list) => {
+                    all.items.extend_from_slice(&list.items);
+                    all.left_out.extend_from_slice(&list.left_out);
+                    all.is_truncated |= list.is_truncated;
+                    all.is_stale |= list.is_stale;
+                }
+                Err(error) => all.missing.push(error),
+            }
+        }
+        all
+    }
+
+    /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
+    pub(in crate::client) async fn each_list(
+        &self,
+        kind: Kind,
+        wanted: impl Fn(&Server) -> bool,
+    ) -> Vec<(Rc<Link>, Outcome)> {
+        let links = self.links().iter().filter(|link| wanted(link.channel.server())).cloned();
+        let asked = links.map(|link| async move {
+            let list = link.lists.list(kind).await;
+            (link, list)
+        });
+        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
+    }
+}
+
+impl Peer {
+    /// Lists the tools.
+    ///
+    /// # Errors
+    /// The server cannot be asked, or its answer is not valid.
+    pub async fn list_tools(&self) -> Result<Listing, ClientError> {
+        self.0.lists.list(TOOLS).await.map(Rc::unwrap_or_clone)
+    }
+
+    /// Lists the resources.
+    ///
+    /// # Errors
+    /// As for [`list_tools`](Self::list_tools).
+    pub async fn list_resources(&self) -> Result<Listing, ClientError> {
+        self.0.lists.list(RESOURCES).await.map(Rc::unwrap_or_clone)
+    }
+
+    /// Lists the resource templates.
+    ///
+    /// # Errors
+    /// As for [`list_tools`](Self::list_tools).
+    pub async fn list_resource_templates(&self) -> Result<Listing, ClientError> {
+        self.0.lists.list(TEMPLATES).await.map(Rc::unwrap_or_clone)
+    }
+
+    /// Lists the prompts.
+    ///
+    /// # Errors
+    /// As for [`list_tools`](Self::list_tools).
+    pub async fn list_prompts(&self) -> Result<Listing, ClientError> {
+        self.0.lists.list(PROMPTS).await.map(Rc::unwrap_or_clone)
+    }
+}

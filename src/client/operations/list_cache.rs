@@ -1,0 +1,105 @@
+//! The cache of lists that a client keeps between calls.
+//!
+//! A list belongs to the credential with which it was requested, even if the server says that it is public. The cache holds only finished
+//! lists, because on Workers a request cannot wait for a fetch that another request has started.
+//!
+//! Source: 2026-07-28, server/utilities/caching.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::{Kind, Value};
+use http::{HeaderName, HeaderValue};
+use sha2::{Digest, Sha256};
+
+use super::definition::Listed;
+use super::listing::Listing;
+use crate::bounded_cache::BoundedCache;
+use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
+
+/// A digest of everything that a list depends on: the server, the credential, the program's own headers and the method.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key([u8; 32]);
+
+/// The lists of all servers of a client.
+pub(in crate::client) struct ListCache(RefCell<BoundedCache<Key, Cached>>);
+
+/// A list, and the time until which it is fresh. A stale list replaces the list of a server that fails.
+#[derive(Clone)]
+pub(super) struct Cached {
+    pub list: Rc<Listing>,
+    fresh_until: u64,
+}
+
+impl Default for ListCache {
+    fn default() -> Self {
+        Self(RefCell::new(BoundedCache::new(UPSTREAM_LISTS)))
+    }
+}
+
+impl Key {
+    /// Creates the key of a list. `changes` is the number of times that the server said that its lists have changed.
+    pub(super) fn of(
+        parts: [&str; 3],
+        changes: u64,
+        credential: Option<&HeaderValue>,
+        headers: &[(HeaderName, HeaderValue)],
+    ) -> Self {
+        let mut digest = Sha256::new();
+        // Without the lengths, `["ab", ""]` and `["a", "b"]` would have the same digest.
+        let mut add = |part: &[u8]| {
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        };
+        add(&changes.to_be_bytes());
+        for part in parts {
+            add(part.as_bytes());
+        }
+        add(credential.map_or(b"", HeaderValue::as_bytes));
+        for (name, value) in headers {
+            add(name.as_str().as_bytes());
+            add(value.as_bytes());
+        }
+        Self(digest.finalize().into())
+    }
+}
+
+impl ListCache {
+    /// Returns a list that is fresh, or that expired less than [`UPSTREAM_STALE_SECONDS`] ago. Times are in milliseconds since 1970.
+    pub(super) fn get(&self, key: &Key, now: u64) -> Option<Cached> {
+        self.0.borrow().get(key, now).cloned()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// Caches a list that is fresh for `time`.
+    pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
+        let lengths = list.items.iter().map(Listed::bytes).chain(list.left_out.iter().map(String::len));
+        let bytes = lengths.fold(0, usize::saturating_add);
+        if time.is_zero() || list.is_truncated || bytes > UPSTREAM_LIST_BYTES {
+            return;
+        }
+        let time = time.min(Duration::from_secs(UPSTREAM_FRESH_SECONDS));
+        let fresh_until = now.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let expires = fresh_until.saturating_add(UPSTREAM_STALE_SECONDS.saturating_mul(1000));
+        self.0.borrow_mut().insert(key, Cached { list: list.clone(), fresh_until }, expires, now);
+    }
+}
+
+impl Cached {
+    pub(super) fn is_fresh(&self, now: u64) -> bool {
+        now < self.fresh_until
+    }
+}
+
+/// Returns the time for which a modern result is fresh. Zero if the result has no valid hint.
+pub(super) fn time_to_live(result: Value<'_>) -> Duration {
+    let hint = result.get("ttlMs").filter(|hint| hint.kind() == Kind::Number);
+    let scope = result.get("cacheScope");
+    let is_scope = scope.is_some_and(|scope| scope.is_str("public") || scope.is_str("private"));
+    let milliseconds = hint.filter(|_| is_scope).and_then(|hint| hint.text().parse().ok());
+    Duration::from_millis(milliseconds.unwrap_or_default())
+}

@@ -1,0 +1,201 @@
+//! The requests for the lists of servers, with all their pages.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::{Document, JsonLimits};
+use futures::FutureExt;
+use futures::lock::Mutex;
+
+use super::definition::{Kind, Listed, TOOLS};
+use super::list_cache::{Cached, Key, time_to_live};
+use super::listing::{ListLock, Listing, Outcome};
+use crate::client::error::{ClientError, Failure};
+use crate::client::session::channel::Channel;
+use crate::client::session::outgoing::Outgoing;
+use crate::client::session::request::Session;
+use crate::client::session::send::deadline;
+use crate::client::wire::message::Params;
+use crate::host::{Level, warning};
+use crate::limits::{
+    UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
+    UPSTREAM_PAGES_BYTES,
+};
+use crate::protocol::revision::Era;
+
+/// The lists of one server, for one call of a handler.
+pub(in crate::client) struct Lists {
+    channel: Rc<Channel>,
+    session: Rc<Session>,
+    /// The tools of the server if they were listed in this call, and the number of changes before.
+    tools: RefCell<Option<(u64, Rc<Listing>)>>,
+    list_locks: RefCell<Vec<ListLock>>,
+}
+
+impl Lists {
+    pub(in crate::client) fn new(session: Rc<Session>) -> Self {
+        let channel = session.channel.clone();
+        Self { channel, session, tools: RefCell::default(), list_locks: RefCell::default() }
+    }
+
+    /// Returns a list: from the cache, or from the server. A task that asks for a list while another task reads it waits for this list.
+    pub(super) async fn list(&self, kind: Kind) -> Outcome {
+        let lock = self.list_lock(kind);
+        if let Some(mut list) = lock.try_lock() {
+            // If this task ends early, a waiting task reads the list itself.
+            *list = None;
+            let outcome = self.cached_or_new_list(kind).boxed_local().await;
+            *list = Some(outcome.clone());
+            return outcome;
+        }
+        let mut list = lock.lock().await;
+        match &*list {
+            Some(outcome) => outcome.clone(),
+            None => list.insert(self.cached_or_new_list(kind).boxed_local().await).clone(),
+        }
+    }
+
+    /// Returns the lock that a task holds while it reads a list. It has the last list that was read.
+    fn list_lock(&self, kind: Kind) -> Rc<Mutex<Option<Outcome>>> {
+        let mut locks = self.list_locks.borrow_mut();
+        if let Some((_, lock)) = locks.iter().find(|(other, _)| *other == kind) {
+            return lock.clone();
+        }
+        let lock = Rc::default();
+        locks.push((kind, Rc::clone(&lock)));
+        lock
+    }
+
+    /// Returns the definition of the tool `name`, if a list is known. It does not ask the server.
+    pub(super) async fn known_tool(&self, name: &str) -> Option<Listed> {
+        let find = |list: &Listing| list.items.iter().find(|item| item.is_tool(name)).cloned();
+        if let Some((_, list)) =
+            self.tools.borrow().as_ref().filter(|(changes, _)| *changes == self.channel.list_changes.get())
+        {
+            return find(list);
+        }
+        // The key needs the credential, which the program or an authorization server may have to provide.
+        if self.channel.client().0.lists.is_empty() {
+            return None;
+        }
+        let cached = self.cached(&self.list_key(TOOLS).await.ok()?)?;
+        let list = cached.is_fresh(self.channel.host().now_ms()).then(|| self.keep(TOOLS, cached.list.clone()))?;
+        find(&list)
+    }
+
+    async fn cached_or_new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+        let key = self.list_key(kind).await?;
+        let cached = self.cached(&key);
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_fresh(self.channel.host().now_ms())) {
+            return Ok(self.keep(kind, cached.list.clone()));
+        }
+        // A server that states its capabilities, but not this one, has no such definitions.
+        if self.channel.about.borrow().as_ref().is_some_and(|about| !about.has_capability(kind.capability)) {
+            return Ok(self.keep(kind, Rc::default()));
+        }
+        match self.new_list(kind).await {
+            Err(error) if error.failure().is_outage() && cached.is_some() => {
+                warning::log(self.channel.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
+                let list = cached.map_or_else(Listing::default, |cached| Rc::unwrap_or_clone(cached.list));
+                Ok(self.keep(kind, Rc::new(Listing { is_stale: true, ..list })))
+            }
+            list => list,
+        }
+    }
+
+    /// Reads a list from the server, and caches it if the server permits this.
+    pub(super) async fn new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+        let key = self.list_key(kind).await?;
+        let (list, time) = self.pages(kind).await?;
+        let list = Rc::new(list);
+        self.channel.client().0.lists.insert(key, &list, time, self.channel.host().now_ms());
+        Ok(self.keep(kind, list))
+    }
+
+    /// Keeps the tools for the rest of the connection: calls need their definitions.
+    fn keep(&self, kind: Kind, list: Rc<Listing>) -> Rc<Listing> {
+        if kind == TOOLS {
+            self.tools.replace(Some((self.channel.list_changes.get(), list.clone())));
+        }
+        list
+    }
+
+    fn cached(&self, key: &Key) -> Option<Cached> {
+        self.channel.client().0.lists.get(key, self.channel.host().now_ms())
+    }
+
+    async fn list_key(&self, kind: Kind) -> Result<Key, ClientError> {
+        let credential = self.channel.credential().await.map_err(|failed| self.channel.failed(kind.method, failed))?;
+        let upstream = self.channel.upstream();
+        let parts = [&*self.channel.server().name, upstream.url.as_str(), kind.method.name()];
+        let changes = self.channel.server().changes.get();
+        Ok(Key::of(parts, changes, credential.as_ref(), &upstream.headers))
+    }
+
+    /// Reads a list page by page, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.
+    async fn pages(&self, kind: Kind) -> Result<(Listing, Duration), ClientError> {
+        let method = kind.method;
+        let mut listing = Listing::default();
+        let mut time = Duration::MAX;
+        let mut cursors: Vec<String> = Vec::new();
+        let mut names = BTreeSet::new();
+        let (mut bytes, mut empty_pages) = (0_usize, 0_usize);
+        // An answer may have much besides its items, which the client has to read.
+        let received = Rc::<Cell<usize>>::default();
+        let deadline = deadline(&self.channel, self.channel.upstream().list_timeout);
+        for _ in 0..UPSTREAM_PAGES {
+            let params =
+                cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
+            let mut outgoing = Outgoing::new(method, params, self.channel.upstream().list_timeout);
+            outgoing.deadline = Some(deadline);
+            outgoing.received = received.clone();
+            outgoing.most_bytes = UPSTREAM_PAGES_BYTES;
+            let result = match self.session.request(&mut outgoing).await {
+                Ok(result) => result,
+                // A server without such definitions does not have to implement the method.
+                Err(error) if cursors.is_empty() && error.failure().is_unknown_method() => {
+                    return Ok((listing, Duration::ZERO));
+                }
+                Err(_) if !cursors.is_empty() && received.get() > UPSTREAM_PAGES_BYTES => break,
+                Err(error) => return Err(error),
+            };
+            let malformed =
+                |problem| ClientError::new(&self.channel.server().name, method.name(), Failure::Malformed(problem));
+            let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
+            let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
+            let items = document.root().get(kind.list).ok_or_else(|| malformed("has a result without the list"))?;
+            time = time.min(match self.channel.known().era() {
+                Era::Modern => time_to_live(document.root()),
+                Era::Legacy => self.channel.upstream().list_ttl,
+            });
+            if items.items().next().is_none() {
+                empty_pages = empty_pages.saturating_add(1);
+            }
+            for item in items.items() {
+                bytes = bytes.saturating_add(item.text().len());
+                let is_full = bytes > UPSTREAM_ITEMS_BYTES;
+                if is_full || listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
+                    listing.is_truncated = true;
+                    return Ok((listing, time));
+                }
+                match Listed::read(&self.channel.server().name, kind, item) {
+                    // Of two items with one name, the first counts. A later page cannot replace an item.
+                    Ok(item) if !names.insert(item.name().to_owned()) => listing.left_out.push(item.is_listed_twice()),
+                    Ok(item) => listing.items.push(item),
+                    Err(problem) => listing.left_out.push(problem),
+                }
+            }
+            match document.root().string("nextCursor") {
+                None => return Ok((listing, time)),
+                // A cursor that repeats would make the loop endless.
+                Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
+                Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES || received.get() > UPSTREAM_PAGES_BYTES => break,
+                Some(cursor) => cursors.push(cursor),
+            }
+        }
+        listing.is_truncated = true;
+        Ok((listing, time))
+    }
+}

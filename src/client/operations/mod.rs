@@ -1,0 +1,16 @@
+//! The operations of a program: `call`, `list`, `read` (also prompts and completion) and `describe`.
+//!
+//! `rounds` sends a request again with the answers to its questions. `lists` reads lists with all their pages, and caches them.
+
+pub(super) mod call;
+pub(super) mod definition;
+pub(super) mod describe;
+pub(super) mod list;
+pub(super) mod list_cache;
+pub(super) mod listing;
+pub(super) mod lists;
+pub(super) mod param_headers;
+pub(super) mod read;
+pub(super) mod result;
+pub(super) mod rounds;
+pub(super) mod tool_request;

@@ -1,0 +1,208 @@
+//! Reading resources, getting prompts and completing arguments.
+//!
+//! Source: 2026-07-28, server/resources; server/prompts; server/utilities/completion.
+
+use std::future::IntoFuture;
+use std::rc::Rc;
+
+use edge_json::{Document, JsonLimits, Kind, Value, write};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::rounds::{Asked, answered};
+use crate::client::connection::{Link, Peer};
+use crate::client::error::{ClientError, Failure};
+use crate::client::session::channel::Channel;
+use crate::client::session::outgoing::Outgoing;
+use crate::client::wire::message::Params;
+use crate::protocol::content::{PromptMessage, ResourceContents};
+use crate::protocol::method::Method;
+
+/// The most suggestions in an answer. Source: server/utilities/completion.
+const SUGGESTIONS: usize = 100;
+
+/// The contents of a resource. A resource can have several parts.
+#[derive(Clone, Debug)]
+pub struct ReadResult {
+    /// The parts. Parts of an unknown form are left out.
+    pub contents: Vec<ResourceContents>,
+    json: Box<RawValue>,
+}
+
+/// The messages of a prompt.
+#[derive(Clone, Debug)]
+pub struct GetPromptResult {
+    /// The description of the prompt.
+    pub description: Option<String>,
+    /// The messages. Messages of an unknown form are left out.
+    pub messages: Vec<PromptMessage>,
+    json: Box<RawValue>,
+}
+
+/// Suggestions for an argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompleteResult {
+    /// The suggestions, at most 100.
+    pub values: Vec<String>,
+    /// The number of all suggestions, if the server states it.
+    pub total: Option<u64>,
+    /// Whether there are more suggestions.
+    pub has_more: bool,
+}
+
+impl ReadResult {
+    /// Returns the text parts, joined by line breaks.
+    pub fn text(&self) -> String {
+        self.contents.iter().filter_map(ResourceContents::as_text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the result as JSON text, as the server sent it.
+    pub fn raw(&self) -> &str {
+        self.json.get()
+    }
+}
+
+impl GetPromptResult {
+    /// Returns the result as JSON text, as the server sent it.
+    pub fn raw(&self) -> &str {
+        self.json.get()
+    }
+}
+
+impl Peer {
+    /// Reads the resource at `uri`.
+    ///
+    /// # Errors
+    /// The server cannot be asked, has no such resource, or its answer is not valid.
+    pub async fn read_resource(&self, uri: &str) -> Result<ReadResult, ClientError> {
+        let params = Params::default().with_text("uri", uri);
+        let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.channel.upstream().timeout);
+        outgoing.target = Some(uri.to_owned());
+        let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
+        let contents = read(&self.0.channel, Method::ReadResource, &json, |result| {
+            Some(array(result, "contents")?.items().filter_map(ResourceContents::read).collect())
+        })?;
+        Ok(ReadResult { contents, json })
+    }
+
+    /// Gets the messages of a prompt. The arguments are an object of strings.
+    ///
+    /// # Errors
+    /// The server cannot be asked, has no such prompt, or its answer is not valid.
+    pub async fn get_prompt(&self, name: &str, arguments: impl Serialize) -> Result<GetPromptResult, ClientError> {
+        let arguments = write::to_raw_value(&arguments).map_err(|error| {
+            let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
+            ClientError::new(&self.0.channel.server().name, Method::GetPrompt.name(), failure).because(error)
+        })?;
+        let params = Params::default().with_text("name", name).with("arguments", arguments);
+        let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.channel.upstream().timeout);
+        outgoing.target = Some(name.to_owned());
+        let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
+        let (description, messages) = read(&self.0.channel, Method::GetPrompt, &json, |result| {
+            let messages = array(result, "messages")?.items().filter_map(PromptMessage::read).collect();
+            Some((result.string("description"), messages))
+        })?;
+        Ok(GetPromptResult { description, messages, json })
+    }
+
+    /// Requests suggestions for an argument of the prompt `name`. The request is sent when it is awaited.
+    pub fn complete_prompt(&self, name: &str, argument: &str, typed: &str) -> Complete {
+        self.complete([("type", "ref/prompt"), ("name", name)], argument, typed)
+    }
+
+    /// Requests suggestions for a variable of a resource template. The request is sent when it is awaited.
+    pub fn complete_template(&self, uri_template: &str, variable: &str, typed: &str) -> Complete {
+        self.complete([("type", "ref/resource"), ("uri", uri_template)], variable, typed)
+    }
+
+    fn complete(&self, reference: [(&'static str, &str); 2], argument: &str, typed: &str) -> Complete {
+        let params = Params::default()
+            .with("ref", strings(reference))
+            .with("argument", strings([("name", argument), ("value", typed)]));
+        Complete { link: self.0.clone(), params, known: Vec::new() }
+    }
+}
+
+/// A request for suggestions. It is sent when it is awaited.
+///
+/// ```
+/// # async fn f(weather: edge_mcp::client::Peer) -> Result<(), edge_mcp::client::ClientError> {
+/// let cities = weather.complete_template("weather://{country}/{city}", "city", "L").given("country", "France").await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a request is sent when it is awaited"]
+pub struct Complete {
+    link: Rc<Link>,
+    params: Params,
+    known: Vec<(String, String)>,
+}
+
+impl Complete {
+    /// Adds the value of another argument, which the suggestions may depend on.
+    pub fn given(mut self, argument: impl Into<String>, value: impl Into<String>) -> Self {
+        self.known.push((argument.into(), value.into()));
+        self
+    }
+
+    async fn send(self) -> Result<CompleteResult, ClientError> {
+        let Self { link, mut params, known } = self;
+        if !known.is_empty() {
+            let arguments = strings(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+            let context = write::raw_value(format!("{{\"arguments\":{}}}", arguments.get()));
+            params = params.with("context", context);
+        }
+        let mut outgoing = Outgoing::new(Method::Complete, params, link.channel.upstream().timeout);
+        let json = link.session.request(&mut outgoing).await?;
+        read(&link.channel, Method::Complete, &json, |result| {
+            let completion = result.get("completion")?;
+            let values = array(completion, "values")?.items();
+            Some(CompleteResult {
+                values: values
+                    .take(SUGGESTIONS)
+                    .map(|value| Some(value.as_str()?.into_owned()))
+                    .collect::<Option<_>>()?,
+                total: completion.get("total").and_then(|total| total.text().parse().ok()),
+                has_more: completion.get("hasMore").is_some_and(|more| more.text() == "true"),
+            })
+        })
+    }
+}
+
+impl IntoFuture for Complete {
+    type Output = Result<CompleteResult, ClientError>;
+    type IntoFuture = LocalBoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.send().boxed_local()
+    }
+}
+
+/// Reads a result.
+fn read<T>(
+    channel: &Channel,
+    method: Method,
+    json: &RawValue,
+    read: impl Fn(Value<'_>) -> Option<T>,
+) -> Result<T, ClientError> {
+    let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
+    document.and_then(|document| read(document.root())).ok_or_else(|| {
+        let failure = Failure::Malformed("has a result without the required members");
+        channel.failed(method, failure.into())
+    })
+}
+
+/// Returns the member `name` if it is an array.
+fn array<'d>(value: Value<'d>, name: &str) -> Option<Value<'d>> {
+    value.get(name).filter(|member| member.kind() == Kind::Array)
+}
+
+/// Returns an object of strings as JSON text.
+fn strings<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> Box<RawValue> {
+    let object: std::collections::BTreeMap<_, _> = members.into_iter().collect();
+    // Strings always serialize.
+    write::to_raw_value(&object).unwrap_or_default()
+}

@@ -1,0 +1,133 @@
+//! The request of a call, with what the definition of the tool adds: headers that repeat arguments, permission to send the call again, and
+//! the check of the result.
+
+use std::rc::Rc;
+
+use edge_json::{Document, JsonLimits};
+use futures::FutureExt;
+
+use super::definition::{Listed, Output, TOOLS};
+use super::param_headers;
+use super::result::CallResult;
+use super::rounds::{self, Asked};
+use crate::call::request_info::ForeignSteps;
+use crate::client::connection::Link;
+use crate::client::error::{ClientError, Executed, Failure};
+use crate::client::session::channel::Channel;
+use crate::client::session::outgoing::{HeaderParams, NewHeaders, Outgoing};
+use crate::client::session::send::deadline;
+use crate::client::wire::response::Reply;
+use crate::host::warning;
+use crate::protocol::method::Method;
+use crate::schema::NotEnforceable;
+
+/// Calls a tool. Without a definition, the client uses a known list of the tools.
+///
+/// A handler that asks its caller runs again from its beginning, so the call is a step: it is not sent again after it has finished. A
+/// call that may be repeated is sent again instead, unless its questions are passed on.
+pub(super) async fn call_tool(
+    link: &Rc<Link>,
+    mut outgoing: Outgoing,
+    definition: Option<Listed>,
+    mut asked: Asked,
+) -> Result<CallResult, ClientError> {
+    let channel = &*link.channel;
+    outgoing.deadline = Some(deadline(channel, outgoing.timeout));
+    let name = outgoing.target.clone().unwrap_or_default();
+    let definition = match definition {
+        Some(definition) => Some(definition),
+        None => link.lists.known_tool(&name).await,
+    };
+    outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| is_repeatable(channel, tool));
+    asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable;
+    if let Some(tool) = &definition {
+        outgoing.header_params = header_params(channel, tool, &outgoing.arguments)?;
+    }
+    outgoing.new_headers = Some(new_headers(link, &outgoing, &name));
+    let call = rounds::answered(&link.session, outgoing.clone(), &asked);
+    let json = if asked.is_kept {
+        let step = format!("{}_{name}", channel.server().name);
+        let call = async { Ok(Reply { asks: false, result: call.await? }) };
+        rounds::step(channel, &asked.cx, &step, &outgoing, call.boxed_local()).await?.result
+    } else {
+        call.await?
+    };
+    let result = CallResult::read(json).map_err(|problem| malformed_result(channel, &outgoing, problem))?;
+    // A list of this connection is newer than a definition that the program stored.
+    match link.lists.known_tool(&name).await.or(definition) {
+        Some(tool) if !result.is_error() => {
+            check_output(channel, &outgoing, &tool, &result, asked.cx.request().foreign_steps()).map(|()| result)
+        }
+        _ => Ok(result),
+    }
+}
+
+/// Returns the source of headers for a call that a server rejects because of its headers: a new list of the tools.
+fn new_headers(link: &Rc<Link>, outgoing: &Outgoing, name: &str) -> NewHeaders {
+    let (link, name, arguments) = (link.clone(), name.to_owned(), outgoing.arguments.clone());
+    Rc::new(move || {
+        let (link, name, arguments) = (link.clone(), name.clone(), arguments.clone());
+        let headers = async move {
+            let list = link.lists.new_list(TOOLS).await.ok()?;
+            let tool = list.items.iter().find(|item| item.is_tool(&name))?;
+            Some(header_params(&link.channel, tool, &arguments))
+        };
+        headers.boxed_local()
+    })
+}
+
+/// Returns the headers that the definition of a tool requires for these arguments.
+fn header_params(channel: &Channel, tool: &Listed, arguments: &str) -> Result<HeaderParams, ClientError> {
+    param_headers::of_call(tool.header_params(), arguments)
+        .map_err(|problem| channel.failed(Method::CallTool, Failure::Local(problem.into()).into()))
+}
+
+/// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one
+/// another do not count.
+fn is_repeatable(channel: &Channel, tool: &Listed) -> bool {
+    let is_read_only = tool.has_hint("readOnlyHint");
+    let is_safe = is_read_only || tool.has_hint("idempotentHint");
+    channel.upstream().is_trusted && is_safe && !(is_read_only && tool.has_hint("destructiveHint"))
+}
+
+/// Checks the structured content of a result against the output schema of the tool.
+fn check_output(
+    channel: &Channel,
+    outgoing: &Outgoing,
+    tool: &Listed,
+    result: &CallResult,
+    steps: &ForeignSteps,
+) -> Result<(), ClientError> {
+    let schema = match tool.output(&steps.compilation) {
+        Output::Any => return Ok(()),
+        Output::Enforced(schema) => schema,
+        Output::NotEnforced(reason) => {
+            // The text does not depend on the tool: the number of different warnings is limited.
+            let reason = match reason {
+                NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
+                NotEnforceable::TooCostly => "take too long to compile",
+            };
+            let server = &channel.server().name;
+            let problem = format!(
+                "The server `{server}` has tools whose output schemas {reason}. These schemas are not enforced."
+            );
+            warning::once(channel.host(), "output schema of an MCP server", &problem);
+            return Ok(());
+        }
+    };
+    let executed = |problem| malformed_result(channel, outgoing, problem).executed_as(Executed::Yes);
+    let document = Document::parse(result.raw().as_bytes(), JsonLimits::MOST)
+        .map_err(|_| executed("has a result that is not JSON"))?;
+    let content = document.root().get("structuredContent");
+    let content = content.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;
+    let mistakes = schema.validate_for_log(content, &steps.checks);
+    if mistakes.is_empty() {
+        return Ok(());
+    }
+    let problem = "has structured content that does not match the output schema of the tool";
+    Err(executed(problem).because(mistakes.join("; ")))
+}
+
+fn malformed_result(channel: &Channel, outgoing: &Outgoing, problem: &'static str) -> ClientError {
+    channel.failed(outgoing.method, Failure::Malformed(problem).into())
+}

@@ -1,0 +1,107 @@
+//! The functions of a program that answer the questions of a server.
+
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use serde_json::value::RawValue;
+
+use super::question::{Kind, Question};
+use crate::call::context::Context;
+use crate::client::error::{Failed, Failure};
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::revision::Revision;
+
+/// The answer to a question as JSON text, in the form of the protocol.
+pub(in crate::client) type Answer = LocalBoxFuture<'static, Result<Box<RawValue>, Failed>>;
+
+/// A function that reads a question and returns its answer. It calls the function of the program when the future is polled.
+type Answering = Rc<dyn Fn(&Question<'_>, Context) -> Result<Answer, Failure>>;
+
+/// The functions that answer the questions of a server. A kind of question without a function is not declared.
+#[derive(Clone, Default)]
+pub(in crate::client) struct Handlers {
+    pub form: Option<Answering>,
+    pub url: Option<Answering>,
+    pub sampling: Option<Answering>,
+    pub roots: Option<Answering>,
+}
+
+impl Handlers {
+    /// Returns the capabilities that the functions provide.
+    pub(in crate::client) fn capabilities(&self) -> ClientCapabilities {
+        ClientCapabilities {
+            elicitation_form: self.form.is_some(),
+            elicitation_url: self.url.is_some(),
+            sampling: self.sampling.is_some(),
+            roots: self.roots.is_some(),
+        }
+    }
+
+    /// Reads a question, and returns the answer of the program's function for it, or `None` if there is no function.
+    ///
+    /// # Errors
+    /// The question is not valid.
+    pub(in crate::client) fn answer(&self, question: &Question<'_>, cx: &Context) -> Result<Option<Answer>, Failed> {
+        let handler = match question.kind {
+            Kind::Form => &self.form,
+            Kind::Url => &self.url,
+            Kind::Sampling => &self.sampling,
+            Kind::Roots => &self.roots,
+        };
+        let answer = handler.as_ref().map(|answer| answer(question, cx.clone()));
+        Ok(answer.transpose()?)
+    }
+}
+
+/// Returns the failure for a kind of question that the client did not declare.
+pub(in crate::client) fn undeclared() -> Failed {
+    Failed::new(Failure::CapabilityRequired, Some("the server asks a kind of question that was not declared".into()))
+}
+
+/// Writes capabilities as JSON, in the form of a revision.
+pub(in crate::client) fn capabilities_json(capabilities: ClientCapabilities, revision: Revision) -> String {
+    let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = capabilities;
+    let mut members = Vec::new();
+    if revision >= Revision::V2025_11_25 {
+        match (elicitation_form, elicitation_url) {
+            (true, true) => members.push(r#""elicitation":{"form":{},"url":{}}"#),
+            (true, false) => members.push(r#""elicitation":{"form":{}}"#),
+            (false, true) => members.push(r#""elicitation":{"url":{}}"#),
+            (false, false) => {}
+        }
+    } else if revision >= Revision::V2025_06_18 && elicitation_form {
+        // This revision has only forms.
+        members.push(r#""elicitation":{}"#);
+    }
+    if sampling {
+        members.push(r#""sampling":{}"#);
+    }
+    if roots {
+        members.push(r#""roots":{}"#);
+    }
+    format!("{{{}}}", members.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C32: the declared capabilities, in each revision.
+    #[test]
+    fn capabilities_are_declared_in_the_form_of_the_revision() {
+        let all = ClientCapabilities { elicitation_form: true, elicitation_url: true, sampling: true, roots: true };
+        let form = ClientCapabilities { elicitation_form: true, ..ClientCapabilities::default() };
+        let url = ClientCapabilities { elicitation_url: true, ..ClientCapabilities::default() };
+        for (capabilities, revision, expected) in [
+            (all, Revision::V2026_07_28, r#"{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}"#),
+            (all, Revision::V2025_06_18, r#"{"elicitation":{},"sampling":{},"roots":{}}"#),
+            (all, Revision::V2025_03_26, r#"{"sampling":{},"roots":{}}"#),
+            (form, Revision::V2025_11_25, r#"{"elicitation":{"form":{}}}"#),
+            (url, Revision::V2026_07_28, r#"{"elicitation":{"url":{}}}"#),
+            (url, Revision::V2025_06_18, "{}"),
+            (ClientCapabilities::default(), Revision::V2026_07_28, "{}"),
+        ] {
+            assert_eq!(capabilities_json(capabilities, revision), expected, "{capabilities:?} {revision}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The channel to one server, for one call of a handler: its HTTP requests, with the credential and the session that they carry.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::future::{Either, LocalBoxFuture, select};
+use futures::lock::Mutex;
+use futures::pin_mut;
+use http::{HeaderValue, Method};
+use serde_json::value::RawValue;
+
+use super::about::About;
+use super::initialized::Initialized;
+use super::negotiation::Known;
+use crate::call::context::Context;
+use crate::client::error::{ClientError, Failed, Failure};
+use crate::client::mcp_client::{McpClient, Server};
+use crate::client::of_call::OfCall;
+use crate::client::tokens::credential::Credential;
+use crate::client::upstream::Upstream;
+use crate::client::wire::event_stream::EventStream;
+use crate::client::wire::exchange;
+use crate::client::wire::headers;
+use crate::client::wire::message::{Meta, Params, write_message, write_response};
+use crate::host::{FetchError, Host, Opened, Outbound};
+use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::protocol::description::Implementation;
+use crate::protocol::error::ErrorCode;
+use crate::protocol::log_level::LogLevel;
+use crate::protocol::method::Method as RpcMethod;
+
+/// The time limit of a message without a response.
+const UNANSWERED: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+
+/// The channel to one server, for one call of a handler. It sends each request at most once, and it does not negotiate.
+pub(in crate::client) struct Channel {
+    client: McpClient,
+    server: Rc<Server>,
+    of_call: Rc<OfCall>,
+    credential: Credential,
+    initialized: RefCell<Option<Initialized>>,
+    /// The description of the server, if the server sent it in this call.
+    pub about: RefCell<Option<About>>,
+    /// The event stream of the session.
+    pub standing_stream: Mutex<Option<EventStream>>,
+    /// The number of times that the server said in this call that its lists have changed.
+    pub list_changes: Cell<u64>,
+}
+
+impl Channel {
+    pub(in crate::client) fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
+        let Upstream { token_source, token, .. } = &server.upstream;
+        let credential = Credential::new(token_source.as_ref().map(|source| source()), token.clone());
+        Self {
+            client,
+            server,
+            of_call,
+            credential,
+            initialized: RefCell::default(),
+            about: RefCell::default(),
+            standing_stream: Mutex::new(None),
+            list_changes: Cell::new(0),
+        }
+    }
+
+    pub(in crate::client) fn client(&self) -> &McpClient {
+        &self.client
+    }
+
+    pub(in crate::client) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    pub(in crate::client) fn upstream(&self) -> &Upstream {
+        &self.server.upstream
+    }
+
+    pub(in crate::client) fn of_call(&self) -> &OfCall {
+        &self.of_call
+    }
+
+    pub(in crate::client) fn cx(&self) -> &Context {
+        &self.of_call.cx
+    }
+
+    pub(in crate::client) fn host(&self) -> &Rc<dyn Host> {
+        self.of_call.cx.host()
+    }
+
+    pub(super) fn client_info(&self) -> &Implementation {
+        &self.client.0.info
+    }
+
+    /// Returns the error of a request to the server.
+    pub(in crate::client) fn failed(&self, method: RpcMethod, failed: Failed) -> ClientError {
+        let (failure, cause, executed) = failed.into_parts();
+        let error = ClientError::new(&self.server.name, method.name(), failure).executed_as(executed);
+        match cause {
+            Some(cause) => error.because(cause),
+            None => error,
+        }
+    }
+
+    /// Counts a notification that the lists of the server have changed.
+    pub(super) fn notice_list_change(&self) {
+        for changes in [&self.list_changes, &self.server.changes] {
+            changes.set(changes.get().wrapping_add(1));
+        }
+    }
+}
+
+/// The knowledge about the server, and the session.
+impl Channel {
+    /// Returns what is known about the server now.
+    pub(in crate::client) fn known(&self) -> Known {
+        let (learned, until) = *self.server.learned.borrow();
+        let pinned = || self.upstream().revision.map_or(Known::Nothing, Known::of);
+        if self.host().now_ms() < until { learned } else { pinned() }
+    }
+
+    /// Keeps the knowledge from an answer of the server.
+    pub(super) fn learn(&self, known: Known) {
+        let until = match known {
+            Known::Modern(_) => u64::MAX,
+            _ => self.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000)),
+        };
+        self.server.learned.replace((known, until));
+    }
+
+    /// Returns whether the program sets the revision of the server.
+    pub(super) fn is_pinned(&self) -> bool {
+        self.upstream().revision.is_some()
+    }
+
+    /// Returns whether `initialize` must come before the next request.
+    pub(super) fn needs_session(&self, known: Known) -> bool {
+        matches!(known, Known::WithSession(_)) && !self.has_session()
+    }
+
+    pub(super) fn begin_session(&self, initialized: Initialized) {
+        self.initialized.replace(Some(initialized));
+    }
+
+    /// Returns whether there is a session with an id.
+    pub(super) fn has_session(&self) -> bool {
+        self.initialized.borrow().as_ref().is_some_and(|session| session.id.is_some())
+    }
+
+    /// Forgets the session, and returns it.
+    pub(super) fn end_session(&self) -> Option<Initialized> {
+        self.initialized.take()
+    }
+
+    /// Returns whether a request must lower the level of the log messages of the session, and records the level.
+    pub(super) fn lowers_log_level(&self, level: LogLevel) -> bool {
+        self.initialized.borrow_mut().as_mut().is_some_and(|session| session.lowers_log_level(level))
+    }
+}
+
+/// The HTTP requests.
+impl Channel {
+    /// Returns the header for the next request, or `None` if the server gets no credential.
+    pub(in crate::client) async fn credential(&self) -> Result<Option<HeaderValue>, Failed> {
+        self.credential.header(&self.upstream().url, &self.of_call).await
+    }
+
+    /// Forgets a token that the server rejects. Returns whether there is another one.
+    pub(in crate::client) fn replaces(&self, rejected: &HeaderValue) -> bool {
+        self.credential.replaces(rejected)
+    }
+
+    /// Sends a request.
+    pub(in crate::client) fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        self.upstream().transport.open(request, self.host())
+    }
+
+    /// Posts a notification to a legacy server.
+    pub(super) async fn notify(&self, method: &'static str) -> Result<(), Failed> {
+        let meta = Meta { traceparent: self.cx().traceparent(), ..Meta::default() };
+        self.post_unanswered(write_message(None, method, &Params::default(), &meta)).await
+    }
+
+    /// Posts the response to a request of a legacy server.
+    pub(super) async fn respond(&self, id: &str, outcome: Result<&RawValue, ErrorCode>) -> Result<(), Failed> {
+        self.post_unanswered(write_response(id, outcome)).await
+    }
+
+    /// Posts a message whose answer has no content to a legacy server.
+    async fn post_unanswered(&self, message: String) -> Result<(), Failed> {
+        let request = self.session_request(Method::POST, message, self.credential().await?)?;
+        let opening = self.open(request);
+        let exchange = async {
+            let mut opened = opening.await.map_err(exchange::of_connection)?;
+            exchange::accepted(&mut opened).await
+        };
+        pin_mut!(exchange);
+        match select(exchange, self.host().sleep(UNANSWERED)).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(((), _)) => Err(Failure::Timeout(UNANSWERED).into()),
+        }
+    }
+
+    /// Creates the request for an event stream of the session.
+    pub(super) async fn stream_request(&self) -> Result<Outbound, Failed> {
+        self.session_request(Method::GET, String::new(), self.credential().await?)
+    }
+
+    /// Creates a request with the headers of the session, if there is one.
+    pub(super) fn session_request(
+        &self,
+        method: Method,
+        body: String,
+        credential: Option<HeaderValue>,
+    ) -> Result<Outbound, Failed> {
+        self.request_of(self.initialized.borrow().as_ref(), method, body, credential)
+    }
+
+    /// Creates a request with the headers of a session, which may have ended.
+    pub(super) fn request_of(
+        &self,
+        session: Option<&Initialized>,
+        method: Method,
+        body: String,
+        credential: Option<HeaderValue>,
+    ) -> Result<Outbound, Failed> {
+        let mut request = self.http_request(method, body, credential)?;
+        match (session, self.known()) {
+            (Some(session), _) => headers::add_session(&mut request, session.revision, session.id.clone()),
+            (None, Known::WithoutSession(revision)) => headers::add_session(&mut request, revision, None),
+            // The headers of `initialize` name no revision.
+            _ => {}
+        }
+        Ok(request)
+    }
+
+    /// Creates a request with the headers that every request has, and counts it.
+    pub(super) fn http_request(
+        &self,
+        method: Method,
+        body: String,
+        credential: Option<HeaderValue>,
+    ) -> Result<Outbound, Failed> {
+        if !self.of_call.spend() {
+            return Err(Failure::BudgetExhausted.into());
+        }
+        let upstream = self.upstream();
+        let mut request = Outbound { method, url: upstream.url.as_str().to_owned(), headers: Vec::new(), body };
+        headers::add_common(&mut request, &upstream.headers, &self.client.0.user_agent, credential);
+        Ok(request)
+    }
+}

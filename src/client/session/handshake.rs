@@ -1,0 +1,109 @@
+//! The requests that must come before another request: `server/discover` and `initialize`.
+//!
+//! Source: 2026-07-28, server/discover; 2025-11-25, basic/lifecycle.
+
+use std::future::ready;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::{Document, JsonLimits, write};
+use futures::FutureExt;
+use http::HeaderValue;
+use serde_json::value::RawValue;
+
+use super::about::About;
+use super::channel::Channel;
+use super::initialized::Initialized;
+use super::negotiation::{Known, Sent};
+use super::outgoing::Outgoing;
+use super::reactions::Kind;
+use super::send::{Accepted, Ready, send};
+use super::standing_stream;
+use crate::client::error::ClientError;
+use crate::client::questions::handlers::capabilities_json;
+use crate::client::wire::message::Params;
+use crate::client::wire::response::{Answer, RpcResult, unsupported};
+use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
+use crate::protocol::log_level::LogLevel;
+use crate::protocol::method::Method;
+use crate::protocol::revision::{Era, Revision};
+
+const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+/// The longest id of a session.
+const SESSION_ID: usize = 512;
+
+/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer.
+pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Known, ClientError> {
+    let mut outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
+    let mut sent = Sent::new(Known::Nothing, Kind::Discover, false);
+    let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
+    match (sent.known, accepted.answer.into_result()) {
+        (Known::Modern(revision), Ok(result)) => drop(channel.about.replace(Some(About::of(revision, result.json)))),
+        // The error does not show the era of the server.
+        (Known::Nothing, Err(failed)) => return Err(channel.failed(Method::Discover, failed)),
+        _ => {}
+    }
+    Ok(sent.known)
+}
+
+/// Sends `initialize` and `notifications/initialized`, and returns the knowledge from the answer.
+///
+/// A server with a session may reject a request that overtakes the notification.
+pub(in crate::client) async fn initialize(channel: &Rc<Channel>, known: Known) -> Result<Known, ClientError> {
+    let requested = match known {
+        Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
+        _ => Revision::NEWEST_LEGACY,
+    };
+    let failed = |failed| channel.failed(Method::Initialize, failed);
+    let mut outgoing = Outgoing::new(Method::Initialize, initialize_params(channel, requested), TIME);
+    let mut sent = Sent::new(known, Kind::Handshake, channel.is_pinned());
+    let Accepted { answer, .. } = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(known)).boxed_local()).await?;
+    let id = match &answer {
+        Answer::Response { session, .. } => session.clone().filter(is_session_id),
+        Answer::Http { .. } => None,
+    };
+    let RpcResult { json, .. } = answer.into_result().map_err(failed)?;
+    let (version, logs) = version_and_logs(&json);
+    let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
+        return Err(failed(unsupported(vec![version])));
+    };
+    let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
+    channel.begin_session(Initialized { revision, id, logs, log_level: None });
+    channel.learn(known);
+    channel.about.replace(Some(About::of(revision, json)));
+    channel.notify("notifications/initialized").await.map_err(failed)?;
+    standing_stream::open(channel).await;
+    Ok(known)
+}
+
+fn initialize_params(channel: &Channel, revision: Revision) -> Params {
+    let client = write::to_raw_value(channel.client_info()).unwrap_or_default();
+    let capabilities = capabilities_json(channel.upstream().handlers.capabilities(), revision);
+    Params::default()
+        .with_text("protocolVersion", revision.name())
+        .with("capabilities", write::raw_value(capabilities))
+        .with("clientInfo", client)
+}
+
+/// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
+pub(super) async fn set_log_level(channel: &Rc<Channel>, level: LogLevel, known: Known, negotiated: &Ready<'_>) {
+    if channel.lowers_log_level(level) {
+        let level = write::to_raw_value(&level).unwrap_or_default();
+        let mut outgoing = Outgoing::new(Method::SetLogLevel, Params::default().with("level", level), TIME);
+        // Without the level, the server decides which messages it sends.
+        let mut sent = Sent::new(known, Kind::Handshake, channel.is_pinned());
+        let _ = send(channel, &mut outgoing, &mut sent, negotiated).await;
+    }
+}
+
+/// Returns the revision in the result of `initialize`, and whether the server sends log messages.
+fn version_and_logs(result: &RawValue) -> (String, bool) {
+    let Ok(document) = Document::parse(result.get().as_bytes(), JsonLimits::MOST) else { return Default::default() };
+    let result = document.root();
+    let logging = result.get("capabilities").and_then(|capabilities| capabilities.get("logging"));
+    (result.string("protocolVersion").unwrap_or_default(), logging.is_some())
+}
+
+fn is_session_id(id: &HeaderValue) -> bool {
+    !id.is_empty() && id.len() <= SESSION_ID && id.as_bytes().iter().all(u8::is_ascii_graphic)
+}

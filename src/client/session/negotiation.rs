@@ -1,0 +1,279 @@
+//! The negotiation of the revision: from the answer of a server to the next request of the client.
+//!
+//! A server belongs to one era. A legacy server rejects a modern request, or answers it in the legacy form.
+
+use super::reactions::{Action, Form, Kind, Lesson, Reaction, Stage, reaction};
+use crate::client::error::Executed;
+use crate::protocol::revision::{Era, Revision};
+
+const MODERN: Known = Known::Modern(Revision::V2026_07_28);
+const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
+
+/// The knowledge about a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::client) enum Known {
+    /// Nothing is known. A modern request is the first probe.
+    Nothing,
+    /// The server answered a modern request in the legacy form. `server/discover` is the next probe.
+    Unsettled,
+    /// The server is modern.
+    Modern(Revision),
+    /// The server is legacy, and `initialize` starts a session. The revision is the one to request.
+    WithSession(Revision),
+    /// The server is legacy, and `initialize` starts no session.
+    WithoutSession(Revision),
+}
+
+impl Known {
+    /// Returns the knowledge about a server whose revision the program sets.
+    pub(in crate::client) fn of(revision: Revision) -> Self {
+        match revision.era() {
+            Era::Modern => Self::Modern(revision),
+            // Whether the server has sessions is only known after `initialize`.
+            Era::Legacy => Self::WithSession(revision),
+        }
+    }
+
+    /// Returns the era of the next request.
+    pub(in crate::client) fn era(self) -> Era {
+        match self {
+            Self::Nothing | Self::Unsettled | Self::Modern(_) => Era::Modern,
+            Self::WithSession(_) | Self::WithoutSession(_) => Era::Legacy,
+        }
+    }
+
+    /// Returns the knowledge after a lesson, or `None` if it does not change.
+    pub(super) fn after(self, lesson: Lesson) -> Option<Self> {
+        match (lesson, self) {
+            (Lesson::Nothing, _) => None,
+            (Lesson::Modern, _) => Some(MODERN),
+            (Lesson::Unsettled, _) => Some(Self::Unsettled),
+            (Lesson::Session, Self::WithSession(revision) | Self::WithoutSession(revision)) => {
+                Some(Self::WithSession(revision))
+            }
+            (Lesson::Legacy | Lesson::Session, _) => Some(LEGACY),
+            (Lesson::Forget, _) => Some(Self::Nothing),
+        }
+    }
+
+    fn stage(self, is_pinned: bool, has_session: bool) -> Stage {
+        match self {
+            Self::Nothing | Self::Unsettled => Stage::Unknown,
+            Self::Modern(_) if is_pinned => Stage::Pinned,
+            Self::Modern(_) => Stage::Modern,
+            // Only the answer to a request with a session id can say that the session has ended.
+            Self::WithSession(_) | Self::WithoutSession(_) if has_session => Stage::Session,
+            Self::WithSession(_) | Self::WithoutSession(_) => Stage::Sessionless,
+        }
+    }
+}
+
+/// A request, with the actions that its earlier answers have caused.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub known: Known,
+    /// Whether the request was posted with the id of a session.
+    pub has_session: bool,
+    kind: Kind,
+    /// Whether the program sets the revision. If it does, no answer changes the era.
+    is_pinned: bool,
+    taken: Vec<Action>,
+    /// Whether the server executed the request in an earlier attempt.
+    pub executed: Executed,
+}
+
+impl Sent {
+    pub(super) fn new(known: Known, kind: Kind, is_pinned: bool) -> Self {
+        Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the reaction to the next answer.
+    pub(super) fn react(&mut self, form: Form) -> Reaction {
+        let reaction = reaction(self.known.stage(self.is_pinned, self.has_session), self.kind, form, &self.taken);
+        if reaction.action.repeats() {
+            self.taken.push(reaction.action);
+        }
+        // The rest of an answer belongs to the same attempt. The next attempt has its own answer.
+        if reaction.action.repeats() && reaction.action != Action::Resume {
+            self.taken.retain(|taken| *taken != Action::Resume);
+            self.executed = reaction.executed.or(self.executed);
+        }
+        reaction
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::session::reactions::Offered;
+
+    const CONTRADICTION: Action = Action::Contradiction;
+    const SESSIONLESS: Known = Known::WithoutSession(Revision::V2025_06_18);
+
+    fn error(status: u16, code: i64) -> Form {
+        Form::Error { status, code, offered: Offered::default() }
+    }
+
+    fn http(status: u16) -> Form {
+        Form::Http { status }
+    }
+
+    fn result(is_modern: bool) -> Form {
+        Form::Result { is_modern }
+    }
+
+    fn offer(status: u16, names: &[&str]) -> Form {
+        let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+        Form::Error { status, code: -32_022, offered: Offered::of(&names) }
+    }
+
+    fn accept(lesson: Lesson) -> Action {
+        Action::Accept(lesson)
+    }
+
+    fn again(lesson: Lesson) -> Action {
+        Action::Again(lesson)
+    }
+
+    /// C36: the reactions to the first and the second answer of each form, and whether the server executed the request.
+    #[test]
+    fn each_answer_has_its_reaction() {
+        use Executed::{No, Unknown};
+        use Kind::{Discover, Effectful, Handshake, Repeatable};
+        use Known::Nothing;
+        const SAME: Action = Action::Accept(Lesson::Nothing);
+        for (known, kind, form, first, second, executed) in [
+            (Nothing, Repeatable, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Repeatable, result(false), accept(Lesson::Unsettled), accept(Lesson::Unsettled), Unknown),
+            (Known::Unsettled, Discover, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Discover, result(false), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Repeatable, error(400, -32_020), Action::NewHeaders, accept(Lesson::Modern), No),
+            (Nothing, Repeatable, error(400, -32_021), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Nothing, Repeatable, error(404, -32_601), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (Nothing, Discover, error(404, -32_601), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Discover, error(200, -32_601), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, error(400, -32_000), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, error(200, -32_602), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, error(200, -32_603), SAME, SAME, Unknown),
+            (Nothing, Repeatable, http(400), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, http(405), again(Lesson::Legacy), SAME, Unknown),
+            (Nothing, Repeatable, http(418), SAME, SAME, Unknown),
+            (Nothing, Repeatable, http(503), SAME, SAME, Unknown),
+            (MODERN, Repeatable, result(false), SAME, SAME, Unknown),
+            (MODERN, Repeatable, error(200, -32_602), SAME, SAME, Unknown),
+            (MODERN, Repeatable, error(404, -32_601), SAME, SAME, No),
+            (MODERN, Repeatable, http(404), again(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Repeatable, error(400, -32_603), SAME, SAME, Unknown),
+            (MODERN, Effectful, http(404), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Effectful, error(400, -32_000), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Effectful, error(400, -32_602), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Effectful, error(400, -32_020), Action::NewHeaders, accept(Lesson::Modern), No),
+            (MODERN, Effectful, error(200, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (MODERN, Effectful, http(401), Action::NewToken, SAME, No),
+            (MODERN, Discover, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
+            (LEGACY, Handshake, http(401), Action::NewToken, SAME, No),
+            (LEGACY, Handshake, http(404), SAME, SAME, Unknown),
+            (LEGACY, Handshake, Form::Outage, SAME, SAME, Unknown),
+            (MODERN, Repeatable, Form::Outage, Action::Pause, SAME, Unknown),
+            (MODERN, Discover, Form::Outage, SAME, SAME, Unknown),
+            (MODERN, Effectful, Form::Outage, SAME, SAME, Unknown),
+            (LEGACY, Effectful, Form::Interrupted, Action::Resume, Action::Resume, Unknown),
+            (LEGACY, Effectful, Form::Failure, SAME, SAME, Unknown),
+            (MODERN, Effectful, http(307), SAME, SAME, No),
+            (MODERN, Effectful, http(303), SAME, SAME, Unknown),
+            (LEGACY, Effectful, http(404), again(Lesson::Session), CONTRADICTION, No),
+            (LEGACY, Effectful, error(404, -32_001), again(Lesson::Session), CONTRADICTION, No),
+            (LEGACY, Effectful, error(404, -32_002), SAME, SAME, Unknown),
+            (LEGACY, Effectful, error(400, -32_602), SAME, SAME, Unknown),
+            (LEGACY, Effectful, error(200, -32_601), SAME, SAME, Unknown),
+            (SESSIONLESS, Repeatable, error(400, -32_000), again(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, error(400, -32_000), accept(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, http(404), accept(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, error(200, -32_602), SAME, SAME, Unknown),
+        ] {
+            let mut sent = Sent::new(known, kind, false);
+            sent.has_session = known == LEGACY;
+            assert_eq!(sent.react(form), Reaction { action: first, executed }, "{known:?} {kind:?} {form:?}");
+            assert_eq!(sent.react(form).action, second, "{known:?} {kind:?} {form:?}");
+        }
+    }
+
+    /// C27, C52: an answer is resumed twice. After that, only a request that may be repeated is sent again, once.
+    #[test]
+    fn an_interrupted_answer_is_resumed_twice() {
+        use Action::{Pause, Resume};
+        let same = accept(Lesson::Nothing);
+        for (kind, expected, executed) in [
+            (Kind::Effectful, vec![Resume, Resume, same, same], Executed::No),
+            (Kind::Handshake, vec![Resume, Resume, same, same], Executed::No),
+            (Kind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Executed::Unknown),
+        ] {
+            let mut sent = Sent::new(LEGACY, kind, false);
+            let taken: Vec<_> = expected.iter().map(|_| sent.react(Form::Interrupted).action).collect();
+            // A resumption says nothing about earlier attempts.
+            assert_eq!((taken, sent.executed), (expected, executed), "{kind:?}");
+        }
+    }
+
+    /// C40: a status says that a session has ended only if the request had a session id.
+    #[test]
+    fn a_request_without_a_session_id_is_of_no_session() {
+        for known in [LEGACY, SESSIONLESS] {
+            let mut sent = Sent::new(known, Kind::Effectful, false);
+            let failed = Reaction { action: accept(Lesson::Session), executed: Executed::Unknown };
+            assert_eq!(sent.react(http(404)), failed, "{known:?}");
+            sent.has_session = true;
+            let ended = Reaction { action: again(Lesson::Session), executed: Executed::No };
+            assert_eq!(sent.react(http(404)), ended, "{known:?}");
+        }
+    }
+
+    /// C43: no answer changes the era of a server whose revision the program sets.
+    #[test]
+    fn a_set_revision_has_no_other_era() {
+        for form in [http(400), http(404), error(400, -32_000), error(404, -32_601), result(false)] {
+            let reaction = Sent::new(MODERN, Kind::Repeatable, true).react(form);
+            assert_eq!(reaction.action, accept(Lesson::Nothing), "{form:?}");
+        }
+        let reaction = Sent::new(MODERN, Kind::Repeatable, true).react(offer(400, &["2025-11-25"]));
+        assert_eq!(reaction.action, Action::Unsupported);
+    }
+
+    /// C38: a server may reject the very revision that it supports, once. With status 200, the error may come from the tool.
+    #[test]
+    fn a_rejected_revision_is_sent_once_more() {
+        let (repeat, initialize) = (again(Lesson::Nothing), again(Lesson::Legacy));
+        for (supported, first, second) in [
+            (vec!["2026-07-28"], repeat, Action::Unsupported),
+            (vec!["2099-01-01", "2026-07-28", "2025-11-25"], repeat, initialize),
+            (vec!["2025-06-18"], initialize, Action::Unsupported),
+            (vec!["2099-01-01"], Action::Unsupported, Action::Unsupported),
+            (vec![], Action::Unsupported, Action::Unsupported),
+        ] {
+            for (status, kind, is_sent) in [
+                (400, Kind::Discover, true),
+                (200, Kind::Repeatable, true),
+                (400, Kind::Effectful, true),
+                (200, Kind::Effectful, false),
+            ] {
+                let mut sent = Sent::new(MODERN, kind, false);
+                let form = offer(status, &supported);
+                let found = [sent.react(form).action, sent.react(form).action];
+                let expected = if is_sent { [first, second] } else { [accept(Lesson::Nothing); 2] };
+                assert_eq!(found, expected, "{supported:?} {status} {kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_lesson_changes_the_knowledge() {
+        let session = |known: Known| known.after(Lesson::Session);
+        assert_eq!(session(SESSIONLESS), Some(Known::WithSession(Revision::V2025_06_18)));
+        assert_eq!((session(LEGACY), LEGACY.after(Lesson::Nothing)), (Some(LEGACY), None));
+        assert_eq!((MODERN.after(Lesson::Forget), MODERN.after(Lesson::Legacy)), (Some(Known::Nothing), Some(LEGACY)));
+    }
+}

@@ -1,0 +1,80 @@
+//! A JSON-RPC request to a server, before it is sent.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::future::LocalBoxFuture;
+
+use super::listeners::Listeners;
+use crate::client::error::ClientError;
+use crate::client::wire::message::Params;
+use crate::limits::UPSTREAM_REPETITIONS;
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::method::Method;
+
+/// The headers that repeat arguments of a call: name and value.
+pub(in crate::client) type HeaderParams = Vec<(String, String)>;
+
+/// A function that asks the server for the definition of the tool, and returns the headers that this definition requires. It returns `None`
+/// if there is no definition.
+pub(in crate::client) type NewHeaders =
+    Rc<dyn Fn() -> LocalBoxFuture<'static, Option<Result<HeaderParams, ClientError>>>>;
+
+/// A request to a server.
+#[derive(Clone)]
+pub(in crate::client) struct Outgoing {
+    pub method: Method,
+    pub params: Params,
+    /// The name or the URI that the header `Mcp-Name` repeats.
+    pub target: Option<String>,
+    /// The arguments of a call as JSON text, and the headers that repeat some of them.
+    pub arguments: Rc<str>,
+    pub header_params: HeaderParams,
+    /// The source of other headers, if the server rejects those.
+    pub new_headers: Option<NewHeaders>,
+    /// Whether the request may be sent again if it is not known whether the server executed it.
+    pub is_repeatable: bool,
+    pub timeout: Duration,
+    /// The time at which the request ends with all its repetitions, in milliseconds since 1970.
+    pub deadline: Option<u64>,
+    /// The capabilities to declare. `None` means the questions that the program answers.
+    pub capabilities: Option<ClientCapabilities>,
+    pub listeners: Listeners,
+    /// The number of bytes of all answers to the request, and its limit.
+    pub received: Rc<Cell<usize>>,
+    pub most_bytes: usize,
+    /// The number of times that the request was sent again, in all its rounds. Clones share it.
+    pub repetitions: Rc<Cell<usize>>,
+    /// Whether the request was sent, and its answer has not arrived. Clones share it.
+    pub is_in_flight: Rc<Cell<bool>>,
+}
+
+impl Outgoing {
+    pub(in crate::client) fn new(method: Method, params: Params, timeout: Duration) -> Self {
+        Self {
+            method,
+            params,
+            target: None,
+            arguments: Rc::default(),
+            header_params: Vec::new(),
+            new_headers: None,
+            is_repeatable: method != Method::CallTool,
+            timeout,
+            deadline: None,
+            capabilities: None,
+            listeners: Listeners::default(),
+            received: Rc::default(),
+            most_bytes: usize::MAX,
+            repetitions: Rc::default(),
+            is_in_flight: Rc::default(),
+        }
+    }
+
+    /// Counts a repetition. Returns `false` if the request cannot be sent again.
+    pub(super) fn repeats(&self) -> bool {
+        let repetitions = self.repetitions.get();
+        self.repetitions.set(repetitions.saturating_add(1));
+        repetitions < UPSTREAM_REPETITIONS
+    }
+}

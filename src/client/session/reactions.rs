@@ -1,0 +1,308 @@
+//! The reactions to the answers of a server, as a table: which answers are accepted, which requests are sent again, and whether the server
+//! executed a request.
+//!
+//! Sources: 2026-07-28, basic/versioning, "Backward Compatibility", and basic, "Error Codes"; 2025-11-25, basic/transports, "Session
+//! Management"; RFC 9110, 15.4 and 15.5.
+
+use std::ops::RangeInclusive;
+
+use crate::client::error::{Executed, Failed};
+use crate::client::wire::response::Answer;
+use crate::limits::UPSTREAM_RESUMPTIONS;
+use crate::protocol::error::ErrorCode;
+use crate::protocol::revision::{Era, Revision};
+
+/// The kind of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `server/discover`.
+    Discover,
+    /// `initialize` or `logging/setLevel`, which prepare another request. That request is sent again instead.
+    Handshake,
+    /// A request whose repetition has no further effect.
+    Repeatable,
+    /// A call whose repetition may have effects. It is never the first request to a server.
+    Effectful,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A result. `is_modern` says whether it has a `resultType`.
+    Result { is_modern: bool },
+    /// A JSON-RPC error.
+    Error { status: u16, code: i64, offered: Offered },
+    /// A response whose status alone counts, or that is not JSON-RPC.
+    Http { status: u16 },
+    /// An answer whose stream was interrupted at a known position.
+    Interrupted,
+    /// No answer, or an answer that the server is not available. A second attempt may succeed.
+    Outage,
+    /// Another failure.
+    Failure,
+}
+
+impl Form {
+    /// Returns the form of an answer, whose stream may have been interrupted at a known position.
+    pub(super) fn of(answer: &Result<Answer, Failed>, is_resumable: bool) -> Self {
+        match answer {
+            Ok(Answer::Response { outcome: Ok(result), .. }) => Self::Result { is_modern: result.kind.is_some() },
+            Ok(answer @ Answer::Response { status, outcome: Err(error), .. }) => {
+                Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
+            }
+            Ok(Answer::Http { failed, .. }) if failed.failure().is_transient() => Self::Outage,
+            Ok(Answer::Http { status, .. }) => Self::Http { status: *status },
+            Err(failed) if failed.is_interruption() && is_resumable => Self::Interrupted,
+            Err(failed) if failed.failure().is_transient() => Self::Outage,
+            Err(_) => Self::Failure,
+        }
+    }
+}
+
+/// The eras of the known revisions that an error names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offered {
+    pub modern: bool,
+    pub legacy: bool,
+}
+
+impl Offered {
+    pub(super) fn of(names: &[String]) -> Self {
+        let has = |era| names.iter().filter_map(|name| Revision::named(name)).any(|revision| revision.era() == era);
+        Self { modern: has(Era::Modern), legacy: has(Era::Legacy) }
+    }
+}
+
+/// The reaction to an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reaction {
+    pub action: Action,
+    /// Whether the server executed the request.
+    pub executed: Executed,
+}
+
+/// The action that an answer causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// The answer is the answer of the request.
+    Accept(Lesson),
+    /// Send the request again.
+    Again(Lesson),
+    /// Send the request again with another token.
+    NewToken,
+    /// Send the request again with the headers that a new list of the tools requires.
+    NewHeaders,
+    /// Send the request again after a pause.
+    Pause,
+    /// Request the rest of the answer.
+    Resume,
+    /// The call fails, because both sides have no common revision.
+    Unsupported,
+    /// The call fails, because the answer contradicts the one before.
+    Contradiction,
+}
+
+impl Action {
+    /// Returns how often a request can cause this action.
+    fn most(self) -> usize {
+        match self {
+            Self::Accept(_) | Self::Unsupported | Self::Contradiction => usize::MAX,
+            Self::Again(_) | Self::NewToken | Self::NewHeaders | Self::Pause => 1,
+            Self::Resume => UPSTREAM_RESUMPTIONS,
+        }
+    }
+
+    /// Returns whether the request or its rest is sent again.
+    pub(super) fn repeats(self) -> bool {
+        self.most() < usize::MAX
+    }
+}
+
+/// The knowledge that an answer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lesson {
+    /// The knowledge does not change.
+    Nothing,
+    /// The server is modern.
+    Modern,
+    /// The server may be modern or legacy.
+    Unsettled,
+    /// The server is legacy.
+    Legacy,
+    /// The next request begins a session.
+    Session,
+    /// The next request negotiates again.
+    Forget,
+}
+
+/// The knowledge about a server that a row is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Unknown,
+    Modern,
+    /// Modern, because the program sets the revision.
+    Pinned,
+    Session,
+    Sessionless,
+}
+
+/// A set of forms.
+#[derive(Clone, Copy, Debug)]
+enum Pattern {
+    Result {
+        is_modern: bool,
+    },
+    /// A JSON-RPC error with one of these statuses and codes.
+    Error(Statuses, &'static [i64]),
+    /// A JSON-RPC error with one of these statuses, and any code.
+    AnyError(Statuses),
+    /// The error for an unsupported revision, which names a revision of the era.
+    Offer(Statuses, Era),
+    Http(Statuses),
+    Interrupted,
+    Outage,
+}
+
+type Statuses = &'static [RangeInclusive<u16>];
+
+impl Pattern {
+    fn has(self, form: Form) -> bool {
+        let is_in = |statuses: Statuses, status: u16| statuses.iter().any(|range| range.contains(&status));
+        match (self, form) {
+            (Self::Result { is_modern }, Form::Result { is_modern: found }) => is_modern == found,
+            (Self::Error(statuses, codes), Form::Error { status, code, .. }) => {
+                is_in(statuses, status) && codes.contains(&code)
+            }
+            (Self::AnyError(statuses), Form::Error { status, .. }) | (Self::Http(statuses), Form::Http { status }) => {
+                is_in(statuses, status)
+            }
+            (Self::Offer(statuses, era), Form::Error { status, code, offered }) => {
+                let is_offered = if era == Era::Modern { offered.modern } else { offered.legacy };
+                is_in(statuses, status) && code == UNSUPPORTED && is_offered
+            }
+            // An answer that was interrupted again and again is an outage.
+            (Self::Interrupted, Form::Interrupted) | (Self::Outage, Form::Outage | Form::Interrupted) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A row of the table.
+struct Row {
+    stages: &'static [Stage],
+    kinds: &'static [Kind],
+    form: Pattern,
+    action: Action,
+    executed: Executed,
+}
+
+const fn row(
+    stages: &'static [Stage],
+    kinds: &'static [Kind],
+    form: Pattern,
+    action: Action,
+    executed: Executed,
+) -> Row {
+    Row { stages, kinds, form, action, executed }
+}
+
+const UNSUPPORTED: i64 = ErrorCode::UnsupportedVersion.number() as i64;
+const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
+const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
+const NO_METHOD: i64 = ErrorCode::MethodNotFound.number() as i64;
+const PARAMS: i64 = ErrorCode::InvalidParams.number() as i64;
+const REQUEST: i64 = ErrorCode::InvalidRequest.number() as i64;
+/// The codes with which legacy servers reject a request without a session, of an ended session, or of an unknown revision.
+const OF_SESSION: &[i64] = &[REQUEST, -32_000, -32_001];
+/// Legacy servers also use these codes to reject a modern request.
+const OF_LEGACY: &[i64] = &[NO_METHOD, PARAMS, REQUEST, -32_000, -32_001];
+
+const ANY: Statuses = &[100..=599];
+const S400: Statuses = &[400..=400];
+const S404: Statuses = &[404..=404];
+
+/// The answers without a row.
+const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), executed: Executed::Unknown };
+
+/// The reactions. The first row that applies counts. A row does not apply if the request has caused its action as often as it can.
+///
+/// A call that may have effects is sent again only if the answer proves that the server did not execute it: an error that the
+/// specification defines for a check before the method, with the status that the specification defines for it. With status 200, a tool
+/// may pass such an error on from another server.
+static TABLE: &[Row] = {
+    use Action::{Accept, Again, Contradiction, NewHeaders, NewToken, Pause, Resume, Unsupported};
+    use Executed::{No, Unknown};
+    use Kind::{Discover, Effectful, Handshake, Repeatable};
+    use Pattern::{AnyError, Error, Http, Interrupted, Offer, Outage, Result};
+    use Stage::{Modern, Pinned, Session, Sessionless};
+
+    const ALL: &[Stage] = &[Stage::Unknown, Modern, Pinned, Session, Sessionless];
+    const UNKNOWN: &[Stage] = &[Stage::Unknown];
+    const MODERN: &[Stage] = &[Stage::Unknown, Modern, Pinned];
+    const UNPINNED: &[Stage] = &[Stage::Unknown, Modern];
+    const LEGACY: &[Stage] = &[Session, Sessionless];
+    const EVERY: &[Kind] = &[Discover, Handshake, Repeatable, Effectful];
+    const EACH: &[Kind] = &[Discover, Repeatable, Effectful];
+    const CALLS: &[Kind] = &[Repeatable, Effectful];
+    const HARMLESS: &[Kind] = &[Discover, Repeatable];
+    const S401: Statuses = &[401..=401];
+    const S401_403: Statuses = &[401..=401, 403..=403];
+    const S400_404: Statuses = &[400..=400, 404..=404];
+    const S400_404_405: Statuses = &[400..=400, 404..=405];
+    &[
+        // Authorization comes before the method.
+        row(ALL, EVERY, Http(S401), NewToken, No),
+        // The server may have executed a request whose answer did not arrive. The rest of an answer has no effects.
+        row(LEGACY, EVERY, Interrupted, Resume, Unknown),
+        row(ALL, &[Repeatable], Outage, Pause, Unknown),
+        row(ALL, EACH, Http(S401_403), Accept(Lesson::Nothing), No),
+        // These redirects ask for the same request at another URL. After others, the server may have executed the request.
+        row(ALL, EACH, Http(&[307..=308]), Accept(Lesson::Nothing), No),
+        // Errors that only modern servers send. A tool may need a capability after it has begun.
+        row(MODERN, EACH, Offer(S400, Era::Modern), Again(Lesson::Nothing), No),
+        row(UNPINNED, EACH, Offer(S400, Era::Legacy), Again(Lesson::Legacy), No),
+        row(MODERN, EACH, Error(S400, &[UNSUPPORTED]), Unsupported, No),
+        row(MODERN, HARMLESS, Offer(ANY, Era::Modern), Again(Lesson::Nothing), Unknown),
+        row(UNPINNED, HARMLESS, Offer(ANY, Era::Legacy), Again(Lesson::Legacy), Unknown),
+        row(MODERN, HARMLESS, Error(ANY, &[UNSUPPORTED]), Unsupported, Unknown),
+        row(MODERN, CALLS, Error(S400, &[MISMATCH]), NewHeaders, No),
+        row(MODERN, EACH, Error(S400, &[MISMATCH]), Accept(Lesson::Modern), No),
+        row(MODERN, EACH, Error(ANY, &[MISMATCH, CAPABILITY]), Accept(Lesson::Modern), Unknown),
+        // The first answer of a server. Legacy servers answer an unknown method with status 200.
+        row(UNKNOWN, EACH, Result { is_modern: true }, Accept(Lesson::Modern), Unknown),
+        row(UNKNOWN, &[Discover], Result { is_modern: false }, Accept(Lesson::Modern), Unknown),
+        row(UNKNOWN, &[Repeatable], Result { is_modern: false }, Accept(Lesson::Unsettled), Unknown),
+        row(UNKNOWN, &[Repeatable], Error(S404, &[NO_METHOD]), Accept(Lesson::Modern), No),
+        row(UNKNOWN, HARMLESS, AnyError(&[400..=499]), Again(Lesson::Legacy), Unknown),
+        row(UNKNOWN, HARMLESS, Http(&[400..=400, 404..=406, 415..=415]), Again(Lesson::Legacy), Unknown),
+        row(UNKNOWN, HARMLESS, Error(ANY, OF_LEGACY), Again(Lesson::Legacy), Unknown),
+        // The method does not exist.
+        row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), No),
+        row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
+        // A modern server seems to be legacy now. The answer to a call may also come from a proxy or from the tool.
+        row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Forget), Unknown),
+        row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Forget), Unknown),
+        row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Forget), Unknown),
+        row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Forget), Unknown),
+        // The session has ended: a server must answer each request of such a session with status 404. If the new session has ended too,
+        // the status has another meaning.
+        row(&[Session], EACH, Http(S404), Again(Lesson::Session), No),
+        row(&[Session], EACH, Error(S404, OF_SESSION), Again(Lesson::Session), No),
+        row(&[Session], EACH, Http(S404), Contradiction, Unknown),
+        row(&[Session], EACH, Error(S404, OF_SESSION), Contradiction, Unknown),
+        // A server without sessions seems to have sessions now. Status 400 also has other meanings, so it proves nothing.
+        row(&[Sessionless], HARMLESS, Error(S400_404, OF_SESSION), Again(Lesson::Session), Unknown),
+        row(&[Sessionless], HARMLESS, Http(S400_404), Again(Lesson::Session), Unknown),
+        row(&[Sessionless], EACH, Error(S400_404, OF_SESSION), Accept(Lesson::Session), Unknown),
+        row(&[Sessionless], EACH, Http(S400_404), Accept(Lesson::Session), Unknown),
+    ]
+};
+
+/// Returns the reaction to an answer to a request that has already caused the actions `taken`.
+pub(super) fn reaction(stage: Stage, kind: Kind, form: Form, taken: &[Action]) -> Reaction {
+    let is_left = |action: Action| taken.iter().filter(|taken| **taken == action).count() < action.most();
+    let applies = |row: &&Row| {
+        row.stages.contains(&stage) && row.kinds.contains(&kind) && row.form.has(form) && is_left(row.action)
+    };
+    TABLE.iter().find(applies).map_or(OTHER, |row| Reaction { action: row.action, executed: row.executed })
+}

@@ -1,0 +1,74 @@
+//! The event stream of a session, on which a legacy server sends messages that belong to no request.
+//!
+//! Servers with the official TypeScript SDK 1.x ask their questions there, unless the code of the server names the request to which a
+//! question belongs. Without the stream, such a question is lost, and the call waits for its timeout. The stream is open as long as the
+//! connection, and it is read while a request waits for its answer. Only a program that answers questions opens it. If the server sends too
+//! much on it, the client closes it and continues without it.
+//!
+//! Source: 2025-11-25, basic/transports, "Listening for Messages from the Server".
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+
+use super::channel::Channel;
+use crate::client::error::Failed;
+use crate::client::wire::event_stream::EventStream;
+use crate::client::wire::exchange::{Expected, Receiver, TOO_LONG, media_type, read_events};
+use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::revision::Era;
+
+/// The longest time to wait for the head of the stream. Some servers send it only with the first message.
+const OPENING: Duration = Duration::from_secs(UPSTREAM_STREAM_SECONDS);
+
+/// Opens the stream of a new session, if the program answers questions. A server without such a stream answers with status 405, and the
+/// client goes on without it.
+pub(in crate::client) async fn open(channel: &Channel) {
+    let is_needed =
+        channel.upstream().handlers.capabilities() != ClientCapabilities::default() && channel.has_session();
+    if !is_needed {
+        return;
+    }
+    let Ok(request) = channel.stream_request().await else { return };
+    let opening = channel.open(request);
+    let Either::Left((Ok(opened), _)) = select(opening, channel.host().sleep(OPENING)).await else { return };
+    let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
+    if let Some(mut stream) = channel.standing_stream.try_lock()
+        && is_stream
+    {
+        *stream = Some(EventStream::new(opened));
+    }
+}
+
+/// Reads the stream to its end, while a request waits for its answer. The bytes of the stream count as bytes of the answers that the request
+/// expects. If several requests wait, one of them at a time reads the stream.
+///
+/// # Errors
+/// A question cannot be answered.
+pub(in crate::client) async fn messages(
+    channel: &Channel,
+    request: Rc<Expected>,
+    receiver: Rc<impl Receiver>,
+) -> Result<(), Failed> {
+    let mut stream = channel.standing_stream.lock().await;
+    let Some(open) = &mut *stream else { return Ok(()) };
+    // No id is empty, so no response on this stream is the answer to a request.
+    let expected = Expected {
+        id: String::new(),
+        era: Era::Legacy,
+        bytes: UPSTREAM_BYTES,
+        received: request.received.clone(),
+        total: request.total,
+        position: RefCell::default(),
+    };
+    match read_events(open, &expected, &*receiver).await {
+        Err(failed) if !failed.is_interruption() && *failed.failure() != TOO_LONG => Err(failed),
+        _ => {
+            *stream = None;
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The credential of a connection to a server: the `Authorization` header of its requests.
+
+use std::rc::Rc;
+
+use http::HeaderValue;
+
+use super::token_source::TokenSource;
+use crate::client::error::Failed;
+use crate::client::of_call::OfCall;
+use crate::config::SecureUrl;
+
+/// The credential for one server, for one connection.
+pub(in crate::client) struct Credential {
+    source: Option<Rc<dyn TokenSource>>,
+    /// The header of each request, unless there is a source of tokens.
+    token: Option<HeaderValue>,
+}
+
+impl Credential {
+    pub(in crate::client) fn new(source: Option<Rc<dyn TokenSource>>, token: Option<HeaderValue>) -> Self {
+        Self { source, token }
+    }
+
+    /// Returns the header for the next request to `url`, or `None` if the server gets no credential.
+    pub(in crate::client) async fn header(
+        &self,
+        url: &SecureUrl,
+        call: &OfCall,
+    ) -> Result<Option<HeaderValue>, Failed> {
+        match &self.source {
+            Some(source) => source.token(url, call).await,
+            None => Ok(self.token.clone()),
+        }
+    }
+
+    /// Forgets a token that the server rejects. Returns whether the source then has another one.
+    pub(in crate::client) fn replaces(&self, rejected: &HeaderValue) -> bool {
+        self.source.as_ref().is_some_and(|source| source.replaces(rejected))
+    }
+}

@@ -1,0 +1,56 @@
+//! The token that a function of the program returns for a call.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::HeaderValue;
+
+use super::token_source::TokenSource;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::client::error::{Failed, Failure};
+use crate::client::of_call::OfCall;
+use crate::client::wire::headers;
+use crate::config::SecureUrl;
+
+/// A function that returns the token for a call.
+pub(in crate::client) type TokenOf = dyn Fn(Context) -> LocalBoxFuture<'static, Result<Option<String>, HandlerError>>;
+
+/// The token of one call of a handler. The function is called once.
+pub(in crate::client) struct TokenOfCall {
+    token_of: Rc<TokenOf>,
+    token: OnceCell<Option<HeaderValue>>,
+}
+
+impl TokenOfCall {
+    pub(in crate::client) fn new(token_of: Rc<TokenOf>) -> Self {
+        Self { token_of, token: OnceCell::new() }
+    }
+}
+
+impl TokenSource for TokenOfCall {
+    fn token<'a>(
+        &'a self,
+        _: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>> {
+        let token = async move {
+            if let Some(token) = self.token.get() {
+                return Ok(token.clone());
+            }
+            let token = (self.token_of)(call.cx.clone()).await.map_err(|error| {
+                let problem = format!("was not called, because this program has no token for it: {}", error.message());
+                Failed::new(Failure::Local(problem), error.0.cause)
+            })?;
+            let token = token.map(|token| {
+                let problem = "the function returned a token that no header can contain";
+                headers::bearer(&token).ok_or_else(|| Failed::new(Failure::Unauthorized, Some(problem.to_owned())))
+            });
+            let token = token.transpose()?;
+            Ok(self.token.get_or_init(|| token).clone())
+        };
+        token.boxed_local()
+    }
+}

@@ -1,0 +1,347 @@
+//! One HTTP exchange: a message is posted, and the answer is read from JSON or from an event stream.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::{Document, JsonError, JsonLimits, Value};
+use futures::StreamExt;
+use futures::future::LocalBoxFuture;
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue};
+use serde_json::value::RawValue;
+
+use super::event_stream::EventStream;
+use super::headers;
+use super::response::{self, Answer, Outcome};
+use super::sse::{Event, EventReader};
+use crate::client::error::{Failed, Failure, NotMcp, Unreachable};
+use crate::config::SecureUrl;
+use crate::host::{FetchError, Opened};
+use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
+use crate::protocol::reply::ServerMessage;
+use crate::protocol::revision::Era;
+
+/// The longest error page that is read, in bytes.
+const ERROR_PAGE: usize = 16 << 10;
+/// The longest header of a response that is read, in bytes.
+const HEADER_BYTES: usize = 8 << 10;
+
+/// The values with which an exchange reads the answer to its request.
+pub(in crate::client) struct Expected {
+    /// The id of the request, as JSON text.
+    pub id: String,
+    pub era: Era,
+    /// The longest answer, in bytes.
+    pub bytes: usize,
+    /// The number of bytes of all answers to the request.
+    pub received: Rc<Cell<usize>>,
+    /// The limit of `received`.
+    pub total: usize,
+    /// The position at which the stream of a legacy server was interrupted.
+    pub position: RefCell<Option<Position>>,
+}
+
+/// A position in an event stream, at which a server can resume the stream.
+#[derive(Clone, Debug)]
+pub(in crate::client) struct Position {
+    pub last_event: HeaderValue,
+    /// The pause before the resumption.
+    pub pause: Duration,
+}
+
+/// A request of a server to this client.
+#[derive(Debug)]
+pub(in crate::client) struct ServerRequest {
+    /// The id, as JSON text.
+    pub id: Box<str>,
+    pub method: String,
+    pub params: Option<Box<RawValue>>,
+}
+
+/// Receives the messages of an event stream that are not the response.
+pub(in crate::client) trait Receiver {
+    /// Receives a notification.
+    fn notification(&self, method: &str, params: Option<Value<'_>>);
+
+    /// Receives a request of the server. The stream is not read until the future is ready.
+    ///
+    /// # Errors
+    /// The failure ends the exchange.
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
+}
+
+impl Expected {
+    /// Counts received bytes.
+    ///
+    /// # Errors
+    /// All answers together are longer than their limit.
+    fn count(&self, bytes: usize) -> Result<(), Failed> {
+        self.received.set(self.received.get().saturating_add(bytes));
+        if self.received.get() > self.total { Err(TOO_LONG.into()) } else { Ok(()) }
+    }
+}
+
+/// The meaning of an event.
+enum Meaning {
+    /// The event is ignored.
+    Nothing,
+    Response(Outcome),
+    Request(ServerRequest),
+}
+
+/// Reads the answer to a request.
+///
+/// `receiver` gets the other messages of an event stream.
+pub(in crate::client) async fn read(
+    mut opened: Opened,
+    expected: &Expected,
+    receiver: &dyn Receiver,
+) -> Result<Answer, Failed> {
+    let status = opened.status;
+    if let Some(failed) = of_status(&mut opened).await {
+        return Ok(Answer::Http { status, failed });
+    }
+    let media_type = media_type(&opened.headers);
+    match media_type.as_deref() {
+        Some("application/json") => read_json(opened, expected).await,
+        Some("text/event-stream") if status < 300 => read_stream(opened, expected, receiver).await,
+        _ if status >= 300 => Ok(not_rpc(status)),
+        Some("text/html") => Err(Failure::NotMcp(NotMcp::WebPage).into()),
+        _ => Err(Failed::new(
+            Failure::Malformed("is not of type application/json or text/event-stream"),
+            media_type.filter(|it| is_usual(it)),
+        )),
+    }
+}
+
+/// Returns the answer for a status from 400 to 499 and a body that is not JSON-RPC.
+fn not_rpc(status: u16) -> Answer {
+    let failure = match status {
+        404 => Failure::NotMcp(NotMcp::NotFound),
+        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
+        status => Failure::Rejected { status },
+    };
+    Answer::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))) }
+}
+
+/// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
+async fn of_status(opened: &mut Opened) -> Option<Failed> {
+    let after = retry_after(&opened.headers);
+    let failure = match opened.status {
+        300..=399 => Failure::Redirected { to: new_location(&opened.headers) },
+        401 => Failure::Unauthorized,
+        403 => of_forbidden(&opened.headers),
+        408 | 425 | 429 | 503 => Failure::Unavailable { after },
+        413 | 414 | 431 => Failure::LimitExceeded("the request is too long for the server"),
+        521..=523 => Failure::Unreachable(Unreachable::Connection),
+        525 | 526 => Failure::Unreachable(Unreachable::Certificate),
+        530 => of_platform_error(opened).await,
+        status @ 500.. => Failure::ServerFailed { status },
+        _ => return None,
+    };
+    Some(Failed::new(failure, Some(format!("status {}", opened.status))))
+}
+
+/// Reads the number of an error page of Cloudflare, such as `error code: 1016`.
+///
+/// Source: Cloudflare's documentation, "Workers errors" and "1xxx errors".
+async fn of_platform_error(opened: &mut Opened) -> Failure {
+    let page = opened.read(ERROR_PAGE).await.unwrap_or_default();
+    match String::from_utf8_lossy(&page).trim() {
+        "error code: 1016" => Failure::Unreachable(Unreachable::Dns),
+        "error code: 1019" | "error code: 1042" => Failure::Unreachable(Unreachable::SameZone),
+        _ => Failure::ServerFailed { status: 530 },
+    }
+}
+
+fn of_forbidden(headers: &HeaderMap) -> Failure {
+    let challenge = text(headers.get(WWW_AUTHENTICATE)).unwrap_or_default();
+    match super::challenge::required_scopes(challenge) {
+        Some(scopes) => Failure::ScopeRequired { scopes },
+        None => Failure::Forbidden,
+    }
+}
+
+async fn read_json(mut opened: Opened, expected: &Expected) -> Result<Answer, Failed> {
+    let mut body = Vec::new();
+    while let Some(chunk) = opened.body.next().await {
+        let chunk = chunk.map_err(of_body)?;
+        expected.count(chunk.len())?;
+        if body.len().saturating_add(chunk.len()) > expected.bytes {
+            return Err(TOO_LONG.into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let session = opened.headers.get(headers::SESSION).cloned();
+    let document = match Document::parse(&body, JsonLimits::default()) {
+        Ok(document) => document,
+        Err(_) if opened.status >= 300 => return Ok(not_rpc(opened.status)),
+        Err(error) => return Err(not_json(&error)),
+    };
+    match ServerMessage::read(document.root()) {
+        // A server that cannot read a request cannot repeat its id.
+        Ok(ServerMessage::Response { id, outcome })
+            if id == Some(&*expected.id) || (id.is_none() && outcome.is_err()) =>
+        {
+            Ok(Answer::Response { status: opened.status, outcome: response::outcome(outcome), session })
+        }
+        Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
+        _ if opened.status >= 300 => Ok(not_rpc(opened.status)),
+        Ok(_) => Err(Failure::Malformed("is not a response").into()),
+        Err(problem) => Err(Failure::Malformed(problem).into()),
+    }
+}
+
+async fn read_stream(opened: Opened, expected: &Expected, receiver: &dyn Receiver) -> Result<Answer, Failed> {
+    let mut stream = EventStream::new(opened);
+    let answer = read_events(&mut stream, expected, receiver).await;
+    if expected.era == Era::Legacy && answer.as_ref().is_err_and(Failed::is_interruption) {
+        expected.position.replace(Position::of(&stream.reader));
+    }
+    answer
+}
+
+impl Position {
+    /// Returns the position after the last event that has an id.
+    fn of(reader: &EventReader) -> Option<Self> {
+        const PAUSE: Duration = Duration::from_secs(1);
+        const LONGEST_PAUSE: Duration = Duration::from_secs(UPSTREAM_RETRY_SECONDS);
+        let id = reader.last_id().filter(|id| id.len() <= HEADER_BYTES)?;
+        let last_event = HeaderValue::from_bytes(id).ok()?;
+        Some(Self { last_event, pause: reader.retry().unwrap_or(PAUSE).min(LONGEST_PAUSE) })
+    }
+}
+
+/// Reads events up to the response.
+pub(in crate::client) async fn read_events(
+    stream: &mut EventStream,
+    expected: &Expected,
+    receiver: &dyn Receiver,
+) -> Result<Answer, Failed> {
+    let EventStream { opened, reader, bytes, events } = stream;
+    let session = opened.headers.get(headers::SESSION).cloned();
+    while let Some(chunk) = opened.body.next().await {
+        let chunk = chunk.map_err(of_body)?;
+        *bytes = bytes.saturating_add(chunk.len());
+        expected.count(chunk.len())?;
+        reader.feed(&chunk);
+        while let Some(event) = reader.next_event() {
+            *events = events.saturating_add(1);
+            if event.data.len() > expected.bytes || *events > UPSTREAM_EVENTS {
+                return Err(TOO_LONG.into());
+            }
+            match read_event(&event, expected, receiver)? {
+                Meaning::Nothing => {}
+                Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
+                Meaning::Request(request) => receiver.request(request).await?,
+            }
+        }
+        if reader.pending() > expected.bytes || *bytes > UPSTREAM_STREAM_BYTES {
+            return Err(TOO_LONG.into());
+        }
+    }
+    Err(Failure::Interrupted.into())
+}
+
+/// Reads one event.
+fn read_event(event: &Event, expected: &Expected, receiver: &dyn Receiver) -> Result<Meaning, Failed> {
+    if !matches!(event.name.as_slice(), b"" | b"message") {
+        return Ok(Meaning::Nothing);
+    }
+    // Legacy servers may send data that is not a message. Servers send an event without data to give it an id.
+    let is_lenient = expected.era == Era::Legacy || event.data.is_empty();
+    let document = match Document::parse(&event.data, JsonLimits::default()) {
+        Ok(document) => document,
+        Err(_) if is_lenient => return Ok(Meaning::Nothing),
+        Err(error) => return Err(not_json(&error)),
+    };
+    match ServerMessage::read(document.root()) {
+        Ok(ServerMessage::Response { id, outcome }) if id == Some(&*expected.id) => {
+            Ok(Meaning::Response(response::outcome(outcome)))
+        }
+        Ok(ServerMessage::Notification { method, params }) => {
+            receiver.notification(&method, params);
+            Ok(Meaning::Nothing)
+        }
+        Ok(ServerMessage::Request { id, method, params }) => {
+            let params = params.and_then(Value::to_raw);
+            Ok(Meaning::Request(ServerRequest { id: id.text().into(), method: method.into_owned(), params }))
+        }
+        // A resumed stream may repeat the responses to other requests.
+        Ok(ServerMessage::Response { .. }) | Err(_) if is_lenient => Ok(Meaning::Nothing),
+        Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
+        Err(problem) => Err(Failure::Malformed(problem).into()),
+    }
+}
+
+/// Returns the failure of a text that is not JSON. The log gets nothing of the text.
+fn not_json(error: &JsonError) -> Failed {
+    let cause = match error {
+        JsonError::DuplicateKey { .. } => "a key occurs twice in one object".to_owned(),
+        error => error.to_string(),
+    };
+    Failed::new(Failure::Malformed("is not valid JSON"), Some(cause))
+}
+
+/// The failure of an answer that exceeds a limit of its bytes or its events.
+pub(in crate::client) const TOO_LONG: Failure = Failure::LimitExceeded("the answer is too long");
+
+/// Returns the failure of a connection that breaks while the body arrives.
+fn of_body(error: FetchError) -> Failed {
+    match error {
+        FetchError::TooLarge => TOO_LONG.into(),
+        FetchError::TooSlow => Failed::new(Failure::Interrupted, Some(error.to_string())),
+        FetchError::Failed(cause) => Failed::new(Failure::Interrupted, Some(cause)),
+        error => Failed::new(Failure::Interrupted, Some(error.to_string())),
+    }
+}
+
+/// Returns the failure of a request that has no response.
+pub(in crate::client) fn of_connection(error: FetchError) -> Failed {
+    match error {
+        FetchError::Failed(cause) => Failed::new(Failure::ConnectionLost, Some(cause)),
+        error => Failed::new(Failure::ConnectionLost, Some(error.to_string())),
+    }
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<&str> {
+    value?.to_str().ok().filter(|text| text.len() <= HEADER_BYTES)
+}
+
+/// Returns the media type in lower case, without its parameters.
+pub(in crate::client) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = text(headers.get(CONTENT_TYPE))?;
+    Some(value.split(';').next()?.trim().to_ascii_lowercase())
+}
+
+/// Returns whether a media type may be in the log.
+fn is_usual(media_type: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"/+-.".contains(&byte);
+    media_type.len() <= 64 && media_type.contains('/') && media_type.bytes().all(is_usual)
+}
+
+/// Returns the `https:` URL of a redirect. A message shows it, so a URL that is not valid or too long is left out.
+fn new_location(headers: &HeaderMap) -> Option<String> {
+    const LONGEST: usize = 512;
+    let url = text(headers.get(LOCATION))?;
+    // A query may contain a secret.
+    let url = url.split(['?', '#']).next().filter(|url| url.len() <= LONGEST && url.starts_with("https://"))?;
+    SecureUrl::parse(url).is_ok().then(|| url.to_owned())
+}
+
+/// Returns the time in `Retry-After`, if it is a number of seconds of at most a day.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    const DAY: u64 = 86_400;
+    let seconds = text(headers.get(RETRY_AFTER))?.trim().parse().ok()?;
+    (seconds <= DAY).then(|| Duration::from_secs(seconds))
+}
+
+/// Checks the answer to a notification.
+pub(in crate::client) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
+    match of_status(opened).await {
+        Some(failed) => Err(failed),
+        None if opened.status < 300 => Ok(()),
+        None => not_rpc(opened.status).into_result().map(drop),
+    }
+}

@@ -1,0 +1,137 @@
+//! The response to a request: a JSON-RPC response, or a response of another kind.
+
+use edge_json::{Document, JsonLimits, Value};
+use http::HeaderValue;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::client::error::{Failed, Failure};
+use crate::protocol::error::ErrorCode;
+use crate::protocol::reply::ServerError;
+use crate::text::line;
+
+/// The maximum number of revisions of a server that an error lists.
+const REVISIONS: usize = 8;
+/// The maximum length of each, in bytes.
+const REVISION: usize = 32;
+
+/// The response to a request.
+#[derive(Debug)]
+pub(in crate::client) enum Answer {
+    /// A JSON-RPC response.
+    Response {
+        status: u16,
+        outcome: Outcome,
+        /// The session that the response to `initialize` names.
+        session: Option<HeaderValue>,
+    },
+    /// A response whose status alone counts, or that is not JSON-RPC, with its failure. The status may show the era of the server.
+    Http { status: u16, failed: Failed },
+}
+
+pub(in crate::client) type Outcome = Result<RpcResult, RpcError>;
+
+/// A JSON-RPC result of a server.
+#[derive(Debug)]
+pub(in crate::client) struct RpcResult {
+    /// The `resultType`, which modern results have.
+    pub kind: Option<String>,
+    pub json: Box<RawValue>,
+}
+
+/// A JSON-RPC error of a server.
+#[derive(Debug)]
+pub(in crate::client) struct RpcError {
+    pub code: i64,
+    pub message: String,
+    pub data: Option<Box<RawValue>>,
+}
+
+/// The result of one request, which may be a question.
+#[derive(Deserialize, Serialize)]
+pub(in crate::client) struct Reply {
+    /// Whether the server asks for input.
+    pub asks: bool,
+    pub result: Box<RawValue>,
+}
+
+/// Reads the outcome in a response.
+pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
+    match outcome {
+        // The text was parsed, so a copy of it exists.
+        Ok(result) => Ok(RpcResult { kind: result.string("resultType"), json: result.to_raw().unwrap_or_default() }),
+        Err(ServerError { code, message, data }) => {
+            Err(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+        }
+    }
+}
+
+impl Answer {
+    /// Returns the revisions that an error names.
+    pub(in crate::client) fn supported(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        if let Self::Response { outcome: Err(RpcError { data: Some(data), .. }), .. } = self
+            && let Ok(document) = Document::parse(data.get().as_bytes(), JsonLimits::MOST)
+            && let Some(supported) = document.root().get("supported")
+        {
+            for name in supported.items() {
+                names.extend(name.as_str().map(Into::into));
+            }
+        }
+        names
+    }
+
+    /// Returns the result.
+    ///
+    /// # Errors
+    /// The response is an error.
+    pub(in crate::client) fn into_result(self) -> Result<RpcResult, Failed> {
+        match self {
+            Self::Response { outcome: Ok(result), .. } => Ok(result),
+            Self::Response { outcome: Err(error), .. } => Err(of_rpc_error(error).into()),
+            Self::Http { failed, .. } => Err(failed),
+        }
+    }
+
+    /// Returns the result of a modern server. A result without a `resultType` is complete.
+    ///
+    /// # Errors
+    /// The response is an error, or its `resultType` is unknown.
+    pub(in crate::client) fn into_reply(self) -> Result<Reply, Failed> {
+        let RpcResult { kind, json } = self.into_result()?;
+        let asks = match kind.as_deref() {
+            None | Some("complete") => false,
+            Some("input_required") => true,
+            Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
+        };
+        Ok(Reply { asks, result: json })
+    }
+}
+
+/// Returns the failure for a server without a common revision. A message shows its revisions, so other characters are left out.
+pub(in crate::client) fn unsupported(offered: Vec<String>) -> Failed {
+    let mut shown = Vec::new();
+    for mut name in offered {
+        name.retain(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+        name.truncate(REVISION);
+        if !name.is_empty() && shown.len() < REVISIONS {
+            shown.push(name);
+        }
+    }
+    Failure::UnsupportedRevision { offered: shown }.into()
+}
+
+/// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.
+fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
+    const LONGEST: usize = 2048;
+    const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
+    const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
+    match code {
+        MISMATCH => Failure::HeaderMismatch,
+        CAPABILITY => Failure::CapabilityRequired,
+        _ => {
+            let data = data.map(|data| data.get().to_owned());
+            Failure::Rpc { code, message: line(&message, LONGEST).into_owned(), data }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// Tests that a wasm module contains no code of parts that its server does not use. examples/weather has one tool, and no Cargo feature other
+// than `worker`.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { ROOT } from './worker.mjs'
+
+/** Texts that only the code of a part contains, and the folder of the part. The compiler may split shorter texts into numbers. */
+const PARTS = {
+  'the landing page': { folder: 'http/landing', texts: ['<!doctype html>', 'require-trusted-types-for'] },
+  'packages and remotes': {
+    folder: 'registry',
+    texts: ['packageArguments', 'runtimeHint', 'isRepeated', 'environmentVariables', 'has a repository whose URL', 'has an environment variable'],
+  },
+  agents: { folder: 'agents', texts: ['Agent description: ', 'calls the tool `', '/chat/completions'] },
+  workflows: { folder: 'agents', texts: ['Workflow description: ', 'needs it to choose a workflow'] },
+  'the client': { folder: 'client', texts: ['has no read-only tool', 'These schemas are not enforced'] },
+  retrieval: { folder: 'rag', texts: ['Argument `queryText` must not be blank', 'FROM json_each('] },
+  sources: { folder: 'server', texts: ['edge-mcp/missing'] },
+  approval: { folder: 'server', texts: ['edge-mcp/approval', '\\n\\nTool: ', 'was not approved'] },
+  'checks of resources and prompts': { folder: 'server', texts: ['has no scheme such as', 'is not a template that can be matched'] },
+}
+
+test('examples/weather contains no part that it does not use', async () => {
+  const home = join(ROOT, 'examples/weather')
+  await promisify(execFile)(join(ROOT, 'scripts/build'), [home])
+  const module = await readFile(join(home, 'build/index_bg.wasm'))
+  const contains = (text) => module.includes(text.replaceAll('\\n', '\n'))
+  assert.ok(['tools/call', 'get-weather', 'has an empty description'].every(contains), 'the module contains its texts as they are')
+  const found = Object.entries(PARTS).flatMap(([part, { texts }]) => texts.filter(contains).map((text) => `${part}: ${text}`))
+  assert.deepEqual(found, [])
+})
+
+// If the library no longer had a text, the test above could not find its part.
+test('the library has these texts', async () => {
+  for (const [part, { folder, texts }] of Object.entries(PARTS)) {
+    const home = join(ROOT, 'src', folder)
+    const files = (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+    const sources = await Promise.all(files.map(({ parentPath, path, name }) => readFile(join(parentPath ?? path, name), 'utf8')))
+    for (const text of texts) assert.ok(sources.some((source) => source.includes(text)), `${part}: no file in src/${folder} has ${text}`)
+  }
+})
