@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::testing::{self, Answer, Client};
 use edge_mcp::{Endpoint, Revision, StaticTokens};
+use edge_mcp_test_support::{fake_model, golden, network};
 use serde_json::{Value, json};
 
 use crate::document::Document;
@@ -13,15 +14,7 @@ use crate::server::server;
 use crate::store::memory::MemoryStore;
 use crate::store::{Documents, Failure, Store};
 
-#[allow(unreachable_pub)]
-#[path = "../../tests/spec/fake_model.rs"]
-mod fake_model;
-#[path = "../../tests/golden/mod.rs"]
-mod golden;
 mod librarian;
-#[allow(dead_code, unreachable_pub, reason = "the tests of the library use more of it")]
-#[path = "../../tests/spec/network.rs"]
-mod network;
 
 fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
     testing::endpoint(server).state(Documents::new(store.clone(), store.clone())).state(librarian)

@@ -20,12 +20,10 @@ mod introspection;
 mod issuer;
 mod jwt;
 mod metadata;
-#[path = "../spec/network.rs"]
-mod network;
 mod rate_limit;
 mod scopes;
 mod settings;
-#[allow(dead_code, reason = "tests/spec uses the rest")]
-#[path = "../spec/support.rs"]
-mod support;
 mod validators;
+
+use edge_mcp_test_support as support;
+use edge_mcp_test_support::network;

@@ -1,6 +1,6 @@
 //! Hostile answers to one request: each has its failure, and the error shows nothing of what the server sent beyond JSON-RPC.
 //!
-//! A row begins with the number of its case. `tests/rules/hostile.rs` has the list of all cases.
+//! A row begins with the number of its case. `tests/rules/numbers.rs` has the number of cases.
 
 use std::time::Duration;
 
@@ -224,8 +224,8 @@ pub fn answers() -> Vec<(&'static str, Answer, Failure)> {
     ]
 }
 
-/// C16, C18, C19, C20, C49, C51, C56: each answer has its failure, which shows nothing of the answer. The call is sent once, nothing stays
-/// open, and the next call works.
+/// C16, C17, C18, C19, C20, C49, C51, C55, C56: each answer has its failure, which shows nothing of the answer. The call is sent once,
+/// nothing stays open, and the next call works.
 #[test]
 fn each_hostile_answer_has_its_failure() {
     for (case, answer, expected) in answers() {
@@ -246,8 +246,8 @@ fn each_hostile_answer_has_its_failure() {
     }
 }
 
-/// The hostile cases 33, 34, 39, 40 and 42, C22, C24: a response is read from a stream that is cut at any byte, with other messages before
-/// it and data after it.
+/// The hostile cases 33, 34, 39, 40 and 42, C22, C23, C24: a response is read from a stream that is cut at any byte, with other messages
+/// before it and data after it.
 #[test]
 fn a_response_is_read_from_a_stream() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#;

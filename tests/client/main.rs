@@ -15,9 +15,6 @@ mod configuration;
 mod contents;
 mod costly_schemas;
 mod definitions;
-#[allow(dead_code, reason = "other tests use more of it")]
-#[path = "../spec/fake_model.rs"]
-mod fake_model;
 mod hostile;
 mod hostile_lists;
 mod hostile_sessions;
@@ -27,9 +24,6 @@ mod legacy;
 mod lists;
 #[path = "../conformance/client/src/host.rs"]
 mod local_host;
-#[allow(dead_code, reason = "other tests use more of it")]
-#[path = "../spec/network.rs"]
-mod network;
 mod parallel_calls;
 mod passed_questions;
 mod peer;
@@ -45,3 +39,5 @@ mod standing_stream;
 mod streams;
 mod tcp;
 mod tokens;
+
+use edge_mcp_test_support::fake_model;

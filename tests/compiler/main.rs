@@ -54,9 +54,14 @@ fn json_lines(text: &[u8]) -> impl Iterator<Item = Value> {
 fn externs() -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["test", "--no-run", "--message-format=json", "--test=compiler", "--no-default-features"]);
-    if cfg!(feature = "worker") {
-        cargo.arg("--features=worker");
-    }
+    // With other features, cargo would build the library again.
+    let features = [
+        ("client", cfg!(feature = "client")),
+        ("page", cfg!(feature = "page")),
+        ("rag", cfg!(feature = "rag")),
+        ("worker", cfg!(feature = "worker")),
+    ];
+    cargo.args(features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| format!("--features={name}")));
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }

@@ -18,7 +18,7 @@ const CALLER = `export default {
 }`
 
 test('calls that the platform cancels release their memory', async (t) => {
-  const worker = await startWorkerd(CALLER)
+  const worker = await startWorkerd({ caller: CALLER })
   t.after(worker.stop)
   const liveBytes = async () => (await legacy(worker, 'tools/call', { name: 'memory' })).body.result.structuredContent.live
   const callAndCancel = async () => {

@@ -1,10 +1,11 @@
 // Tests Workers with a wrong configuration. The response names the problem and contains no secret.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 
 import { call, modern, post } from './requests.mjs'
 import { startWorker } from './worker.mjs'
+import { startWorkerds } from './workerd.mjs'
 
 async function withWorker(options, check) {
   const worker = await startWorker(options)
@@ -15,26 +16,47 @@ async function withWorker(options, check) {
   }
 }
 
-for (const [problem, options, variable] of [
+const MISTAKES = [
   ['no tokens', { secrets: { MCP_STATIC_TOKENS: undefined } }, 'MCP_STATIC_TOKENS'],
   ['tokens that are not a list', { secrets: { MCP_STATIC_TOKENS: 's3cret' } }, 'MCP_STATIC_TOKENS'],
   ['an empty list of tokens', { secrets: { MCP_STATIC_TOKENS: '[]' } }, 'MCP_STATIC_TOKENS'],
   ['a setting that requires sessions', { vars: { MCP_SERVERLESS: 'false' } }, 'MCP_SERVERLESS'],
   ['an unknown authentication method', { vars: { MCP_AUTH: 'magic' } }, 'MCP_AUTH'],
   ['a page setting other than on and off', { vars: { MCP_PAGE: 'false' } }, 'MCP_PAGE'],
-  ['no authentication method', { config: (toml) => toml.replace(/^MCP_AUTH = .*$/m, '') }, 'MCP_AUTH'],
+  ['no authentication method', { vars: { MCP_AUTH: undefined } }, 'MCP_AUTH'],
   // Variables in wrangler.toml can have other types than string. Such a variable must be an error, not an unset variable.
-  ['a boolean', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_SERVERLESS = false') }, 'MCP_SERVERLESS'],
-  ['a list', { config: (toml) => toml.replace('[vars]', '[vars]\nMCP_ALLOWED_ORIGINS = ["app.example.com"]') }, 'MCP_ALLOWED_ORIGINS'],
-]) {
-  test(`with ${problem}, the server answers 503 and names ${variable}`, () => withWorker(options, async (worker) => {
-    const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Authorization: 'Bearer s3cret' })
-    assert.equal(status, 503)
-    assert.match(body.error.message, new RegExp(variable))
-    assert.ok(!JSON.stringify(body).includes('s3cret') && !worker.logs().includes('s3cret'))
-    assert.equal((await fetch(worker.url)).status, 405)
-  }))
-}
+  ['a boolean', { vars: { MCP_SERVERLESS: false } }, 'MCP_SERVERLESS'],
+  ['a list', { vars: { MCP_ALLOWED_ORIGINS: ['app.example.com'] } }, 'MCP_ALLOWED_ORIGINS'],
+  ['a model without a URL', { vars: { LIBRARIAN_MODEL: 'small' } }, 'LIBRARIAN_MODEL_URL'],
+  ['a model URL without TLS', { vars: { LIBRARIAN_MODEL: 'small', LIBRARIAN_MODEL_URL: 'http://models.example.com/v1' } }, 'LIBRARIAN_MODEL_URL'],
+]
+
+test('with MCP_PAGE=off, the root URL answers 404', async (t) => {
+  const [off, on] = await startWorkerds([{ name: 'app', vars: { MCP_PAGE: 'off' } }, { name: 'app' }])
+  t.after(off.stop)
+  const statusOf = async ({ origin }) => (await fetch(origin, { headers: { Accept: 'text/html' } })).status
+  assert.deepEqual([await statusOf(off), await statusOf(on)], [404, 200])
+})
+
+describe('with a mistake in its configuration, the server answers 503 and names the variable:', () => {
+  let workers
+  before(async () => { workers = await startWorkerds(MISTAKES.map(([, options]) => ({ name: 'app', ...options }))) })
+  after(() => workers?.[0].stop())
+
+  for (const [n, [problem, , variable]] of MISTAKES.entries()) {
+    test(`${problem}: ${variable}`, async () => {
+      const worker = workers[n]
+      const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Authorization: 'Bearer s3cret' })
+      assert.equal(status, 503)
+      assert.match(body.error.message, new RegExp(variable))
+      assert.ok(!JSON.stringify(body).includes('s3cret') && !worker.logs().includes('s3cret'))
+      assert.equal((await fetch(worker.url)).status, 405)
+      const document = await fetch(`${worker.origin}/server.json`)
+      assert.equal(document.status, 503)
+      assert.match((await document.json()).error.message, new RegExp(variable))
+    })
+  }
+})
 
 test('without tables, a tool result names the command to run, and the log has the cause', () => withWorker({ migrate: false }, async (worker) => {
   for (const [tool, args] of [

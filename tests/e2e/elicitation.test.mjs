@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { ENVELOPE, NEWEST, post } from './requests.mjs'
-import { randomToken, startWorker } from './worker.mjs'
+import { randomToken } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const META = {
   ...ENVELOPE,
@@ -21,7 +22,7 @@ const request = (name, params) => ({
 
 /** Starts a worker, sends one request to it, and stops it. */
 async function ask(key, params) {
-  const worker = await startWorker({ name: 'everything', secrets: { MCP_STATE_KEY: key } })
+  const worker = await startWorkerd({ name: 'everything', secrets: { MCP_STATE_KEY: key } })
   try {
     const name = 'test_input_required_result_multi_round'
     return (await post(worker, request(name, params), headers(name))).body
@@ -46,7 +47,7 @@ test('a new process can answer each round of a call', async () => {
 })
 
 test('a client that closes the stream cancels the handler', async () => {
-  const worker = await startWorker({ name: 'everything' })
+  const worker = await startWorkerd({ name: 'everything' })
   try {
     const disconnect = new AbortController()
     const response = await fetch(worker.url, {

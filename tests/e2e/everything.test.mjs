@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { CLIENTS } from './official-clients.mjs'
 import { ENVELOPE, modern } from './requests.mjs'
 import { ROOT, startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const run = promisify(execFile)
 
@@ -188,7 +189,7 @@ describe('a tool that asks the user', () => {
 
 test('with MCP_AUTH, a tool gets the subject of the caller', async () => {
   const vars = { MCP_AUTH: 'static', MCP_STATIC_TOKENS: JSON.stringify([{ token: 'good', subject: 'ada', scopes: [] }]) }
-  const authenticated = await startWorker({ name: 'everything', vars })
+  const authenticated = await startWorkerd({ name: 'everything', vars })
   try {
     assert.equal((await modern(authenticated, 'tools/list')).status, 401, 'the default token of the tests is not in MCP_STATIC_TOKENS')
     authenticated.token = 'good'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
 import { noAnswer, startChatServer, statusAnswer, textAnswer, toolCall } from './chat-server.mjs'
-import { ENVELOPE, NEWEST, call, modern, post } from './requests.mjs'
+import { ENVELOPE, NEWEST, call, modern } from './requests.mjs'
 import { randomToken, startWorker } from './worker.mjs'
 
 const KEY = 'sk-0123456789'
@@ -164,19 +164,3 @@ test('without a model, the librarian is not listed, and the log names the variab
     await worker.stop()
   }
 })
-
-for (const [what, vars, variable] of [
-  ['a model without a URL', { LIBRARIAN_MODEL: 'small' }, 'LIBRARIAN_MODEL_URL'],
-  ['a model URL without TLS', { LIBRARIAN_MODEL: 'small', LIBRARIAN_MODEL_URL: 'http://models.example.com/v1' }, 'LIBRARIAN_MODEL_URL'],
-]) {
-  test(`with ${what}, the server answers 503 and names ${variable}`, async () => {
-    const worker = await startWorker({ vars })
-    try {
-      const { status, body } = await post(worker, { jsonrpc: '2.0', id: 1, method: 'ping' })
-      assert.equal(status, 503)
-      assert.match(body.error.message, new RegExp(variable))
-    } finally {
-      await worker.stop()
-    }
-  })
-}

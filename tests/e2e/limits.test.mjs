@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test'
 
 import { assertServing } from './faults.mjs'
 import { call, post } from './requests.mjs'
-import { startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 let worker
-before(async () => { worker = await startWorker({ name: 'faults' }) })
+before(async () => { worker = await startWorkerd() })
 after(() => worker?.stop())
 
 const large = (bytes) => ({ jsonrpc: '2.0', id: 'large', method: 'tools/call', params: { name: 'large', arguments: { bytes } } })

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { chromium } from 'playwright-core'
 
 import { ROOT, startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 let browser, app, everything
 before(async () => {
@@ -353,7 +354,7 @@ describe('the search box', () => {
   test('works with a token, and is not shown for a token that cannot use the tool', async (t) => {
     const tokens = [{ token: 'good', subject: 'ada', scopes: [] }, { token: 'other', subject: 'bob', scopes: [] }]
     const vars = { MCP_AUTH: 'static', MCP_STATIC_TOKENS: JSON.stringify(tokens) }
-    const authenticated = await startWorker({ name: 'everything', vars })
+    const authenticated = await startWorkerd({ name: 'everything', vars })
     t.after(() => authenticated.stop())
     // The example hides no tool, so the test removes it from the list of one caller.
     const page = await open(t, authenticated, {}, (page) => page.route('**/mcp', async (route) => {
@@ -507,11 +508,4 @@ test('the page does not scroll horizontally at a width of 320 pixels', async (t)
   await heading(page, 'Tools').waitFor()
   for (const each of ['json_schema_2020_12_tool', 'weather://{city}{?days}']) await openCard(page, each)
   assert.equal(await overflow(page), 0)
-})
-
-test('with MCP_PAGE=off, the root URL answers 404', async (t) => {
-  const worker = await startWorker({ vars: { MCP_PAGE: 'off' } })
-  t.after(() => worker.stop())
-  assert.equal((await fetch(worker.origin, { headers: { Accept: 'text/html' } })).status, 404)
-  assert.equal((await fetch(app.origin, { headers: { Accept: 'text/html' } })).status, 200)
 })

@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertAnswered, assertCrashed, assertInterrupted, assertServing, send, stream, tool,
 } from './faults.mjs'
-import { startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 /** A wait in milliseconds that exceeds the time of a test. A call that waits this long can get a response only because of the crash. */
 const LONG = 25_000
 
 let worker
-before(async () => { worker = await startWorker({ name: 'faults' }) })
+before(async () => { worker = await startWorkerd() })
 after(() => worker?.stop())
 
 /** A request for each place and kind of crash, with a name for the test. */
@@ -52,7 +52,7 @@ describe('a crash without other calls:', () => {
   }
 
   test('overflow in the first request of a process', async (t) => {
-    const fresh = await startWorker({ name: 'faults' })
+    const fresh = await startWorkerd()
     t.after(() => fresh.stop())
     assertCrashed(await ask(fresh, tool('break', { how: 'overflow' }), 1), 1)
     await assertServing(fresh)
@@ -215,7 +215,7 @@ describe('a crash with other pending calls:', () => {
 })
 
 test('timers of a crashed instance do not affect the next instance', async (t) => {
-  const own = await startWorker({ name: 'faults' })
+  const own = await startWorkerd()
   t.after(() => own.stop())
   // The timers of a stream outlive the stream, because the runtime gives it time for cleanup. The test lets the timers fire while the
   // server is idle, and while the next instance works.
@@ -268,7 +268,7 @@ test('the warm-up call writes no log line', () => {
 })
 
 test('a server that crashes during the warm-up serves the first request', async (t) => {
-  const own = await startWorker({ name: 'faults', vars: { FRAGILE: 'yes' } })
+  const own = await startWorkerd({ vars: { FRAGILE: 'yes' } })
   t.after(() => own.stop())
   assert.match(own.logs(), /panicked at/)
   assertAnswered(await ask(own, tool('echo', { text: 'alive' }), 1), 1, 'alive')

@@ -9,11 +9,12 @@
 // They are unstable interfaces, and workerd keeps running when a test throws. A test file should start one Worker for all its tests.
 
 import { execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -23,7 +24,8 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
 /** The folders of the Workers that are not examples. */
 const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults'), 'client-worker': join(ROOT, 'tests/client-worker') }
-const homeOf = (name) => HOMES[name] ?? join(ROOT, 'examples', name)
+/** Returns the folder of a Worker that has its wrangler.toml. */
+export const homeOf = (name) => HOMES[name] ?? join(ROOT, 'examples', name)
 
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
 const ENVIRONMENT = {
@@ -38,6 +40,18 @@ const ENVIRONMENT = {
 
 /** Creates a random bearer token in the format of scripts/dev. */
 export const randomToken = () => randomBytes(32).toString('base64url')
+
+/** Creates the default secrets of a Worker. `token` is the token in MCP_STATIC_TOKENS. */
+export function defaultSecrets() {
+  const token = randomToken()
+  return {
+    token,
+    secrets: {
+      MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'tester', scopes: ['kb:read', 'kb:write'] }]),
+      MCP_STATE_KEY: randomToken(),
+    },
+  }
+}
 
 /**
  * Starts a Worker and waits for its first response.
@@ -75,16 +89,12 @@ export async function startWorker({
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
   folders.add(folder)
   const state = join(folder, 'state')
-  const token = randomToken()
+  const { token, secrets: defaults } = defaultSecrets()
   const bindings = Object.entries(services).map(([binding, { name }]) => `\n[[services]]\nbinding = "${binding}"\nservice = "${name}"\n`)
   await writeConfig(folder, name, (toml) => config(toml) + bindings.join(''))
   for (const [binding, service] of Object.entries(services)) await writeService(join(folder, binding), service)
-  await writeSecrets(folder, {
-    MCP_STATIC_TOKENS: JSON.stringify([{ token, subject: 'tester', scopes: ['kb:read', 'kb:write'] }]),
-    MCP_STATE_KEY: randomToken(),
-    ...secrets,
-  })
-  if (migrate && existsSync(join(folder, 'migrations'))) await cp(await migratedState(folder, name), state, { recursive: true })
+  await writeSecrets(folder, { ...defaults, ...secrets })
+  if (migrate && existsSync(join(folder, 'migrations'))) await cp(await migratedState(folder), state, { recursive: true })
 
   const child = spawn(process.execPath, [
     WRANGLER, 'dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state,
@@ -184,31 +194,42 @@ async function writeSecrets(folder, secrets) {
 }
 
 const builds = new Map()
-function built(name, unwind) {
+/** Builds a Worker once. */
+export function built(name, unwind) {
   const how = [name === 'app' ? join(ROOT, 'app') : homeOf(name), ...(unwind ? ['--unwind'] : [])]
   if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), how, { maxBuffer: 1e8 }))
   return builds.get(name)
 }
 
-// A migration takes as long as the start of a Worker. So each test file migrates one database, and each Worker gets a copy.
-const migrated = new Map()
-function migratedState(folder, name) {
-  if (!migrated.has(name)) {
-    migrated.set(name, (async () => {
-      const state = await mkdtemp(join(tmpdir(), 'edge-mcp-migrated-'))
-      folders.add(state)
-      await wrangler(folder, ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state])
-      await mkdir(state, { recursive: true })
-      return state
-    })())
-  }
-  return migrated.get(name)
+// A migration takes as long as the start of a Worker. So the first test migrates a database, and each Worker gets a copy.
+async function migratedState(folder) {
+  const migrations = join(folder, 'migrations')
+  const [database] = /^\[\[d1_databases\]\][^[]*/m.exec(await readFile(join(folder, 'wrangler.toml'), 'utf8'))
+  const digest = createHash('sha256').update(database)
+  for (const file of (await readdir(migrations)).sort()) digest.update(file).update(await readFile(join(migrations, file)))
+  const state = join(ROOT, '.tools/migrated', digest.digest('hex').slice(0, 16))
+  if (existsSync(state)) return state
+  await mkdir(dirname(state), { recursive: true })
+  const own = await mkdtemp(`${state}-`)
+  folders.add(own)
+  await wrangler(folder, ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', own])
+  // Another test file may migrate the same database at the same time. The first one that renames its folder wins.
+  await rename(own, state).catch((error) => { if (!existsSync(state)) throw error })
+  return state
 }
 
+// `wrangler d1 execute` takes seconds, so this opens the file of the database.
 async function sql(folder, statement) {
-  const { stdout } = await wrangler(folder,
-    ['d1', 'execute', 'DB', '--local', '--persist-to', join(folder, 'state'), '--json', '--command', statement])
-  return JSON.parse(stdout)[0].results
+  const databases = join(folder, 'state/v3/d1/miniflare-D1DatabaseObject')
+  const [file] = (await readdir(databases)).filter((name) => name.endsWith('.sqlite') && name !== 'metadata.sqlite')
+  const database = new DatabaseSync(join(databases, file), { timeout: 5_000 })
+  try {
+    if (/^SELECT /.test(statement)) return database.prepare(statement).all().map((row) => ({ ...row }))
+    database.exec(statement)
+    return []
+  } finally {
+    database.close()
+  }
 }
 
 const wrangler = (folder, args) =>

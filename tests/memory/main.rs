@@ -10,16 +10,13 @@
     clippy::arithmetic_side_effects
 )]
 
-#[allow(dead_code, reason = "tests/spec uses the other items")]
-#[path = "../spec/support.rs"]
-mod support;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::host::Host;
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Text, Tool, ToolEvent};
+use edge_mcp_test_support::{Ask, NEWEST, envelope, modern, on, post};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
@@ -29,7 +26,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use support::{Ask, NEWEST, envelope, modern, on, post};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;

@@ -33,7 +33,7 @@ use random::Random;
 use requests::{Generated, Known, LEGACY_METHODS, MODERN_METHODS, SHARED_METHODS};
 use specimen::RawRequest;
 
-const CASES: u64 = 20_000;
+const CASES: u64 = 6_000;
 
 /// How often the answers had each status, error code, method and kind of result.
 #[derive(Debug, Default)]

@@ -6,14 +6,12 @@
 mod argument;
 mod pairs;
 mod program;
-#[path = "../property/random.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the property test uses the other functions")]
-mod random;
 mod schema;
 mod semantics;
 
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::rag::{Fields, Filter};
+use edge_mcp_test_support::random;
 use serde_json::Value;
 
 /// The declared fields of the tests.

@@ -8,12 +8,9 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod pairs;
-#[path = "../property/random.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the property test uses the other functions")]
-mod random;
 
 use edge_mcp::rag::{Filter, Scalar};
-use random::Random;
+use edge_mcp_test_support::random::{self, Random};
 use serde_json::{Map, Value, json};
 
 /// The number of filters in a statement, and the number of documents that each of them is evaluated on.

@@ -16,9 +16,6 @@
 mod comparison;
 mod isolation;
 mod model;
-#[path = "../property/random.rs"]
-#[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
-mod random;
 
 use std::io::{Write, stdin, stdout};
 use std::rc::Rc;
@@ -29,9 +26,9 @@ use edge_mcp::rag::{
     Statement, StoreError, StoreFailure, chunks,
 };
 use edge_mcp::testing;
+use edge_mcp_test_support::random::{self, Random};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
-use random::Random;
 use serde_json::{Map, Value, json};
 
 fn main() {

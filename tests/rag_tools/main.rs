@@ -6,14 +6,11 @@
 mod answers;
 mod arguments;
 mod failures;
-#[path = "../golden/mod.rs"]
-mod golden;
 #[path = "../rag_filter/pairs.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
 mod pairs;
-#[path = "../property/random.rs"]
-#[allow(dead_code, unreachable_pub, reason = "other tests use the other functions")]
-mod random;
 mod scope;
 mod server;
 mod settings;
+
+use edge_mcp_test_support::{golden, random};

@@ -1,192 +1,137 @@
-//! Checks the lists of the rules for a server, for the client and for retrieval, with the tests of each rule.
+//! Checks that each rule has a test or a reason why it has none.
 //!
-//! A test fails if a number is missing, if a listed test does not exist, or if the comment of a listed test does not name its rule.
+//! The comment above a test names its rules and says what they require: `/// Rule 7: …`, `/// C3, C44: …`. `numbers.rs` has the numbers
+//! and the exceptions.
 
-mod client;
-mod hostile;
-mod list;
-mod peers;
-mod retrieval;
+// Tests and their helpers may panic when an assumption fails.
+#![allow(clippy::expect_used)]
 
+mod numbers;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use client::CLIENT_RULES;
-use list::{Coverage, RULES, Rule};
-use retrieval::RETRIEVAL_RULES;
+use numbers::{Exception, GROUPS, Group};
 
-/// Returns the comment and the attributes above the test `name`: `chapter::test` in `tests/spec`, or `path/file.rs::test`. Returns
-/// `None` if there is no such test.
-fn comment_above(name: &str) -> Option<String> {
-    let (place, test) = name.rsplit_once("::")?;
-    let file = if place.contains('.') { place.to_owned() } else { format!("tests/spec/{place}.rs") };
-    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).ok()?;
-    let lines: Vec<_> = source.lines().map(str::trim).collect();
-    let at = lines
-        .iter()
-        .position(|line| line.starts_with(&format!("fn {test}(")) || line.contains(&format!("test('{test}'")))?;
-    let above = lines.iter().take(at).rev().take_while(|line| line.starts_with("//") || line.starts_with("#["));
-    Some(above.copied().collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" "))
+/// Returns the numbers of the rules that a comment names: `C7` for the name `C`, and `Rules 6 and 7` for the name `Rule`.
+fn named(name: &str, comment: &str) -> Vec<u8> {
+    if name.len() == 1 {
+        let words = comment.split(|c: char| !(c.is_ascii_alphanumeric() || c == '`'));
+        return words.filter_map(|word| word.strip_prefix(name)?.parse().ok()).collect();
+    }
+    let lists = comment.split(name).skip(1).map(|after| after.trim_start_matches('s'));
+    let in_lists = lists
+        .map(|after| after.split(|c: char| !(c.is_ascii_digit() || ", and".contains(c))).next().unwrap_or_default());
+    in_lists
+        .flat_map(|list| list.split(|c: char| !c.is_ascii_digit()))
+        .filter_map(|digits| digits.parse().ok())
+        .collect()
 }
 
-/// Returns whether a comment names the rule: `Rule 7`, `Rules 6 and 7`, `Rules 1, 2 and 7`.
-fn names_rule(comment: &str, number: u8) -> bool {
-    words_name("Rule", comment, number)
+/// Returns the comments above the tests of a file, and the rows of its tables that begin with the number of a hostile case.
+fn comments(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut above = String::new();
+    let mut is_test = false;
+    for line in source.lines().map(str::trim) {
+        if line.starts_with("//") {
+            above.push_str(line);
+            above.push(' ');
+        } else if line.starts_with("#[") {
+            is_test |= line == "#[test]";
+        } else {
+            if is_test || ["test(", "test.skip(", "for (const "].iter().any(|start| line.starts_with(start)) {
+                found.push(above.clone());
+            } else if let Some(number) =
+                line.trim_start_matches('(').strip_prefix('"').and_then(|row| row.split(' ').next())
+            {
+                found.push(format!("hostile case {number}"));
+            }
+            above.clear();
+            is_test = false;
+        }
+    }
+    found
 }
 
-/// Returns whether a comment has the number after a word: `word 7`, `words 6 and 7`.
-fn words_name(word: &str, comment: &str, number: u8) -> bool {
-    let lists = comment.split(word).skip(1).map(|after| after.trim_start_matches('s'));
-    let numbers = lists.flat_map(|after| {
-        let end = after
-            .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == ' ' || "and".contains(c)))
-            .unwrap_or(after.len());
-        after
-            .chars()
-            .take(end)
-            .collect::<String>()
-            .split(|c: char| !c.is_ascii_digit())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+/// Returns the problems of a group: rules with neither a test nor an exception, or with both, and numbers that are not rules.
+fn problems(Group { name, last, exceptions, .. }: &Group, tested: &BTreeMap<u8, PathBuf>) -> Vec<String> {
+    let excepted: BTreeSet<_> =
+        exceptions.iter().flat_map(|Exception { numbers, .. }| *numbers).cloned().flatten().collect();
+    let rules = (1..=*last).filter_map(|number| match (tested.contains_key(&number), excepted.contains(&number)) {
+        (false, false) => Some(format!("{name} {number} has neither a test nor an exception")),
+        (true, true) => Some(format!("{name} {number} has an exception, but also a test")),
+        _ => None,
     });
-    numbers.filter_map(|digits| digits.parse::<u8>().ok()).any(|named| named == number)
+    let unknown = tested.iter().filter(|(number, _)| !(1..=*last).contains(number));
+    let unknown = unknown
+        .map(|(number, file)| format!("{name} {number} is not a rule, but a test in {} names it", file.display()));
+    rules.chain(unknown).collect()
+}
+
+/// Returns the sources in a folder and in its folders.
+fn sources(path: &Path) -> Vec<PathBuf> {
+    if path.is_dir() {
+        let entries = fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").path());
+        return entries.flat_map(|path| sources(&path)).collect();
+    }
+    let is_source = path.extension().is_some_and(|extension| extension == "rs" || extension == "mjs");
+    if is_source { vec![path.to_owned()] } else { Vec::new() }
 }
 
 #[test]
-fn every_rule_is_listed_once() {
-    let numbers: Vec<_> = RULES.iter().map(|rule| rule.number).collect();
-    assert_eq!(numbers, (1..=109).collect::<Vec<u8>>());
-    for Rule { number, text, .. } in RULES {
-        assert!(text.len() > 20, "rule {number} has no text");
-    }
-}
-
-/// Returns the rules that a comment names with a prefix, such as `C7`.
-fn prefixed(prefix: char, comment: &str) -> impl Iterator<Item = u8> {
-    let words = comment.split(|c: char| !(c.is_ascii_alphanumeric() || c == '`'));
-    words.filter_map(move |word| word.strip_prefix(prefix)?.parse().ok())
-}
-
-/// Returns the problems of a list of rules: tests that do not exist, or whose comment does not name their rule.
-///
-/// `names` gets the name of a test, its comment and a number.
-fn problems(rules: &[Rule], names: impl Fn(&str, &str, u8) -> bool) -> Vec<String> {
-    let mut problems = Vec::new();
-    for Rule { number, coverage, .. } in rules {
-        match coverage {
-            Coverage::TestedBy([]) | Coverage::CheckedIn([]) | Coverage::DoesNotApply("") => {
-                problems.push(format!("rule {number} has neither tests nor a reason"));
-            }
-            Coverage::TestedBy(tests) => {
-                for test in *tests {
-                    match comment_above(test) {
-                        None => problems.push(format!("rule {number}: the test {test} does not exist")),
-                        Some(comment) if !names(test, &comment, *number) => {
-                            problems.push(format!("rule {number}: the comment of {test} does not name the rule"));
-                        }
-                        Some(_) => {}
-                    }
-                }
-            }
-            Coverage::CheckedIn(files) => {
-                let missing = files.iter().filter(|file| !Path::new(env!("CARGO_MANIFEST_DIR")).join(file).is_file());
-                problems.extend(missing.map(|file| format!("rule {number}: the file {file} does not exist")));
-            }
-            Coverage::DoesNotApply(_) => {}
-        }
-    }
-    problems
-}
-
-#[test]
-fn listed_tests_exist_and_name_their_rules() {
-    let mut problems = problems(RULES, |_, comment, number| names_rule(comment, number));
-    for Prefixed { prefix, rules, .. } in PREFIXED {
-        problems.extend(self::problems(rules, |_, comment, number| {
-            prefixed(*prefix, comment).any(|named| named == number)
-        }));
-    }
-    assert!(problems.is_empty(), "{}", problems.join("\n"));
-}
-
-/// A list of rules whose numbers have a prefix.
-struct Prefixed {
-    prefix: char,
-    rules: &'static [Rule],
-    /// The folders whose tests name the rules.
-    folders: &'static [&'static str],
-}
-
-const PREFIXED: &[Prefixed] = &[
-    Prefixed { prefix: 'C', rules: CLIENT_RULES, folders: &["tests/client", "src/client"] },
-    Prefixed {
-        prefix: 'R',
-        rules: RETRIEVAL_RULES,
-        folders: &["tests/rag_filter", "tests/rag_store", "tests/rag_tools", "src/rag"],
-    },
-];
-
-#[test]
-fn prefixed_rules_are_in_order() {
-    for Prefixed { rules, .. } in PREFIXED {
-        let numbers: Vec<_> = rules.iter().map(|rule| rule.number).collect();
-        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
-        assert!(rules.iter().all(|rule| rule.text.len() > 20));
-    }
-}
-
-/// Returns the Rust files in a folder and in its folders.
-#[allow(clippy::expect_used)]
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let files = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
-}
-
-/// Each rule that a comment in the tests names is in the list, with its tests.
-#[test]
-fn rules_that_tests_name_are_listed() {
+fn each_rule_has_a_test_or_an_exception() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut missing = Vec::new();
-    for Prefixed { prefix, rules, folders } in PREFIXED {
-        let is_listed = |number| {
-            let is_tested = |rule: &Rule| rule.number == number && matches!(rule.coverage, Coverage::TestedBy(_));
-            rules.iter().any(is_tested)
-        };
-        for file in folders.iter().flat_map(|folder| sources(&root.join(folder))) {
-            let text = fs::read_to_string(&file).expect("a text");
-            let comments = text.lines().filter_map(|line| line.trim().strip_prefix("///"));
-            let unlisted = comments.flat_map(|comment| prefixed(*prefix, comment)).filter(|number| !is_listed(*number));
-            missing.extend(unlisted.map(|number| format!("{prefix}{number} is named in {}", file.display())));
+    let mut found = Vec::new();
+    for group in GROUPS {
+        let mut tested = BTreeMap::new();
+        for file in group.folders.iter().flat_map(|folder| sources(&root.join(folder))) {
+            let source = fs::read_to_string(&file).expect("a text");
+            let numbers = comments(&source).into_iter().flat_map(|comment| named(group.name, &comment));
+            tested.extend(numbers.map(|number| (number, file.clone())));
         }
+        found.extend(problems(group, &tested));
+        assert!(group.exceptions.iter().all(|exception| !exception.reason.is_empty()), "each exception has a reason");
     }
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
-fn prefixed_rules_are_found_in_comments() {
-    for (comment, number, named) in [
-        ("/// C7: x", 7, true),
-        ("/// The hostile case 4, C6, C7: x", 7, true),
-        ("/// Rule 7: x", 7, false),
-        ("/// C70: x", 7, false),
-        ("/// `C7` is a type", 7, false),
-        ("/// R7: x", 7, false),
-    ] {
-        assert_eq!(prefixed('C', comment).any(|rule| rule == number), named, "{comment}");
-    }
+fn gaps_contradictions_and_unknown_numbers_are_found() {
+    let exceptions = &[Exception { numbers: &[2..=3], reason: "The server has no sessions." }];
+    let group = Group { name: "Rule", last: 4, folders: &[], exceptions };
+    let tested = [1, 3, 5].map(|number| (number, PathBuf::from("a.rs"))).into();
+    assert_eq!(
+        problems(&group, &tested),
+        [
+            "Rule 3 has an exception, but also a test",
+            "Rule 4 has neither a test nor an exception",
+            "Rule 5 is not a rule, but a test in a.rs names it",
+        ]
+    );
 }
 
 #[test]
-fn rule_numbers_are_found_in_comments() {
-    for (comment, number, named) in [
-        ("/// Rule 7: x", 7, true),
-        ("/// Rules 6 and 7: x", 6, true),
-        ("/// Rules 1, 2 and 7: x", 2, true),
-        ("/// CVE-2026-1, rule 7: x", 7, false),
-        ("/// Rule 70: x", 7, false),
-        ("/// Rule 6: 7 of them", 7, false),
+fn comments_above_tests_name_rules() {
+    for (name, comment, numbers) in [
+        ("Rule", "/// Rule 7: x", vec![7]),
+        ("Rule", "/// Rules 6 and 7: x", vec![6, 7]),
+        ("Rule", "/// Rules 1, 2 and 7: x", vec![1, 2, 7]),
+        ("Rule", "/// It is so. Rule 7: x", vec![7]),
+        ("Rule", "/// CVE-2026-1, rule 7: x", vec![]),
+        ("Rule", "/// Rule 6: 7 of them", vec![6]),
+        ("C", "/// C7: x", vec![7]),
+        ("C", "/// The hostile case 4, C6, C7: x", vec![6, 7]),
+        ("C", "/// `C7` is a type", vec![]),
+        ("C", "/// R7: x", vec![]),
+        ("hostile case", "/// The hostile cases 6 and 7, C8: x", vec![6, 7]),
     ] {
-        assert_eq!(names_rule(comment, number), named, "{comment}");
+        let source =
+            format!("{comment}\n#[test]\nfn a() {{}}\n/// Rule 1, C1, the hostile case 1: not a test\nfn b() {{}}");
+        let found: Vec<_> = comments(&source).into_iter().flat_map(|comment| named(name, &comment)).collect();
+        assert_eq!(found, numbers, "{comment}");
     }
+    assert_eq!(named("hostile case", &comments("    (\"7 no answer\", 1),").concat()), [7]);
+    assert_eq!(comments("// R26, R29\ntest('it holds', () => {})"), ["// R26, R29 "]);
 }

@@ -1,6 +1,6 @@
 //! Tests of the protocol rules, one file per chapter. The endpoint runs in the test process, without Workers.
 //!
-//! The comment of each test names the rules that it checks, by their numbers in `tests/rules/list.rs`.
+//! The comment of each test names the rules that it checks, by their numbers in `tests/rules/numbers.rs`.
 
 // A test and its support functions may panic at the first unexpected value.
 #![allow(
@@ -28,7 +28,6 @@ mod concurrent_steps;
 mod context;
 mod crashes;
 mod envelope;
-mod fake_model;
 mod header_params;
 mod hooks;
 mod hostile_input;
@@ -42,8 +41,6 @@ mod limits;
 mod lists;
 mod log_policy;
 mod native;
-#[allow(dead_code, reason = "the tests of authorization use more of it")]
-mod network;
 mod older_revisions;
 mod pages;
 mod pagination;
@@ -59,7 +56,9 @@ mod sessions;
 mod state;
 mod streamable_http;
 mod streams;
-mod support;
 mod tools;
 mod visibility;
 mod workflows;
+
+use edge_mcp_test_support as support;
+use edge_mcp_test_support::{fake_model, network};

@@ -3,13 +3,11 @@
 // A test may panic.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "../../../tests/golden/mod.rs"]
-mod golden;
-
 use std::path::Path;
 
 use edge_mcp::testing::{self, Answer, Client};
 use edge_mcp::{Endpoint, Presented, Principal, Revision, TokenRefusal};
+use edge_mcp_test_support::golden;
 use serde_json::{Value, json};
 
 use crate::{Paging, parcels, server};

@@ -12,7 +12,8 @@ const TEST = new URL('../../../scripts/test', import.meta.url).pathname
 let folder
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'test-'))
-  // `cargo test -p PACKAGE` prints $OUTPUT_PACKAGE and exits with $STATUS. `cargo fmt` and `cargo test --doc` succeed.
+  // `cargo test -p PACKAGE…` prints $OUTPUT_PACKAGE of the first package and exits with $STATUS. `cargo fmt` and `cargo test --doc`
+  // succeed.
   await writeFile(join(folder, 'cargo'), `#!/usr/bin/env bash
 [[ $1 == test && " $* " != *" --doc "* ]] || exit 0
 output=OUTPUT_\${3//-/_}
@@ -49,21 +50,21 @@ describe('the count', () => {
 
   test('comes after the results of a part that succeeds', async () => {
     const results = '  json-schema: 7 tests in 2 groups of 1 files; left out: none'
-    const { output, last } = await scriptsTest(['schema'], { OUTPUT_edge_mcp_schema_tests: `${results}\\n${ok(3)}` })
+    const { output, last } = await scriptsTest(['schema'], { OUTPUT_edge_json_schema: `${results}\\n${ok(3)}` })
     assert.ok(output.includes(`${results}\n`), output)
     assert.equal(last, '3 passed, 0 failed')
   })
 
   test('includes failures, and comes after the output of the failed part', async () => {
     const failed = `thread panicked at 7\\ntest result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured\\n`
-    const { status, last, output } = await scriptsTest(['core', 'format'], { OUTPUT_edge_mcp: failed, STATUS: '101' })
+    const { status, last, output } = await scriptsTest(['core', 'format'], { OUTPUT_edge_json: failed, STATUS: '101' })
     assert.equal(last, '4 passed, 2 failed')
     assert.equal(status, 1)
     assert.match(output, /panicked at 7/)
   })
 
   test('of a runner that stops before its tests is one failure', async () => {
-    const { status, last } = await scriptsTest(['core'], { OUTPUT_edge_mcp: 'error: could not compile\\n', STATUS: '101' })
+    const { status, last } = await scriptsTest(['core'], { OUTPUT_edge_json: 'error: could not compile\\n', STATUS: '101' })
     assert.equal(last, '0 passed, 1 failed')
     assert.equal(status, 1)
   })
@@ -80,6 +81,13 @@ test('--list prints the names of the parts', async () => {
   const { output } = await scriptsTest(['--list'])
   assert.deepEqual(output.trim().split('\n').map((line) => line.split(' ')[0]),
     ['format', 'lint', 'docs', 'core', 'app', 'schema', 'build', 'deploy', 'package', 'scripts', 'e2e', 'conformance'])
+})
+
+test('quick checks the format, and runs clippy and the native tests', async () => {
+  const { status, last, output } = await scriptsTest(['quick'], { OUTPUT_edge_mcp: ok(7) })
+  assert.match(output, /^format: 1 passed.*\n.*\nlint-native: 1 passed.*\n.*\ncore-native: 7 passed/m)
+  assert.equal(last, '9 passed, 0 failed')
+  assert.equal(status, 0)
 })
 
 test('an unknown part is an error', async () => {

@@ -46,16 +46,12 @@ describe('the entry', () => {
     assert.deepEqual(list, [{ sha256: sha256(token), subject: 'ada', scopes: ['kb:read', 'kb:write'] }])
   })
 
-  test('without SCOPE, its list of scopes is empty', async () => {
-    assert.deepEqual((await created('ada')).list[0].scopes, [])
-  })
-
   test('contains the client id', async () => {
     const { token, list } = await created('ada', '--client-id', 'cli', 'kb:read')
     assert.deepEqual(list, [{ sha256: sha256(token), subject: 'ada', client_id: 'cli', scopes: ['kb:read'] }])
   })
 
-  for (const [duration, seconds] of [['30d', 2_592_000], ['12h', 43_200], ['90m', 5_400]]) {
+  for (const [duration, seconds] of [['30d', 2_592_000]]) {
     test(`expires ${duration} from now`, async () => {
       const earliest = now()
       const { list: [{ expires }] } = await created('ada', '--expires', duration)
@@ -64,11 +60,6 @@ describe('the entry', () => {
       assert.ok(earliest + seconds <= expires && expires <= latest + seconds, `${expires}`)
     })
   }
-
-  test('accepts every valid character of a scope', async () => {
-    const scope = '!#$%&()*+,-./0:;<=>?@A[]^_`a{|}~'
-    assert.deepEqual((await created('ada', scope)).list[0].scopes, [scope])
-  })
 })
 
 describe('the output', () => {
@@ -80,13 +71,6 @@ describe('the output', () => {
     assert.ok(!one.stderr.includes(one.token))
   })
 
-  test('the instructions go to stderr', async () => {
-    const { stderr } = await created('ada')
-    assert.match(stderr, /npx wrangler secret put MCP_STATIC_TOKENS/)
-    assert.match(stderr, /\.dev\.vars/)
-    assert.match(stderr, /--list/)
-  })
-
   test('the list is unchanged between single quotes in .dev.vars', async () => {
     const subject = `O'Hara "\\'$HOME\` #1\nü`
     const { line, list } = await created(subject, '--client-id', "it's")
@@ -94,12 +78,6 @@ describe('the output', () => {
     assert.ok(!line.includes("'"))
     const { MCP_STATIC_TOKENS } = parseEnv(`A=1\nMCP_STATIC_TOKENS='${line}'\nB=2\n`)
     assert.deepEqual(JSON.parse(MCP_STATIC_TOKENS), list)
-  })
-
-  test('--help prints the comment at the top of the script', async () => {
-    const { status, stdout } = await run('--help')
-    assert.equal(status, 0)
-    assert.match(stdout, /scripts\/token SUBJECT/)
   })
 })
 
@@ -116,64 +94,22 @@ describe('the current list', () => {
     assert.equal(await readFile(file, 'utf8'), text)
   })
 
-  test('may be empty', async () => {
-    assert.equal((await created('ada', '--list', await fileOf('[]\n'))).list.length, 1)
-  })
-
-  test('may be an earlier output', async () => {
-    const first = await created('ada')
-    const { list } = await created('bob', '--list', await fileOf(`${first.line}\n`))
-    assert.deepEqual(list.map(({ subject }) => subject), ['ada', 'bob'])
-    assert.deepEqual(list[0], first.list[0])
-  })
-
   for (const [what, text, message] of [
     ['text that is not JSON', 's3cret', /must contain a JSON array/],
-    ['an empty file', '', /must contain a JSON array/],
-    ['two lines of output', 's3cret\n[]', /must contain a JSON array/],
-    ['an object', '{"s3cret":1}', /must contain a JSON array/],
-    ['an entry that is a string', '["s3cret"]', /entry 1 must have/],
-    ['an entry that is null', '[null]', /entry 1 must have/],
-    ['an entry without a token', '[{"token":"s3cret","subject":"a","scopes":[]},{"subject":"b","scopes":[]}]', /entry 2 must have/],
     ['an entry with token and digest', '[{"token":"s3cret","sha256":"00","subject":"a","scopes":[]}]', /entry 1 must have/],
-    ['an entry without scopes', '[{"token":"s3cret","subject":"a"}]', /entry 1 must have/],
-    ['an entry without a subject', '[{"token":"s3cret","scopes":[]}]', /entry 1 must have/],
   ]) {
     test(`${what} is rejected, and the error does not quote the file`, async () => {
       const { stderr } = await rejected(['ada', '--list', await fileOf(text)], message)
       assert.ok(!stderr.includes('s3cret'), stderr)
     })
   }
-
-  test('a missing file is rejected', () => rejected(['ada', '--list', '/nowhere/tokens.json'], /cannot be read \(ENOENT\)/))
 })
 
 describe('wrong arguments give an error of one line and an empty stdout', () => {
   for (const [args, message] of [
     [[], /SUBJECT is missing/],
-    [[''], /SUBJECT must not be empty/],
-    [[' '], /SUBJECT must not be empty/],
-    [['ada', ''], /SCOPE must not be empty/],
     [['ada', 'kb:read kb:write'], /SCOPE must contain only printable ASCII characters, .*\(got "kb:read kb:write"\)/],
-    [['ada', 'a. b'], /SCOPE must contain only printable ASCII characters, .*\(got "a\. b"\)/],
-    [['ada', 'a"b'], /only printable ASCII characters, without space, " and \\/],
-    [['ada', 'a\\b'], /only printable ASCII characters, without space, " and \\/],
-    [['ada', 'a\nb'], /\(got "a\\nb"\)/],
-    [['ada', 'kb:é'], /only printable ASCII characters/],
-    [['ada', 'kb:read', 'offline_access'], /SCOPE must not be offline_access/],
-    [['ada', '--client-id', ''], /--client-id must not be empty/],
-    [['ada', '--client-id'], /--client-id/],
-    [['ada', '--client-id', '--expires', '1d'], /--client-id/],
-    [['ada', '--list'], /--list/],
-    [['ada', '--bogus'], /bogus/],
     [['ada', '--expires', '30'], /--expires must be a duration in days, hours or minutes: .*\(got "30"\)/],
-    [['ada', '--expires', '0d'], /--expires must be .*\(got "0d"\)/],
-    [['ada', '--expires=-1d'], /--expires must be .*\(got "-1d"\)/],
-    [['ada', '--expires', '1.5h'], /--expires must be .*\(got "1\.5h"\)/],
-    [['ada', '--expires', '1w'], /--expires must be .*\(got "1w"\)/],
-    [['ada', '--expires', '1d12h'], /--expires must be .*\(got "1d12h"\)/],
-    [['ada', '--expires', ''], /--expires must be .*\(got ""\)/],
-    [['ada', '--expires', '9999999d'], /--expires must be .*\(got "9999999d"\)/],
   ]) test(`${JSON.stringify(args)} is rejected`, () => rejected(args, message))
 })
 

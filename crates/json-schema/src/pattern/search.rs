@@ -103,7 +103,7 @@ impl Search {
             match scratch.advance(nfa, &states, before, class, steps) {
                 Outcome::Found => return true,
                 Outcome::Lost => return false,
-                Outcome::Next => std::mem::swap(&mut states, &mut scratch.next),
+                Outcome::Next => mem::swap(&mut states, &mut scratch.next),
             }
             before = Before::after(nfa, class);
         }

@@ -8,9 +8,6 @@
 
 #[path = "../cases.rs"]
 mod cases;
-#[path = "../../../../tests/property/random.rs"]
-#[allow(dead_code, unreachable_pub, reason = "other tests use more of this module")]
-mod random;
 mod schemas;
 mod values;
 
@@ -20,10 +17,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use edge_json::{Document, JsonLimits};
 use edge_json_schema::Validator;
+use edge_mcp_test_support::random::Random;
 use jsonschema::{Draft, ValidationError};
 use serde_json::Value;
-
-use random::Random;
 
 const SCHEMAS: u64 = 4_000;
 const VALUES: usize = 8;

@@ -7,7 +7,7 @@ use edge_mcp::testing::{self, Client};
 use edge_mcp::{Endpoint, Revision};
 
 /// Compares the tools that `endpoint` lists with those in `file`.
-pub(crate) fn compare_tools(endpoint: &Endpoint, file: &Path) {
+pub fn compare_tools(endpoint: &Endpoint, file: &Path) {
     let list = testing::run(Client::new(endpoint).revision(Revision::V2025_03_26).list("tools"));
     let text = serde_json::to_string_pretty(&list.result()["tools"]).expect("JSON") + "\n";
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

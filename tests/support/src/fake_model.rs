@@ -9,7 +9,7 @@ use edge_mcp::host::{FetchError, Fetched};
 use edge_mcp::testing::TestHost;
 use serde_json::{Value, json};
 
-use super::network;
+use crate::network;
 
 pub type Reply = Result<Fetched, FetchError>;
 

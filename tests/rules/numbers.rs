@@ -1,0 +1,111 @@
+//! The numbers of the rules, and the rules without a test.
+
+use std::ops::RangeInclusive;
+
+/// A group of rules with its own numbers.
+pub(crate) struct Group {
+    /// How a comment names a rule: a letter before the number (`C7`), or a word (`Rule 7`, `Rules 6 and 7`).
+    pub(crate) name: &'static str,
+    /// The number of the last rule. The first one is 1.
+    pub(crate) last: u8,
+    /// The folders whose tests name the rules.
+    pub(crate) folders: &'static [&'static str],
+    /// The rules without a test.
+    pub(crate) exceptions: &'static [Exception],
+}
+
+/// Rules that no test names.
+pub(crate) struct Exception {
+    pub(crate) numbers: &'static [RangeInclusive<u8>],
+    /// Why there is no test: the rule does not apply, or another place checks it.
+    pub(crate) reason: &'static str,
+}
+
+const fn except(numbers: &'static [RangeInclusive<u8>], reason: &'static str) -> Exception {
+    Exception { numbers, reason }
+}
+
+pub(crate) const GROUPS: &[Group] = &[
+    // The protocol, for a server.
+    Group {
+        name: "Rule",
+        last: 109,
+        folders: &["tests/spec", "tests/auth", "crates", "tests/e2e", "src"],
+        exceptions: &[
+            except(
+                &[24..=24],
+                "A server with modern revisions only names them in its response to `initialize`: this one also serves others.",
+            ),
+            except(
+                &[81..=81],
+                "Sampling with tools answers each tool use: the server requests sampling without tools.",
+            ),
+            except(&[93..=93], "Session ids are well-formed: the server does not issue any."),
+            except(&[109..=109], "Tasks are durable and authorized: the server does not declare tasks."),
+        ],
+    },
+    // The MCP client.
+    Group {
+        name: "C",
+        last: 125,
+        folders: &["tests/client", "src/client", "src/protocol"],
+        exceptions: &[
+            except(&[63..=75, 77..=77, 79..=86], "The client does not sign users in."),
+            except(&[87..=93, 95..=110, 117..=120], "There is no gateway."),
+            except(&[121..=121], "The compiler checks that handlers need not be `Send`."),
+            except(&[123..=125], "The costs of the client are measured: docs/performance.md."),
+        ],
+    },
+    // Retrieval.
+    Group {
+        name: "R",
+        last: 112,
+        folders: &[
+            "tests/rag_filter",
+            "tests/rag_store",
+            "tests/rag_tools",
+            "tests/e2e",
+            "src/rag",
+            "src/text.rs",
+            "app/src",
+        ],
+        exceptions: &[
+            except(
+                &[
+                    24..=25,
+                    27..=28,
+                    31..=39,
+                    41..=54,
+                    63..=63,
+                    68..=69,
+                    71..=71,
+                    73..=74,
+                    95..=95,
+                    98..=98,
+                    101..=101,
+                    105..=106,
+                ],
+                "There are no embeddings and no vectors.",
+            ),
+            except(&[64..=64], "No document is stored without its passages."),
+            except(&[77..=82], "There is no reranker."),
+            except(&[100..=100], "The costs of a search are measured: benches/search.mjs and docs/knowledge-base.md."),
+            except(&[104..=104], "The size of the feature `rag` is measured: docs/performance.md."),
+            except(
+                &[108..=108],
+                "Filters and Markdown have fuzz targets: fuzz/fuzz_targets/filter.rs and fuzz/fuzz_targets/chunk.rs.",
+            ),
+            except(&[112..=112], "The documentation tests compile the code in docs/retrieval.md."),
+        ],
+    },
+    // The hostile behavior of other servers. A row of a table in tests/client can begin with the number of its case.
+    Group {
+        name: "hostile case",
+        last: 64,
+        folders: &["tests/client", "src/client"],
+        exceptions: &[
+            except(&[47..=48, 50..=51], "The client does not sign users in."),
+            except(&[61..=62], "There is no gateway."),
+        ],
+    },
+];

@@ -1,0 +1,12 @@
+//! What several tests use: a sample server with requests to it, networks and models with prepared answers, golden files, and random
+//! choices.
+
+pub mod fake_model;
+pub mod golden;
+pub mod network;
+// The fuzz targets include this file too.
+#[path = "../../property/random.rs"]
+pub mod random;
+mod specimen;
+
+pub use specimen::*;
