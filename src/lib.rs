@@ -79,18 +79,16 @@
 //! ```no_run
 //! # #[cfg(feature = "worker")]
 //! # mod example {
-//! use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
+//! use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
 //!
 //! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 //!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
 //!     McpServer::builder("greeter", "1.0.0").tool(greet).build()
 //! }
 //!
-//! fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
-//!     Ok(Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?))
-//! }
-//!
-//! edge_mcp::worker::entry!(endpoint);
+//! edge_mcp::worker::entry!(|env| {
+//!     StaticTokens::from_secret(env, "MCP_STATIC_TOKENS").map(|tokens| Endpoint::new(server).auth(tokens))
+//! });
 //! # }
 //! ```
 //!
@@ -102,7 +100,7 @@
 //! fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
 //!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
 //!     let server = McpServer::builder("greeter", "1.0.0").tool(greet);
-//!     let is_admin = request.principal().is_some_and(|caller| caller.has_scope("admin"));
+//!     let is_admin = request.caller().is_some_and(|caller| caller.has_scope("admin"));
 //!     let reset = || Tool::new("reset", "Deletes all greetings.", || async {});
 //!     if is_admin { server.tool(reset()).build() } else { server.build() }
 //! }

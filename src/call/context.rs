@@ -182,9 +182,21 @@ impl Context {
         self.depth
     }
 
-    /// Returns the caller, or `None` on an endpoint without authentication.
-    pub fn auth(&self) -> Option<&Principal> {
-        self.of_request.request.principal()
+    /// Returns the caller. For work that callers without a token may do too, [`RequestInfo::caller`] of [`request`](Self::request) returns an
+    /// `Option`.
+    ///
+    /// # Errors
+    /// The endpoint has no authentication. With `?`, the caller gets the sentence that the call needs a signed-in caller.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError};
+    ///
+    /// async fn whoami(cx: Context) -> Result<String, HandlerError> {
+    ///     Ok(cx.caller()?.subject.clone())
+    /// }
+    /// ```
+    pub fn caller(&self) -> Result<&Principal, HandlerError> {
+        self.request().caller().ok_or_else(|| HandlerError::new("This needs a signed-in caller. Sign in first."))
     }
 
     /// Returns the name and version of the client. Use it for display and logs only: it is not verified.

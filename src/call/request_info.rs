@@ -115,7 +115,7 @@ impl RequestInfo {
     }
 
     /// Returns the caller, for a check whose outcome is not visible in a cached answer.
-    pub(crate) fn caller(&self) -> Option<&Principal> {
+    pub(crate) fn checked_caller(&self) -> Option<&Principal> {
         self.0.principal.check().as_ref()
     }
 
@@ -199,7 +199,7 @@ impl RequestInfo {
     }
 
     /// Returns the caller, or `None` on an endpoint without authentication.
-    pub fn principal(&self) -> Option<&Principal> {
+    pub fn caller(&self) -> Option<&Principal> {
         self.0.principal.read(self).as_ref()
     }
 }

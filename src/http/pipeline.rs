@@ -211,7 +211,7 @@ impl Endpoint {
         crash::keep(host, [&request.id], false, line);
         let server = self.build(&info, Some(&request.id), host)?;
         let resolved = Resolved::new(&request, &server, revision);
-        self.authorize(slice::from_ref(&resolved), info.caller(), url)
+        self.authorize(slice::from_ref(&resolved), info.checked_caller(), url)
             .map_err(|error| error.with_id(Some(request.id.clone())))?;
         line.target(&resolved);
         if resolved.method == Some(Method::Listen) && !self.json_only {
@@ -270,7 +270,7 @@ impl Endpoint {
         let server = self.build(info, None, host)?;
         let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
         // All requests of a batch share one status, so the scopes of all are checked before any of them runs.
-        self.authorize(&resolved, info.caller(), url)?;
+        self.authorize(&resolved, info.checked_caller(), url)?;
         for resolved in &resolved {
             line.target(resolved);
         }

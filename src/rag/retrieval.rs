@@ -17,7 +17,7 @@ use crate::text::Text;
 /// use edge_mcp::{BuildError, McpServer, RequestInfo};
 ///
 /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
-///     if let Some(caller) = request.principal() {
+///     if let Some(caller) = request.caller() {
 ///         request.extend(Retrieval::new().space(&caller.subject).within(Filter::eq("status", "published")).top_k(5));
 ///     }
 ///     let store = request.state::<MemoryStore>()?;

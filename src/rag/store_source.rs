@@ -28,7 +28,7 @@ use crate::call::error::{HandlerError, Parts};
 ///
 /// async fn store(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
 ///     let databases = cx.state::<Databases>()?;
-///     let is_paid = cx.auth().is_some_and(|caller| caller.has_scope("paid"));
+///     let is_paid = cx.caller().is_ok_and(|caller| caller.has_scope("paid"));
 ///     Ok(if is_paid { databases.paid.clone() } else { databases.free.clone() })
 /// }
 ///

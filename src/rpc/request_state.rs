@@ -99,7 +99,7 @@ fn now(call: &Call) -> u64 {
 /// Returns a digest of the caller, the server, the method and the parameters. The digest covers the name of the server and the configured
 /// URL of its endpoint. It does not cover parameters that differ between rounds.
 pub(super) fn request_digest(cx: &Context, request: &Request<'_>) -> String {
-    let caller = cx.auth().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
+    let caller = cx.request().caller().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
     let server = (cx.server_name(), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     if let Some(params) = request.params {

@@ -31,7 +31,7 @@ impl Access {
 /// scopes are not checked.
 pub(crate) fn permits(request: &RequestInfo, scopes: &[Text]) -> bool {
     scopes.is_empty()
-        || match request.principal() {
+        || match request.caller() {
             Some(caller) => has_scopes(caller, scopes),
             None => !request.is_unidentified(),
         }

@@ -394,7 +394,7 @@ impl McpServerBuilder {
     ///     .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
     ///     .hook(|tool: Text, event, cx: Context| async move {
     ///         if let ToolEvent::Error(message) = event {
-    ///             println!("{tool} failed for {:?}: {message}", cx.auth().map(|caller| caller.subject.clone()));
+    ///             println!("{tool} failed for {:?}: {message}", cx.caller().ok().map(|caller| caller.subject.clone()));
     ///         }
     ///         Ok(())
     ///     });

@@ -45,11 +45,11 @@ use crate::text::Text;
 /// }
 ///
 /// async fn whoami(cx: Context) -> Result<String, HandlerError> {
-///     cx.auth().map(|caller| caller.subject.clone()).ok_or_else(|| HandlerError::new("You are not signed in. Sign in first."))
+///     Ok(cx.caller()?.subject.clone())
 /// }
 ///
 /// let add = Tool::new("add", "Adds two numbers.", add).title("Addition").read_only();
-/// let whoami = Tool::new("whoami", "Names the caller.", whoami).visible_if(|request| request.principal().is_some());
+/// let whoami = Tool::new("whoami", "Names the caller.", whoami).visible_if(|request| request.caller().is_some());
 /// ```
 pub struct Tool {
     pub(crate) deadline: Duration,

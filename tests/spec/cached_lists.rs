@@ -57,7 +57,7 @@ fn a_cached_list_equals_a_fresh_one() {
 #[test]
 fn callers_do_not_get_the_list_of_another_caller() {
     let text = || async { "text" };
-    let is_ada = |request: &RequestInfo| request.principal().is_some_and(|caller| caller.subject == "ada");
+    let is_ada = |request: &RequestInfo| request.caller().is_some_and(|caller| caller.subject == "ada");
     // A scope or a function hides the items that only Ada can see.
     let server = |by_scope: bool| {
         macro_rules! hidden {

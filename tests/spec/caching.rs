@@ -14,7 +14,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 
 fn full_server() -> McpServerBuilder {
-    let private = |cx: Context| async move { cx.auth().is_some().to_string() };
+    let private = |cx: Context| async move { cx.caller().is_ok().to_string() };
     McpServer::builder("s", "1")
         .tool(Tool::new("t", "d", || async {}))
         .prompt(Prompt::new("p", || async { "" }))

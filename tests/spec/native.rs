@@ -45,7 +45,7 @@ struct Tenant(&'static str);
 
 async fn tenant(cx: Context) -> String {
     let tenant = cx.extension::<Tenant>().map_or("no tenant", |tenant| tenant.0);
-    format!("{tenant} for {}", cx.auth().map_or("no caller", |caller| &caller.subject))
+    format!("{tenant} for {}", cx.caller().map_or("no caller", |caller| &caller.subject))
 }
 
 async fn ask(cx: Context) -> Result<String, HandlerError> {
@@ -196,4 +196,21 @@ fn questions_of_nested_tools_reach_the_client() {
         .ask_at(&endpoint);
     let progress: Vec<_> = answer.notifications.iter().map(|sent| sent["params"]["progress"].as_f64()).collect();
     assert_eq!(progress, [Some(1.0), Some(2.0)]);
+}
+
+/// On an endpoint without authentication, a handler that needs the caller has an error result.
+#[test]
+fn a_handler_that_needs_its_caller_is_an_error_without_one() {
+    let subject = async |cx: Context| Ok::<_, HandlerError>(cx.caller()?.subject.clone());
+    let server = McpServer::builder("s", "1").tool(Tool::new("whoami", "Names the caller.", subject));
+    let server = server.build().expect("a server");
+    let (anonymous, host) = (testing::context(&TestHost::new()), TestHost::new());
+    let head = http::Request::new(()).into_parts().0;
+    let ada = Context::of_request(RequestInfo::new(Rc::new(head), Some(Principal::new("ada"))), Rc::new(host));
+    let said = |cx: &Context| {
+        let result = testing::run(server.execute_tool("whoami", json!({}), cx)).expect("a result");
+        (result.is_error(), result.text())
+    };
+    assert_eq!(said(&ada), (false, "ada".to_owned()));
+    assert_eq!(said(&anonymous), (true, "This needs a signed-in caller. Sign in first.".to_owned()));
 }

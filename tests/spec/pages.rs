@@ -27,7 +27,7 @@ async fn describe(request: PageRequest, cx: Context) -> Result<Response<String>,
         _ => {}
     }
     let cookie = cx.header("Cookie").unwrap_or_default();
-    assert!(cx.auth().is_none());
+    assert!(cx.caller().is_err());
     let text = format!("{} {} {body} {cookie} {}", request.method, cx.url(), visits.0.get());
     Ok(Response::builder().status(202).header("Set-Cookie", "a=b").body(text)?)
 }

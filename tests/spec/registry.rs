@@ -472,7 +472,7 @@ fn the_default_url_is_that_of_the_request() {
 #[test]
 fn server_json_is_that_of_an_unauthenticated_caller() {
     let endpoint = Endpoint::new(|request: &RequestInfo| {
-        let title = request.principal().map_or("Unauthenticated".to_owned(), |caller| caller.subject.clone());
+        let title = request.caller().map_or("Unauthenticated".to_owned(), |caller| caller.subject.clone());
         minimal().title(title).build()
     })
     .auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens"))

@@ -46,7 +46,7 @@ fn concurrent_requests_with_one_id_get_their_own_responses() {
                     together.set(together.get().max(running.get()));
                 }
                 running.set(running.get() - 1);
-                cx.auth().map(|caller| caller.subject.clone()).unwrap_or_default()
+                cx.caller().map(|caller| caller.subject.clone()).unwrap_or_default()
             }
         };
         McpServer::builder("s", "1").tool(Tool::new("whoami", "Returns the caller.", whoami)).build()

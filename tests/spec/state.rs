@@ -142,7 +142,7 @@ async fn describe(cx: Context) -> Result<String, HandlerError> {
         receiver.await?;
     }
     let tenant = cx.extension::<Tenant>().map_or_else(String::new, |tenant| tenant.0.clone());
-    let caller = cx.auth().map_or("no caller", |caller| &caller.subject);
+    let caller = cx.caller().map_or("no caller", |caller| &caller.subject);
     Ok(format!("{tenant} {caller} {}", answer.map_or_else(String::new, |answer| answer.name)))
 }
 
@@ -152,7 +152,7 @@ fn shared(built: &Rc<Cell<u32>>) -> Endpoint {
         {"token": "bob", "subject": "bob", "scopes": []}
     ]"#;
     built.set(built.get() + 1);
-    let of_bob = |request: &RequestInfo| request.principal().is_some_and(|caller| caller.subject == "bob");
+    let of_bob = |request: &RequestInfo| request.caller().is_some_and(|caller| caller.subject == "bob");
     let server = McpServer::builder("s", "1")
         .tool(Tool::new("describe", "Describes the call.", describe))
         .tool(Tool::new("write", "Writes.", || async { "written" }).scopes(["write"]))

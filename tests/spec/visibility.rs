@@ -13,7 +13,7 @@ const TOKENS: &str = r#"[
 ]"#;
 
 fn is_admin(request: &RequestInfo) -> bool {
-    request.principal().is_some_and(|caller| caller.has_scope("admin"))
+    request.caller().is_some_and(|caller| caller.has_scope("admin"))
 }
 
 fn endpoint() -> Endpoint {

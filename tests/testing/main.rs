@@ -106,7 +106,7 @@ fn tokens_headers_and_meta_are_sent() {
         let who = |cx: Context| async move {
             cx.progress(1.0, None, "looking");
             cx.log(LogLevel::Info, "found");
-            let subject = cx.auth().map(|caller| caller.subject.clone());
+            let subject = cx.caller().ok().map(|caller| caller.subject.clone());
             format!("{subject:?} {:?} {:?}", cx.header("X-Tenant"), cx.meta("example.com/x"))
         };
         server.tool(Tool::new("who", "Says who calls.", who)).logging(LogLevel::Info)

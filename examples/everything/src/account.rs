@@ -24,7 +24,7 @@ pub(crate) fn tool() -> Tool {
 }
 
 async fn user_data(cx: Context) -> Result<Json<UserData>, HandlerError> {
-    let caller = cx.auth().ok_or_else(|| {
+    let caller = cx.caller().map_err(|_| {
         HandlerError::new(
             "Authentication required: this server runs without authentication, so it cannot identify the caller.",
         )

@@ -46,8 +46,7 @@ async fn list(cx: Context) -> Result<Json<Expenses>, HandlerError> {
 }
 
 fn person(cx: &Context) -> Result<String, HandlerError> {
-    let caller = cx.auth().ok_or_else(|| HandlerError::new("Only callers with a token have expenses."))?;
-    Ok(caller.subject.clone())
+    Ok(cx.caller()?.subject.clone())
 }
 
 pub fn clear_expenses() -> Tool {

@@ -1,4 +1,4 @@
-use edge_mcp::{BuildError, ConfigError, Endpoint, HandlerError, Json, McpServer, RequestInfo, StaticTokens, Tool};
+use edge_mcp::{BuildError, Endpoint, HandlerError, Json, McpServer, RequestInfo, StaticTokens, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,6 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     McpServer::builder("weather", "1.0.0").tool(weather).build()
 }
 
-fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
-    Ok(Endpoint::new(server).auth(StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?))
-}
-
-edge_mcp::worker::entry!(endpoint);
+edge_mcp::worker::entry!(|env| {
+    StaticTokens::from_secret(env, "MCP_STATIC_TOKENS").map(|tokens| Endpoint::new(server).auth(tokens))
+});

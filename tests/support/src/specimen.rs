@@ -78,7 +78,7 @@ struct Item {
 
 /// Builds a sample server with items of every kind.
 pub fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    let who = |cx: Context| async move { cx.auth().map_or("no caller".to_owned(), |caller| caller.subject.clone()) };
+    let who = |cx: Context| async move { cx.caller().map_or("no caller".to_owned(), |caller| caller.subject.clone()) };
     let client =
         |cx: Context| async move { cx.client_info().map_or("unnamed".to_owned(), |info| info.name.to_string()) };
     let refuse = || async { Err::<String, _>(HandlerError::new("Not on Sundays.").because(SECRET)) };
