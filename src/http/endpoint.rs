@@ -349,7 +349,7 @@ impl Endpoint {
     /// Serves a page of the program at `path`, such as `/about`. The handler is an async function of a [`PageRequest`] and a [`Context`],
     /// which has the headers, the state and the network. The default deadline of a tool and the limit on bodies apply to a page.
     ///
-    /// Callers do not need a token for a page, so [`auth`](Context::auth) is always `None`. If calls of the endpoint need a token, the
+    /// Callers do not need a token for a page, so [`caller`](Context::caller) is always an error. If calls of the endpoint need a token, the
     /// caller of a page has no scope: a page cannot call a tool that needs one. If a web page sends the request, its origin
     /// must be the origin of this page or an [allowed](Self::allowed_origins) origin. [`each`](Self::each) does not run for pages. A page
     /// at the path of the endpoint is ignored.

@@ -2,7 +2,7 @@
 
 use edge_json::Kind;
 
-/// A type of JSON Schema. Each is a bit of [`Types`].
+/// A type of JSON Schema. Each is a bit of a set of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// `true` and `false`.
