@@ -44,4 +44,4 @@ impl Call {
 }
 
 /// The bytes of a response with a result, or an error.
-pub(crate) type Outcome = Result<Vec<u8>, RpcError>;
+pub(crate) type MethodResponse = Result<Vec<u8>, RpcError>;

@@ -6,7 +6,7 @@ use edge_json::write::{self, Raw};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use crate::call::failure;
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
@@ -36,22 +36,26 @@ struct ResultMeta<'a> {
 }
 
 /// Returns the response with `result`.
-pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
+pub(super) fn complete(call: &Call, result: impl Serialize) -> MethodResponse {
     respond(call, "complete", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`. The members of `meta` go into the `_meta` of the result.
-pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: Option<&Map<String, Value>>) -> Outcome {
+pub(super) fn complete_with_meta(
+    call: &Call,
+    result: impl Serialize,
+    meta: Option<&Map<String, Value>>,
+) -> MethodResponse {
     respond(call, "complete", serialize(call, result), None, meta)
 }
 
 /// Returns the response that asks the client for input. `result` has the questions.
-pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
+pub(super) fn input_required(call: &Call, result: impl Serialize) -> MethodResponse {
     respond(call, "input_required", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
-pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> Outcome {
+pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> MethodResponse {
     let hint = match () {
         // The result of a retry depends on the answers in the request, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
@@ -64,7 +68,7 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
 }
 
 /// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
-pub(super) fn kept_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<Outcome> {
+pub(super) fn kept_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<MethodResponse> {
     let kept = kept_lists(call, kind, cursor)?;
     let json = kept.get(kind, call.cx.revision())?;
     Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind.into())))
@@ -77,7 +81,7 @@ pub(super) fn complete_list(
     cursor: Option<&str>,
     list: impl Serialize,
     hint: CacheHint,
-) -> Outcome {
+) -> MethodResponse {
     let Some(kept) = kept_lists(call, kind, cursor) else {
         return complete_cacheable(call, list, hint);
     };
@@ -105,7 +109,7 @@ fn respond(
     response: serde_json::Result<Vec<u8>>,
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
-) -> Outcome {
+) -> MethodResponse {
     let has_envelope = call.cx.revision().has(Feature::ResultEnvelope);
     let response = response.and_then(|response| match own {
         None if !has_envelope => Ok(response),
