@@ -48,12 +48,12 @@ pub(super) struct Received<'h> {
     pub started: u64,
 }
 
-/// The answer to an HTTP request.
-enum Answer {
-    /// The pipeline writes the log line of the request.
-    Whole(Reply),
-    /// The task that produces the answer writes the log line of the request.
-    FromTask(Reply),
+/// The reply to an HTTP request, and the code that writes the log line of the request.
+enum LoggedBy {
+    /// The pipeline writes the line.
+    Pipeline(Reply),
+    /// The task that produces the reply writes the line.
+    Task(Reply),
 }
 
 /// The state of a JSON-RPC request after its parameters are read.
@@ -99,8 +99,8 @@ impl Endpoint {
             Err(too_long) => Err(too_long),
         };
         let (mut reply, is_logged) = match answer {
-            Ok(Answer::Whole(reply)) => (reply, false),
-            Ok(Answer::FromTask(reply)) => (reply, true),
+            Ok(LoggedBy::Pipeline(reply)) => (reply, false),
+            Ok(LoggedBy::Task(reply)) => (reply, true),
             Err(error) => {
                 line.error(Some(error.error.code));
                 (error.into_reply(), false)
@@ -122,7 +122,7 @@ impl Endpoint {
         body: &impl host::Request,
         origin_passes: bool,
         line: &mut LogLine,
-    ) -> Result<Answer, Box<HttpError>> {
+    ) -> Result<LoggedBy, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
         let is_other_path = path != self.path;
@@ -130,14 +130,14 @@ impl Endpoint {
         let is_other_path = is_other_path || self.is_for_landing_page(head, path)?;
         if is_other_path {
             let response = self.answer_other_path(received, body, origin_passes).boxed_local().await?;
-            return Ok(Answer::Whole(response.into()));
+            return Ok(LoggedBy::Pipeline(response.into()));
         }
         if !origin_passes {
             return Err(foreign_origin());
         }
         let method = head.method();
         if method == "OPTIONS" {
-            return cors::preflight(head).map(|response| Answer::Whole(response.into()));
+            return cors::preflight(head).map(|response| LoggedBy::Pipeline(response.into()));
         }
         let announced = guard::check(head, &method, self.limits.body)?;
         let principal = self.access.authenticate(head, url, &self.path, host, line).await?;
@@ -153,14 +153,14 @@ impl Endpoint {
         body: Vec<u8>,
         mut reservation: Reservation,
         line: &mut LogLine,
-    ) -> Result<Answer, Box<HttpError>> {
+    ) -> Result<LoggedBy, Box<HttpError>> {
         let document = Document::parse(&body, self.limits.json).map_err(|error| body::not_json(&body, &error))?;
         let classified = classify(document.root(), &received.head, &self.limits)?;
         let info = self.request_info(received.head.clone(), principal);
         match classified {
             Classified::NoRequest(era) => {
                 line.era(era);
-                Ok(Answer::Whole(accepted()))
+                Ok(LoggedBy::Pipeline(accepted()))
             }
             Classified::Batch(requests, revision) => {
                 line.batch();
@@ -170,11 +170,11 @@ impl Endpoint {
                 drop(requests);
                 drop(document);
                 drop(body);
-                Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
+                Ok(LoggedBy::Pipeline(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(request) => {
                 let (mut running, request) = match self.begin(*request, info, received, line)? {
-                    Begun::Answered(reply) => return Ok(Answer::Whole(reply)),
+                    Begun::Answered(reply) => return Ok(LoggedBy::Pipeline(reply)),
                     Begun::Running(running, request) => (running, request),
                 };
                 // A call with a channel runs in a task. Some futures keep the waker of their first poll, so only this task may poll them.
@@ -244,15 +244,15 @@ impl Endpoint {
         reservation: Reservation,
         received: &Received<'_>,
         line: &mut LogLine,
-    ) -> Result<Answer, Box<HttpError>> {
+    ) -> Result<LoggedBy, Box<HttpError>> {
         if let Some(channel) = channel {
             let job = Job { prepared, line: std::mem::take(line), policy: *self.log, reservation };
-            return Ok(Answer::FromTask(sse_task::answer(job, channel, received.host).boxed_local().await));
+            return Ok(LoggedBy::Task(sse_task::answer(job, channel, received.host).boxed_local().await));
         }
         let Answered { status, message, error } = respond(prepared).await;
         drop(reservation);
         line.error(error);
-        Ok(Answer::Whole(Reply::Json(status, message)))
+        Ok(LoggedBy::Pipeline(Reply::Json(status, message)))
     }
 
     /// Checks the scopes of all requests of a batch, and reads their parameters.
