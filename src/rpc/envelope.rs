@@ -12,7 +12,7 @@ use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
-use crate::server::kept_lists::KeptLists;
+use crate::server::cached_lists::CachedLists;
 use crate::server::list::ListKind;
 
 /// The common members of a result.
@@ -67,14 +67,14 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
     respond(call, "complete", serialize(call, result), Some(hint), meta)
 }
 
-/// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
-pub(super) fn kept_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<MethodResponse> {
-    let kept = kept_lists(call, kind, cursor)?;
-    let json = kept.get(kind, call.cx.revision())?;
+/// Returns the response with the list `kind`, if it is in the cache and the request has no cursor.
+pub(super) fn cached_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<MethodResponse> {
+    let cache = list_cache(call, kind, cursor)?;
+    let json = cache.get(kind, call.cx.revision())?;
     Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind.into())))
 }
 
-/// Returns the response with the list `kind`, and keeps the list if it is the same for all callers.
+/// Returns the response with the list `kind`, and caches the list if it is the same for all callers.
 pub(super) fn complete_list(
     call: &Call,
     kind: ListKind,
@@ -82,20 +82,20 @@ pub(super) fn complete_list(
     list: impl Serialize,
     hint: CacheHint,
 ) -> MethodResponse {
-    let Some(kept) = kept_lists(call, kind, cursor) else {
+    let Some(cache) = list_cache(call, kind, cursor) else {
         return complete_cacheable(call, list, hint);
     };
     let json =
         write::to_string(&list).map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))?;
     if json.len() <= call.response_limit {
-        kept.keep(kind, call.cx.revision(), &json);
+        cache.insert(kind, call.cx.revision(), &json);
     }
     complete_cacheable(call, Raw(&json), hint)
 }
 
-/// Returns the store for the list `kind`, if the server may keep this list and the request has no cursor.
-fn kept_lists<'a>(call: &'a Call, kind: ListKind, cursor: Option<&str>) -> Option<&'a KeptLists> {
-    call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
+/// Returns the cache for the list `kind`, if the server may cache this list and the request has no cursor.
+fn list_cache<'a>(call: &'a Call, kind: ListKind, cursor: Option<&str>) -> Option<&'a CachedLists> {
+    call.server.cached_lists.as_deref().filter(|cache| cursor.is_none() && cache.may_cache(kind))
 }
 
 /// Serializes the response. The compiler generates this function once for each type of result, so the function is small.

@@ -47,7 +47,7 @@ struct GetPromptResult<'a> {
 
 /// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
-    if let Some(response) = envelope::kept_list(call, ListKind::Prompts, cursor) {
+    if let Some(response) = envelope::cached_list(call, ListKind::Prompts, cursor) {
         return response;
     }
     let mut names: Vec<&str> = Vec::new();

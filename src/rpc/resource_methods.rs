@@ -54,7 +54,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work
 
 async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcError> {
     let call = call.with_sources(ListKind::Resources).await;
-    if let Some(response) = envelope::kept_list(&call, ListKind::Resources, cursor.as_deref()) {
+    if let Some(response) = envelope::cached_list(&call, ListKind::Resources, cursor.as_deref()) {
         return response.map(Outcome::Response);
     }
     let mut resources = Vec::new();
@@ -82,7 +82,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcErr
 
 /// Answers `resources/templates/list`.
 pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> MethodResponse {
-    if let Some(response) = envelope::kept_list(call, ListKind::ResourceTemplates, cursor) {
+    if let Some(response) = envelope::cached_list(call, ListKind::ResourceTemplates, cursor) {
         return response;
     }
     let mut templates = Vec::new();

@@ -39,7 +39,7 @@ struct ListToolsResult<'a> {
 
 /// Answers `tools/list`. The order is the order of registration.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
-    if let Some(response) = envelope::kept_list(call, ListKind::Tools, cursor) {
+    if let Some(response) = envelope::cached_list(call, ListKind::Tools, cursor) {
         return response;
     }
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
+use super::cached_lists::CachedLists;
 use super::hook::{Hooks, ToolEvent};
-use super::kept_lists::KeptLists;
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -46,7 +46,7 @@ pub struct McpServer {
     /// The request whose caller determines which items are visible. With `None`, all items are visible.
     caller: Option<RequestInfo>,
     /// The lists that are cached as JSON. `None` if the definitions are not shared between requests.
-    pub(crate) kept_lists: Option<Rc<KeptLists>>,
+    pub(crate) cached_lists: Option<Rc<CachedLists>>,
 }
 
 impl McpServer {
@@ -77,9 +77,9 @@ impl McpServer {
     }
 
     /// Caches lists as JSON for the requests that share this server.
-    pub(crate) fn keeping_lists(self) -> Self {
-        let kept_lists = Some(Rc::new(KeptLists::new(self.definitions.general_lists())));
-        Self { kept_lists, ..self }
+    pub(crate) fn caching_lists(self) -> Self {
+        let cached_lists = Some(Rc::new(CachedLists::new(self.definitions.general_lists())));
+        Self { cached_lists, ..self }
     }
 
     pub(crate) fn shows(&self, access: &Access) -> bool {
@@ -433,6 +433,6 @@ impl McpServerBuilder {
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, kept_lists: None })
+        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, cached_lists: None })
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
 //! the `tool_handler`, whose types are erased. `variables` reads the variables of a URI into the type of a handler, and `list` has the
-//! return types of functions that list or complete. `cache` has the cache hints of answers, and `kept_lists` has lists as JSON. `about`
+//! return types of functions that list or complete. `cache` has the cache hints of answers, and `cached_lists` has lists as JSON. `about`
 //! describes the server for other programs.
 
 pub(crate) mod about;
@@ -15,12 +15,12 @@ pub(crate) mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;
+pub(crate) mod cached_lists;
 mod checked_tools;
 pub(crate) mod completion;
 pub(crate) mod definition;
 pub(crate) mod execute;
 pub(crate) mod hook;
-pub(crate) mod kept_lists;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;

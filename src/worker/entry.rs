@@ -46,7 +46,7 @@ thread_local! {
 pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
         let host = host(worker::Context::new(JsValue::UNDEFINED.into()), UNKNOWN_CALL);
-        // When a module starts, the environment may be incomplete, and the clock is at 0. So this endpoint is not kept.
+        // When a module starts, the environment may be incomplete, and the clock is at 0. So this endpoint is not cached.
         let endpoint = endpoint(&env);
         let head = Rc::new(WorkerRequest::new(Clone::clone(&request), None));
         let warm_up = async move {
@@ -70,8 +70,8 @@ pub fn endpoint_of<E: Into<Endpoint>>(env: &Env, endpoint: impl FnOnce(&Env) -> 
 /// Answers a fetch event. [`entry!`](crate::worker::entry) calls this function.
 #[doc(hidden)]
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
-    ANSWER.with(|kept| {
-        let answer = kept.get_or_init(|| {
+    ANSWER.with(|cell| {
+        let answer = cell.get_or_init(|| {
             // A module that is built with unwinding breaks only if its memory or its stack is exhausted. Different
             // JavaScript starts such a module. This JavaScript supports only the handler of the worker crate.
             #[cfg(not(panic = "unwind"))]
@@ -92,7 +92,7 @@ fn answer(
     call: u32,
     endpoint: fn(&Env) -> Endpoint,
 ) -> JsValue {
-    let endpoint = ENDPOINT.with(|kept| kept.get_or_init(|| Rc::new(endpoint(env))).clone());
+    let endpoint = ENDPOINT.with(|cell| cell.get_or_init(|| Rc::new(endpoint(env))).clone());
     let host = host(worker::Context::new(context), call);
     let answer = handle(endpoint, request, body, host);
     value_or_promise(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
