@@ -55,7 +55,7 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
     };
     let suggestions = completion.map(|Completion(complete)| {
         let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
-        // `collect` would sort the items first. No other code needs this sort, so it would only make the module larger.
+        // `collect` would sort the items first. No other code needs this sort, so it would only make the wasm module larger.
         asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
         complete(asked, call.cx.clone())
     });

@@ -1,7 +1,7 @@
 //! Serialization to JSON, into bytes.
 //!
 //! serde_json's serializer is generic over a writer and a formatter. It escapes a string byte by byte, and calls `memcpy` for each quote
-//! and comma. This serializer writes strings eight bytes at a time, and uses one type for all values with members. A compiled module is
+//! and comma. This serializer writes strings eight bytes at a time, and uses one type for all values with members. A wasm module is
 //! 7 KB smaller with it.
 
 use serde::ser::{self, Error as _, Serialize};

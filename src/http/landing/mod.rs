@@ -46,7 +46,7 @@ const SCRIPT: &str = concat!(
 
 /// The search box of a page. The default adds nothing to the page.
 ///
-/// Only `new` refers to the style and the script, so the module of a program that does not call
+/// Only `new` refers to the style and the script, so the wasm module of a program that does not call
 /// [`Endpoint::page_search`](crate::Endpoint::page_search) does not contain them.
 #[derive(Default)]
 pub(super) struct SearchBox {
