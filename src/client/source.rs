@@ -13,7 +13,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
 use crate::schema::{Schema, SchemaError};
-use crate::server::definition::name_problem;
+use crate::server::check::name_problem;
 use crate::server::list::ListKind;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
