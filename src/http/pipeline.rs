@@ -27,10 +27,12 @@ use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{body, cors, crash, guard, request_headers};
 use crate::auth::Principal;
-use crate::call::context::{Context, Parts};
+use crate::call::context::{Context, OfRequest};
 use crate::call::failure;
-use crate::call::request_info::RequestInfo;
+use crate::call::request_info::{PerCaller, RequestInfo};
+use crate::call::rounds::Rounds;
 use crate::host::{self, Host, Request as _, path_of, warning};
+use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId};
 use crate::protocol::meta::{self, RequestedNotifications};
@@ -227,10 +229,11 @@ impl Endpoint {
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
         let (of_context, channel) = notifications.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
-        let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
-        let state_limit = self.limits.state;
-        let parts = Parts { client, capabilities, meta, traceparent, resource, state_limit, live: of_context, ..parts };
-        let cx = Context::new(parts, Some(Rc::new(server.clone())));
+        let rounds = Rounds::new(capabilities, self.limits.state);
+        let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
+        let (client, meta) = (PerCaller::new(client), PerCaller::new(meta));
+        let of_request = OfRequest { client, meta, traceparent, resource, live: of_context, ..of_request };
+        let cx = Context::new(of_request, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
@@ -277,9 +280,9 @@ impl Endpoint {
         // The responses of a batch share one limit.
         let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
-            let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
-            let parts = Parts { state_limit: self.limits.state, ..parts };
-            let cx = Context::new(parts, Some(Rc::new(server.clone())));
+            let rounds = Rounds::new(ClientCapabilities::default(), self.limits.state);
+            let of_request = OfRequest::new(info.clone(), request.id.clone(), revision, (*host).clone(), rounds);
+            let cx = Context::new(of_request, Some(Rc::new(server.clone())));
             let (server, method) = (server.clone(), resolved.method);
             let call = Call { server, cx, method, keys: self.state_keys.clone(), response_limit };
             rpc::prepare(call, request, resolved.target)
