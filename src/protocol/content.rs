@@ -14,7 +14,6 @@ use super::received::{ANNOTATIONS, META, Received, Settable};
 use super::resource_contents::{Body, ResourceContents};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
-#[cfg(feature = "client")]
 use crate::text::Text;
 
 /// A block of content.

@@ -10,6 +10,7 @@ pub(crate) mod capabilities;
 pub(crate) mod content;
 pub(crate) mod description;
 pub(crate) mod error;
+#[cfg(feature = "client")]
 pub(crate) mod foreign;
 pub(crate) mod header_value;
 pub(crate) mod log_level;
