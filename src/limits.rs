@@ -220,7 +220,7 @@ limits! {
             "an answer of an authorization server" => "503 with `Retry-After`";
         TOKEN_ANSWERS: usize = 1000, Count, "":
             "cached answers about tokens" => "the answer that expires soonest is evicted";
-        INTROSPECTION_SECONDS: u64 = 60, Seconds, "`Introspection::kept_for`":
+        INTROSPECTION_SECONDS: u64 = 60, Seconds, "`Introspection::cache_for`":
             "the time for which an answer about a valid token is cached" => "the server asks again";
         REFUSAL_SECONDS: u64 = 5, Seconds, "":
             "the time for which an answer about an invalid token is cached" => "the server asks again";

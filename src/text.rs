@@ -98,6 +98,25 @@ pub fn line(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// Escapes a text for HTML, including attributes in double quotes.
+#[cfg(any(feature = "page", feature = "rag"))]
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"']) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped.into()
+}
+
 /// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
 pub(crate) fn has_uri_characters(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))

@@ -161,7 +161,7 @@ impl IntoToolResult for AgentReply {
 
 // The arguments of the tool. This is not a doc comment, because schemars would publish it in the schema.
 #[derive(Deserialize, JsonSchema)]
-struct Question {
+struct AskArguments {
     /// The question or input for the agent.
     #[schemars(length(min = 1))]
     message: String,
@@ -188,7 +188,7 @@ fn tool(agent: impl Agent) -> Tool {
     let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
     let blank = || format!("(named {name:?}) has an empty description; a model needs it to choose an agent");
     let problem = is_blank(&description).then(blank).or_else(|| agent.problem());
-    let ask = move |Question { message }: Question, cx: Context| {
+    let ask = move |AskArguments { message }: AskArguments, cx: Context| {
         let agent = agent.clone();
         async move { agent.generate(message, cx).await }
     };

@@ -169,7 +169,7 @@ impl Introspection {
 
     /// Caches an answer for at most `time`, but not beyond the expiry of the token.
     #[must_use]
-    pub fn kept_for(mut self, time: Duration) -> Self {
+    pub fn cache_for(mut self, time: Duration) -> Self {
         self.cache_time = Some(time);
         self
     }

@@ -29,19 +29,19 @@ impl Key {
     }
 }
 
-type Answer = Result<Principal, TokenRefusal>;
+type Validation = Result<Principal, TokenRefusal>;
 
 thread_local! {
-    static CACHE: RefCell<BoundedCache<Key, Answer>> = const { RefCell::new(BoundedCache::new(TOKEN_ANSWERS)) };
+    static CACHE: RefCell<BoundedCache<Key, Validation>> = const { RefCell::new(BoundedCache::new(TOKEN_ANSWERS)) };
 }
 
 /// Returns the cached answer if it has not expired. Times are in seconds since 1970.
-pub(super) fn get(key: &Key, now: u64) -> Option<Answer> {
+pub(super) fn get(key: &Key, now: u64) -> Option<Validation> {
     CACHE.with_borrow(|cache| cache.get(key, now).cloned())
 }
 
 /// Caches an answer until `expires`.
-pub(super) fn insert(key: Key, answer: &Answer, expires: u64, now: u64) {
+pub(super) fn insert(key: Key, answer: &Validation, expires: u64, now: u64) {
     CACHE.with_borrow_mut(|cache| cache.insert(key, answer.clone(), expires, now));
 }
 

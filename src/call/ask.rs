@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 use super::context::Context;
 use super::input_error::{InputError, InputProblem};
-use super::rounds::Question;
+use super::rounds::OpenQuestion;
 use super::session_required::SessionRequired;
 use crate::protocol::revision::Era;
 
@@ -69,7 +69,7 @@ impl Context {
         if !declared {
             return Err(InputProblem::MissingCapability(capability).into());
         }
-        self.rounds().ask(key, Question { digest, request: question }, path.place());
+        self.rounds().ask(key, OpenQuestion { digest, request: question }, path.place());
         Ok(None)
     }
 }

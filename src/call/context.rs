@@ -67,19 +67,34 @@ pub struct Context {
 }
 
 /// The data that a request shares with all its nested calls.
-struct OfRequest {
-    request: RequestInfo,
-    id: RequestId,
-    revision: Revision,
-    client: PerCaller<Option<Implementation>>,
-    host: Rc<dyn Host>,
-    rounds: Rc<Rounds>,
+pub(crate) struct OfRequest {
+    pub request: RequestInfo,
+    pub id: RequestId,
+    pub revision: Revision,
+    pub host: Rc<dyn Host>,
+    pub rounds: Rc<Rounds>,
+    pub client: PerCaller<Option<Implementation>>,
     /// The `_meta` of the parameters, as it was sent.
-    meta: PerCaller<Option<Box<str>>>,
-    traceparent: Option<Box<str>>,
+    pub meta: PerCaller<Option<Box<str>>>,
+    pub traceparent: Option<Box<str>>,
     /// The configured URL of the endpoint.
-    resource: Option<Box<str>>,
-    live: Option<Live>,
+    pub resource: Option<Box<str>>,
+    pub live: Option<Live>,
+}
+
+impl OfRequest {
+    /// Creates the data of a request without information about its client.
+    pub(crate) fn new(
+        request: RequestInfo,
+        id: RequestId,
+        revision: Revision,
+        host: Rc<dyn Host>,
+        rounds: Rounds,
+    ) -> Self {
+        let (client, meta) = (PerCaller::new(None), PerCaller::new(None));
+        let (rounds, traceparent, resource, live) = (Rc::new(rounds), None, None, None);
+        Self { request, id, revision, host, rounds, client, meta, traceparent, resource, live }
+    }
 }
 
 /// The parts of a context whose response may become a stream.
@@ -93,49 +108,8 @@ pub(crate) struct Live {
     pub is_watched: Cell<bool>,
 }
 
-/// The fields of a new context.
-pub(crate) struct Parts {
-    pub request: RequestInfo,
-    pub id: RequestId,
-    pub revision: Revision,
-    pub client: Option<Implementation>,
-    pub capabilities: ClientCapabilities,
-    pub host: Rc<dyn Host>,
-    /// The `_meta` of the parameters, as it was sent.
-    pub meta: Option<Box<str>>,
-    pub traceparent: Option<Box<str>>,
-    /// The configured URL of the endpoint.
-    pub resource: Option<Box<str>>,
-    /// The maximum size of a request state, in bytes.
-    pub state_limit: usize,
-    pub live: Option<Live>,
-}
-
-impl Parts {
-    /// Creates the parts of a request without information about its client.
-    pub(crate) fn new(request: RequestInfo, id: RequestId, revision: Revision, host: Rc<dyn Host>) -> Self {
-        let (client, capabilities, meta, traceparent, resource, live) = Default::default();
-        let state_limit = STATE_BYTES;
-        Self { request, id, revision, client, capabilities, host, meta, traceparent, resource, state_limit, live }
-    }
-}
-
 impl Context {
-    pub(crate) fn new(parts: Parts, tools: Option<Rc<dyn CallTools>>) -> Self {
-        let Parts { request, id, revision, client, capabilities, host, meta, traceparent, resource, state_limit, live } =
-            parts;
-        let of_request = OfRequest {
-            client: PerCaller::new(client),
-            meta: PerCaller::new(meta),
-            rounds: Rc::new(Rounds::new(capabilities, state_limit)),
-            request,
-            id,
-            revision,
-            host,
-            traceparent,
-            resource,
-            live,
-        };
+    pub(crate) fn new(of_request: OfRequest, tools: Option<Rc<dyn CallTools>>) -> Self {
         Self {
             of_request: Rc::new(of_request),
             tools,
@@ -150,7 +124,8 @@ impl Context {
     ///
     /// For work without a request, [`worker::context`](crate::worker) and [`testing::context`](crate::testing::context) are shorter.
     pub fn of_request(request: RequestInfo, host: Rc<dyn Host>) -> Self {
-        Self::new(Parts::new(request, RequestId::native(), Revision::V2026_07_28, host), None)
+        let rounds = Rounds::new(ClientCapabilities::default(), STATE_BYTES);
+        Self::new(OfRequest::new(request, RequestId::native(), Revision::V2026_07_28, host, rounds), None)
     }
 
     /// Creates the context of a nested call of the tool `name`. `arguments` is JSON.

@@ -134,11 +134,11 @@ fn elicited<T>(
     read: impl FnOnce(Option<&RawValue>) -> Result<T, String>,
 ) -> Result<Elicited<T>, InputError> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct ElicitResult {
         action: String,
         content: Option<Box<RawValue>>,
     }
-    let Answer { action, content } = parse(key, answer, "an object with `action`")?;
+    let ElicitResult { action, content } = parse(key, answer, "an object with `action`")?;
     match action.as_str() {
         "accept" => read(content.as_deref()).map(Elicited::Accepted).map_err(|problem| malformed(key, &problem)),
         "decline" => Ok(Elicited::Declined),

@@ -28,11 +28,11 @@ use crate::text::Text;
 /// assert_eq!(celsius("warm").expect_err("no number").message(), "Give the temperature as a number, such as 21.5.");
 /// ```
 #[derive(Clone, Debug)]
-pub struct HandlerError(pub(crate) Box<Parts>);
+pub struct HandlerError(pub(crate) Box<Details>);
 
-/// The parts of an error.
+/// The fields of an error.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts {
+pub(crate) struct Details {
     pub(crate) kind: ErrorKind,
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
@@ -72,7 +72,7 @@ impl HandlerError {
     }
 
     fn of_kind(kind: ErrorKind, message: Text) -> Self {
-        Self(Box::new(Parts { kind, message, cause: None, input: None, meta: None }))
+        Self(Box::new(Details { kind, message, cause: None, input: None, meta: None }))
     }
 
     pub(crate) fn with_message(mut self, message: Text) -> Self {

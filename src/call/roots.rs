@@ -26,13 +26,13 @@ impl Context {
     /// [`InputError`]: the client does not declare roots, or its answer is malformed.
     pub async fn roots(&self, key: impl Into<String>) -> Result<Vec<Root>, InputError> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct ListRootsResult {
             roots: Vec<Root>,
         }
         let key = key.into();
         let declared = self.rounds().capabilities.roots;
         let needs = Needs { declared, capability: json!({ "roots": {} }), session: SessionRequired::Roots };
         let (key, answer) = self.answer(&key, question("roots/list", Vec::new()), needs).await?;
-        parse(&key, answer.get(), "a list of roots").map(|Answer { roots }| roots)
+        parse(&key, answer.get(), "a list of roots").map(|ListRootsResult { roots }| roots)
     }
 }

@@ -39,7 +39,7 @@ impl Answered {
 }
 
 /// A question without an answer.
-pub(crate) struct Question {
+pub(crate) struct OpenQuestion {
     pub digest: String,
     /// The request for the client.
     pub request: serde_json::Value,
@@ -59,7 +59,7 @@ pub(crate) struct Rounds {
     pub capabilities: ClientCapabilities,
     answers: RefCell<Vec<Answered>>,
     /// The questions with their keys. There are few of them.
-    questions: RefCell<Vec<(String, Question)>>,
+    questions: RefCell<Vec<(String, OpenQuestion)>>,
     /// The random id of the call. It is empty until it is needed.
     id: RefCell<String>,
     unsendable: RefCell<Option<Unsendable>>,
@@ -184,7 +184,7 @@ impl Rounds {
         !self.questions.borrow().is_empty() || self.unsendable.borrow().is_some()
     }
 
-    pub(crate) fn questions(&self) -> Ref<'_, Vec<(String, Question)>> {
+    pub(crate) fn questions(&self) -> Ref<'_, Vec<(String, OpenQuestion)>> {
         self.questions.borrow()
     }
 
@@ -198,7 +198,7 @@ impl Rounds {
 
     /// Adds a question that is asked at `place`. An answer to a different question with the same key is dropped, unless
     /// this round has used it.
-    pub(super) fn ask(&self, key: String, question: Question, place: &str) {
+    pub(super) fn ask(&self, key: String, question: OpenQuestion, place: &str) {
         let (mut questions, mut answers) = (self.questions.borrow_mut(), self.answers.borrow_mut());
         let before = answers.len();
         answers.retain(|answered| answered.key != key || answered.is_used);

@@ -60,7 +60,7 @@ impl Context {
     pub async fn sample(&self, key: impl Into<String>, request: Sampling) -> Result<Sampled, InputError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Answer {
+        struct CreateMessageResult {
             content: Block,
             model: String,
             stop_reason: Option<String>,
@@ -76,7 +76,7 @@ impl Context {
         let declared = self.rounds().capabilities.sampling;
         let needs = Needs { declared, capability: json!({ "sampling": {} }), session: SessionRequired::Sampling };
         let (key, answer) = self.answer(&key, question("sampling/createMessage", params), needs).await?;
-        let Answer { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
+        let CreateMessageResult { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
         Ok(Sampled { text: content.text, model, stop_reason })
     }
 }

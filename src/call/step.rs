@@ -138,7 +138,7 @@ type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
 
 /// Runs a step, or loads the result that an earlier round stored. `load` returns whether it could read the result.
 ///
-/// This function does not depend on the type of the result, so the compiled module contains it only once.
+/// This function does not depend on the type of the result, so the wasm module contains it only once.
 fn run<'a>(
     cx: &Context,
     name: String,

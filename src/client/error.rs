@@ -14,10 +14,10 @@ use crate::text::Text;
 ///
 /// `?` converts it into a [`HandlerError`], whose message is the sentence of this error.
 #[derive(Clone, Debug)]
-pub struct ClientError(Box<Parts>);
+pub struct ClientError(Box<Details>);
 
 #[derive(Clone, Debug)]
-struct Parts {
+struct Details {
     server: Text,
     method: &'static str,
     failure: Failure,
@@ -188,7 +188,7 @@ impl From<Failure> for Failed {
 impl ClientError {
     pub(super) fn new(server: &Text, method: &'static str, failure: Failure) -> Self {
         let executed = failure.executed();
-        Self(Box::new(Parts { server: server.clone(), method, failure, executed, cause: None }))
+        Self(Box::new(Details { server: server.clone(), method, failure, executed, cause: None }))
     }
 
     /// Adds the cause, for the log.
@@ -321,7 +321,7 @@ impl fmt::Display for Failure {
 impl fmt::Display for ClientError {
     /// Writes the sentence for the caller.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { server, method, failure, executed, .. } = &*self.0;
+        let Details { server, method, failure, executed, .. } = &*self.0;
         if server.is_empty() {
             return write!(f, "{failure}");
         }
@@ -343,7 +343,7 @@ impl fmt::Display for ClientError {
 
 impl From<ClientError> for HandlerError {
     fn from(error: ClientError) -> Self {
-        let Parts { server, method, cause, .. } = &*error.0;
+        let Details { server, method, cause, .. } = &*error.0;
         let logged = format!("{method} at {server}: {}", cause.as_deref().unwrap_or("no further details"));
         Self::new(error.to_string()).because(logged)
     }

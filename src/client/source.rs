@@ -8,12 +8,12 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::mcp_client::{McpClient, Server};
-use super::operations::definition::{Listed, TOOLS, warn_of_output};
+use super::operations::definition::{Listed, warn_of_output};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
 use crate::schema::{Schema, SchemaError};
-use crate::server::definition::name_problem;
+use crate::server::check::name_problem;
 use crate::server::list::ListKind;
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
@@ -100,7 +100,7 @@ impl Source for RemoteTools {
         let found = async move {
             let connection = source.client.connect(&cx);
             let mut found = Found::default();
-            for (link, list) in connection.each_list(TOOLS, |server| source.includes_server(server)).await {
+            for (link, list) in connection.each_list(ListKind::Tools, |server| source.includes_server(server)).await {
                 let list = match list {
                     Ok(list) => list,
                     Err(error) => {

@@ -15,7 +15,7 @@ use super::fetch::{FetchError, Fetched};
 
 /// A request to another server.
 ///
-/// It has the names of headers as text. A module that creates a [`HeaderName`] while it runs contains a table of all standard headers.
+/// It has the names of headers as text. A wasm module that creates a [`HeaderName`] while it runs contains a table of all standard headers.
 #[derive(Clone, Debug)]
 pub struct Outbound {
     /// The method.

@@ -102,7 +102,7 @@ impl Endpoint {
     /// }
     /// ```
     pub fn of(server: McpServer) -> Self {
-        let server = server.keeping_lists();
+        let server = server.caching_lists();
         Self::new(move |_| Ok(server.clone()))
     }
 

@@ -35,7 +35,7 @@ pub(super) struct LogLine {
 
 /// The last members of the line.
 #[derive(Serialize)]
-struct Outcome {
+struct LastMembers {
     status: u16,
     /// The code of the error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,9 +124,9 @@ impl LogLine {
         }
         let request_id = head.and_then(|head| head.request_id());
         // Strings and numbers always serialize.
-        let outcome = write::to_vec(&Outcome { status, error, refused, request_id, ms }).unwrap_or_default();
+        let last = write::to_vec(&LastMembers { status, error, refused, request_id, ms }).unwrap_or_default();
         line.push(b',');
-        line.extend(outcome.iter().skip(1));
+        line.extend(last.iter().skip(1));
         let level = if status < 500 { Level::Info } else { Level::Error };
         host.log(level, &String::from_utf8_lossy(&line));
     }

@@ -29,12 +29,12 @@ pub struct PageRequest {
     pub body: Vec<u8>,
 }
 
-type Answer = LocalBoxFuture<'static, Result<Response<Vec<u8>>, HandlerError>>;
+type PageFuture = LocalBoxFuture<'static, Result<Response<Vec<u8>>, HandlerError>>;
 
 /// A page of the program.
 pub(super) struct Page {
     pub path: Text,
-    handler: Box<dyn Fn(PageRequest, Context) -> Answer>,
+    handler: Box<dyn Fn(PageRequest, Context) -> PageFuture>,
 }
 
 impl Page {

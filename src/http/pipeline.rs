@@ -27,10 +27,12 @@ use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{body, cors, crash, guard, request_headers};
 use crate::auth::Principal;
-use crate::call::context::{Context, Parts};
+use crate::call::context::{Context, OfRequest};
 use crate::call::failure;
-use crate::call::request_info::RequestInfo;
+use crate::call::request_info::{PerCaller, RequestInfo};
+use crate::call::rounds::Rounds;
 use crate::host::{self, Host, Request as _, path_of, warning};
+use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId};
 use crate::protocol::meta::{self, RequestedNotifications};
@@ -48,12 +50,12 @@ pub(super) struct Received<'h> {
     pub started: u64,
 }
 
-/// The answer to an HTTP request.
-enum Answer {
-    /// The pipeline writes the log line of the request.
-    Whole(Reply),
-    /// The task that produces the answer writes the log line of the request.
-    FromTask(Reply),
+/// The reply to an HTTP request, and the code that writes the log line of the request.
+enum LoggedBy {
+    /// The pipeline writes the line.
+    Pipeline(Reply),
+    /// The task that produces the reply writes the line.
+    Task(Reply),
 }
 
 /// The state of a JSON-RPC request after its parameters are read.
@@ -99,8 +101,8 @@ impl Endpoint {
             Err(too_long) => Err(too_long),
         };
         let (mut reply, is_logged) = match answer {
-            Ok(Answer::Whole(reply)) => (reply, false),
-            Ok(Answer::FromTask(reply)) => (reply, true),
+            Ok(LoggedBy::Pipeline(reply)) => (reply, false),
+            Ok(LoggedBy::Task(reply)) => (reply, true),
             Err(error) => {
                 line.error(Some(error.error.code));
                 (error.into_reply(), false)
@@ -122,7 +124,7 @@ impl Endpoint {
         body: &impl host::Request,
         origin_passes: bool,
         line: &mut LogLine,
-    ) -> Result<Answer, Box<HttpError>> {
+    ) -> Result<LoggedBy, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
         let is_other_path = path != self.path;
@@ -130,14 +132,14 @@ impl Endpoint {
         let is_other_path = is_other_path || self.is_for_landing_page(head, path)?;
         if is_other_path {
             let response = self.answer_other_path(received, body, origin_passes).boxed_local().await?;
-            return Ok(Answer::Whole(response.into()));
+            return Ok(LoggedBy::Pipeline(response.into()));
         }
         if !origin_passes {
             return Err(foreign_origin());
         }
         let method = head.method();
         if method == "OPTIONS" {
-            return cors::preflight(head).map(|response| Answer::Whole(response.into()));
+            return cors::preflight(head).map(|response| LoggedBy::Pipeline(response.into()));
         }
         let announced = guard::check(head, &method, self.limits.body)?;
         let principal = self.access.authenticate(head, url, &self.path, host, line).await?;
@@ -153,14 +155,14 @@ impl Endpoint {
         body: Vec<u8>,
         mut reservation: Reservation,
         line: &mut LogLine,
-    ) -> Result<Answer, Box<HttpError>> {
+    ) -> Result<LoggedBy, Box<HttpError>> {
         let document = Document::parse(&body, self.limits.json).map_err(|error| body::not_json(&body, &error))?;
         let classified = classify(document.root(), &received.head, &self.limits)?;
         let info = self.request_info(received.head.clone(), principal);
         match classified {
             Classified::NoRequest(era) => {
                 line.era(era);
-                Ok(Answer::Whole(accepted()))
+                Ok(LoggedBy::Pipeline(accepted()))
             }
             Classified::Batch(requests, revision) => {
                 line.batch();
@@ -170,11 +172,11 @@ impl Endpoint {
                 drop(requests);
                 drop(document);
                 drop(body);
-                Ok(Answer::Whole(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
+                Ok(LoggedBy::Pipeline(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(request) => {
                 let (mut running, request) = match self.begin(*request, info, received, line)? {
-                    Begun::Answered(reply) => return Ok(Answer::Whole(reply)),
+                    Begun::Answered(reply) => return Ok(LoggedBy::Pipeline(reply)),
                     Begun::Running(running, request) => (running, request),
                 };
                 // A call with a channel runs in a task. Some futures keep the waker of their first poll, so only this task may poll them.
@@ -227,10 +229,11 @@ impl Endpoint {
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
         let (of_context, channel) = notifications.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
-        let parts = Parts::new(info, request.id.clone(), revision, (*host).clone());
-        let state_limit = self.limits.state;
-        let parts = Parts { client, capabilities, meta, traceparent, resource, state_limit, live: of_context, ..parts };
-        let cx = Context::new(parts, Some(Rc::new(server.clone())));
+        let rounds = Rounds::new(capabilities, self.limits.state);
+        let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
+        let (client, meta) = (PerCaller::new(client), PerCaller::new(meta));
+        let of_request = OfRequest { client, meta, traceparent, resource, live: of_context, ..of_request };
+        let cx = Context::new(of_request, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
@@ -244,15 +247,15 @@ impl Endpoint {
         reservation: Reservation,
         received: &Received<'_>,
         line: &mut LogLine,
-    ) -> Result<Answer, Box<HttpError>> {
+    ) -> Result<LoggedBy, Box<HttpError>> {
         if let Some(channel) = channel {
             let job = Job { prepared, line: std::mem::take(line), policy: *self.log, reservation };
-            return Ok(Answer::FromTask(sse_task::answer(job, channel, received.host).boxed_local().await));
+            return Ok(LoggedBy::Task(sse_task::answer(job, channel, received.host).boxed_local().await));
         }
         let Answered { status, message, error } = respond(prepared).await;
         drop(reservation);
         line.error(error);
-        Ok(Answer::Whole(Reply::Json(status, message)))
+        Ok(LoggedBy::Pipeline(Reply::Json(status, message)))
     }
 
     /// Checks the scopes of all requests of a batch, and reads their parameters.
@@ -277,9 +280,9 @@ impl Endpoint {
         // The responses of a batch share one limit.
         let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
-            let parts = Parts::new(info.clone(), request.id.clone(), revision, (*host).clone());
-            let parts = Parts { state_limit: self.limits.state, ..parts };
-            let cx = Context::new(parts, Some(Rc::new(server.clone())));
+            let rounds = Rounds::new(ClientCapabilities::default(), self.limits.state);
+            let of_request = OfRequest::new(info.clone(), request.id.clone(), revision, (*host).clone(), rounds);
+            let cx = Context::new(of_request, Some(Rc::new(server.clone())));
             let (server, method) = (server.clone(), resolved.method);
             let call = Call { server, cx, method, keys: self.state_keys.clone(), response_limit };
             rpc::prepare(call, request, resolved.target)

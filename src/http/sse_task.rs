@@ -17,7 +17,7 @@ use super::json_answer::{Answered, respond};
 use super::log_line::LogLine;
 use super::log_policy::LogPolicy;
 use super::reply::Reply;
-use super::stream::{self, EventStream, Part, Parts};
+use super::stream::{self, EventStream, Part, PartStream};
 use crate::call::connection::{Connection, Open};
 use crate::call::context::Live;
 use crate::call::notifications::Outbox;
@@ -31,7 +31,7 @@ use crate::text::Text;
 /// The channel between the task of a handler and the answer to its client.
 pub(super) struct Channel {
     sender: mpsc::UnboundedSender<Part>,
-    parts: Parts,
+    parts: PartStream,
     /// Notifies the handler when the stream is dropped.
     open: Open,
     connection: Rc<Connection>,
@@ -50,7 +50,7 @@ pub(super) fn open(
     let connection = Rc::<Connection>::default();
     let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
     let open = Open(connection.clone());
-    (live, Channel { sender, parts: Parts { notifications, rest }, open, connection })
+    (live, Channel { sender, parts: PartStream { notifications, rest }, open, connection })
 }
 
 /// A call that runs in a separate task, with the data for its log line.

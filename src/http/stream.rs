@@ -38,12 +38,12 @@ pub(super) enum Part {
 
 /// All parts of the answer to a request.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct PartStream {
     pub notifications: Notifications,
     pub rest: mpsc::UnboundedReceiver<Part>,
 }
 
-impl Stream for Parts {
+impl Stream for PartStream {
     type Item = Part;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Option<Part>> {
@@ -59,13 +59,13 @@ impl Stream for Parts {
 #[derive(Debug)]
 pub struct EventStream {
     first: Option<Part>,
-    rest: Parts,
+    rest: PartStream,
     /// Notifies the handler when the stream is dropped.
     _open: Open,
 }
 
 impl EventStream {
-    pub(super) fn new(first: Part, rest: Parts, open: Open) -> Self {
+    pub(super) fn new(first: Part, rest: PartStream, open: Open) -> Self {
         Self { first: Some(first), rest, _open: open }
     }
 }

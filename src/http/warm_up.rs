@@ -1,7 +1,7 @@
-//! The warm-up: a call that the module answers when an isolate starts.
+//! The warm-up: a call that the Worker answers when an isolate starts.
 //!
-//! The engine compiles each function of a module at its first call. Without a warm-up, the first answer would take ten times as long as the
-//! next one. The warm-up calls most of these functions before the first request.
+//! The engine compiles each function of a wasm module at its first call. Without a warm-up, the first answer would take ten times as long
+//! as the next one. The warm-up calls most of these functions before the first request.
 
 use std::rc::Rc;
 

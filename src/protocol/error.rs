@@ -58,11 +58,11 @@ impl Serialize for ErrorCode {
 
 /// The `error` member of a response.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct RpcError(Box<Members>);
+pub(crate) struct RpcError(Box<ErrorObject>);
 
-/// The members of an error.
+/// The error object of JSON-RPC.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Members {
+pub(crate) struct ErrorObject {
     /// The error code.
     pub(crate) code: ErrorCode,
     /// The error text: what is wrong, and what to do instead.
@@ -77,7 +77,7 @@ impl RpcError {
     #[cold]
     #[inline(never)]
     pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Members { code, message: message.into(), data: None }))
+        Self(Box::new(ErrorObject { code, message: message.into(), data: None }))
     }
 
     /// Sets `data`.
@@ -103,9 +103,9 @@ impl RpcError {
 }
 
 impl Deref for RpcError {
-    type Target = Members;
+    type Target = ErrorObject;
 
-    fn deref(&self) -> &Members {
+    fn deref(&self) -> &ErrorObject {
         &self.0
     }
 }

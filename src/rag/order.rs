@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 /// Returns the items in the order of their keys, the least key first. Items with equal keys stay in their order.
 ///
-/// Each type that is sorted adds 4 KB of code to a module, so all code for retrieval sorts with this function.
+/// Each type that is sorted adds 4 KB of code to a wasm module, so all code for retrieval sorts with this function.
 pub(super) fn ordered<T: Clone>(items: &[T], key: impl Fn(&T) -> [i64; 3]) -> Vec<T> {
     let positions = positions(items.iter().map(key).collect());
     positions.into_iter().filter_map(|position| items.get(position).cloned()).collect()

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::text::escaped;
 
 /// The text if no passage was found.
 const NOTHING: &str = "No passages were found.";
@@ -77,28 +78,12 @@ pub(super) fn text<'q>(quotations: impl IntoIterator<Item = &'q Quotation>, deli
         let attributes = [("id", Some(id)), ("uri", uri.as_ref()), ("title", Some(title))];
         for (name, value) in attributes {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
-                let _ = write!(text, " {name}=\"{}\"", escaped(value));
+                let _ = write!(text, " {name}=\"{}\"", escaped(&value.replace(['\n', '\t'], " ")));
             }
         }
         let _ = write!(text, ">\n{quoted}\n</{tag}>");
     }
     if text.is_empty() { NOTHING.to_owned() } else { text }
-}
-
-/// Escapes the value of an attribute. Line breaks and tabs become spaces.
-fn escaped(value: &str) -> String {
-    let mut escaped = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(' '),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -28,7 +28,8 @@ impl Call {
     /// Returns the call with the items that the sources of the server find for the list `kind`.
     pub(super) async fn with_sources(self, kind: ListKind) -> Self {
         let Some(sources) = self.server.definitions.sources.clone() else { return self };
-        let server = (sources.add_found)(sources.all, self.server, kind, self.cx.clone()).await;
+        let mut server = self.server;
+        server.definitions = (sources.add_found)(sources.all, server.definitions, kind, self.cx.clone()).await;
         Self { server, ..self }
     }
 
@@ -44,4 +45,4 @@ impl Call {
 }
 
 /// The bytes of a response with a result, or an error.
-pub(crate) type Outcome = Result<Vec<u8>, RpcError>;
+pub(crate) type MethodResponse = Result<Vec<u8>, RpcError>;

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use serde::Serialize;
 
 use super::call::Call;
-use super::prepared::{Reply, Work};
+use super::prepared::{Outcome, Work};
 use super::resolve::{Target, unknown_template, wrong_target};
 use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
@@ -55,7 +55,7 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
     };
     let suggestions = completion.map(|Completion(complete)| {
         let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
-        // `collect` would sort the items first. No other code needs this sort, so it would only make the module larger.
+        // `collect` would sort the items first. No other code needs this sort, so it would only make the wasm module larger.
         asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
         complete(asked, call.cx.clone())
     });
@@ -68,7 +68,7 @@ async fn respond(
     name: String,
     deadline: Duration,
     suggestions: Option<SuggestionsFuture>,
-) -> Result<Reply, RpcError> {
+) -> Result<Outcome, RpcError> {
     let mut values = match suggestions {
         Some(suggestions) => match run_only(&call.cx, deadline, &name, suggestions).await? {
             Ok(values) => values,
@@ -79,7 +79,7 @@ async fn respond(
     let total = values.len();
     values.truncate(COMPLETION_VALUES);
     let completion = Suggestions { values, total, has_more: total > COMPLETION_VALUES };
-    envelope::complete(&call, CompleteResult { completion }).map(Reply::Response)
+    envelope::complete(&call, CompleteResult { completion }).map(Outcome::Response)
 }
 
 fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {

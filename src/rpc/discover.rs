@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::envelope;
 use crate::protocol::capabilities::{Declared, ServerCapabilities};
 use crate::protocol::message::Request;
@@ -23,7 +23,7 @@ struct DiscoverResult<'a> {
 
 /// Answers `server/discover`. The result lists only modern revisions. Otherwise, a client could choose an older revision and name it in
 /// `_meta`, which older revisions do not read.
-pub(super) fn discover(call: &Call, _: &Request<'_>) -> Outcome {
+pub(super) fn discover(call: &Call, _: &Request<'_>) -> MethodResponse {
     envelope::complete_cacheable(
         call,
         DiscoverResult {

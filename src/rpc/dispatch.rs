@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::FutureExt;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::pagination::cursor;
-use super::prepared::{Prepared, Reply, Stage, Work, within_limit};
+use super::prepared::{Outcome, Prepared, Stage, Work, within_limit};
 use super::resolve::Target;
 use super::{completion, discover, lifecycle, prompt_methods, resource_methods, tool_methods};
 use crate::call::session_required::SessionRequired;
@@ -57,11 +57,11 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
 fn answer_directly(
     call: &Call,
     request: &Request<'_>,
-    method: fn(&Call, &Request<'_>) -> Outcome,
+    method: fn(&Call, &Request<'_>) -> MethodResponse,
 ) -> Result<Stage, RpcError> {
     method(call, request)
         .and_then(|response| within_limit(call, response))
-        .map(|response| Stage::Ended(Ok(Reply::Response(response))))
+        .map(|response| Stage::Ended(Ok(Outcome::Response(response))))
 }
 
 /// Answers a list. If the server has sources, it asks them first.
@@ -70,17 +70,17 @@ fn list(
     call: &Call,
     request: &Request<'_>,
     kind: ListKind,
-    list: fn(&Call, Option<&str>) -> Outcome,
+    list: fn(&Call, Option<&str>) -> MethodResponse,
 ) -> Result<Stage, RpcError> {
     let cursor = cursor(request)?;
     if call.server.definitions.has_sources() {
         let (call, cursor) = (call.clone(), cursor.map(Cow::into_owned));
-        let work = async move { list(&call.with_sources(kind).await, cursor.as_deref()).map(Reply::Response) };
+        let work = async move { list(&call.with_sources(kind).await, cursor.as_deref()).map(Outcome::Response) };
         return Ok(Stage::Working(work.boxed_local()));
     }
     list(call, cursor.as_deref())
         .and_then(|response| within_limit(call, response))
-        .map(|response| Stage::Ended(Ok(Reply::Response(response))))
+        .map(|response| Stage::Ended(Ok(Outcome::Response(response))))
 }
 
 /// Starts a method that runs a handler.

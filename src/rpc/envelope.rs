@@ -6,13 +6,13 @@ use edge_json::write::{self, Raw};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use crate::call::failure;
 use crate::protocol::description::Implementation;
 use crate::protocol::message::result_response;
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
-use crate::server::kept_lists::KeptLists;
+use crate::server::cached_lists::CachedLists;
 use crate::server::list::ListKind;
 
 /// The common members of a result.
@@ -36,22 +36,26 @@ struct ResultMeta<'a> {
 }
 
 /// Returns the response with `result`.
-pub(super) fn complete(call: &Call, result: impl Serialize) -> Outcome {
+pub(super) fn complete(call: &Call, result: impl Serialize) -> MethodResponse {
     respond(call, "complete", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`. The members of `meta` go into the `_meta` of the result.
-pub(super) fn complete_with_meta(call: &Call, result: impl Serialize, meta: Option<&Map<String, Value>>) -> Outcome {
+pub(super) fn complete_with_meta(
+    call: &Call,
+    result: impl Serialize,
+    meta: Option<&Map<String, Value>>,
+) -> MethodResponse {
     respond(call, "complete", serialize(call, result), None, meta)
 }
 
 /// Returns the response that asks the client for input. `result` has the questions.
-pub(super) fn input_required(call: &Call, result: impl Serialize) -> Outcome {
+pub(super) fn input_required(call: &Call, result: impl Serialize) -> MethodResponse {
     respond(call, "input_required", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
-pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> Outcome {
+pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> MethodResponse {
     let hint = match () {
         // The result of a retry depends on the answers in the request, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
@@ -63,35 +67,35 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
     respond(call, "complete", serialize(call, result), Some(hint), meta)
 }
 
-/// Returns the response with the list `kind`, if the server keeps this list and the request has no cursor.
-pub(super) fn kept_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<Outcome> {
-    let kept = kept_lists(call, kind, cursor)?;
-    let json = kept.get(kind, call.cx.revision())?;
+/// Returns the response with the list `kind`, if it is in the cache and the request has no cursor.
+pub(super) fn cached_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<MethodResponse> {
+    let cache = list_cache(call, kind, cursor)?;
+    let json = cache.get(kind, call.cx.revision())?;
     Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind.into())))
 }
 
-/// Returns the response with the list `kind`, and keeps the list if it is the same for all callers.
+/// Returns the response with the list `kind`, and caches the list if it is the same for all callers.
 pub(super) fn complete_list(
     call: &Call,
     kind: ListKind,
     cursor: Option<&str>,
     list: impl Serialize,
     hint: CacheHint,
-) -> Outcome {
-    let Some(kept) = kept_lists(call, kind, cursor) else {
+) -> MethodResponse {
+    let Some(cache) = list_cache(call, kind, cursor) else {
         return complete_cacheable(call, list, hint);
     };
     let json =
         write::to_string(&list).map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))?;
     if json.len() <= call.response_limit {
-        kept.keep(kind, call.cx.revision(), &json);
+        cache.insert(kind, call.cx.revision(), &json);
     }
     complete_cacheable(call, Raw(&json), hint)
 }
 
-/// Returns the store for the list `kind`, if the server may keep this list and the request has no cursor.
-fn kept_lists<'a>(call: &'a Call, kind: ListKind, cursor: Option<&str>) -> Option<&'a KeptLists> {
-    call.server.kept_lists.as_deref().filter(|kept| cursor.is_none() && kept.keeps(kind))
+/// Returns the cache for the list `kind`, if the server may cache this list and the request has no cursor.
+fn list_cache<'a>(call: &'a Call, kind: ListKind, cursor: Option<&str>) -> Option<&'a CachedLists> {
+    call.server.cached_lists.as_deref().filter(|cache| cursor.is_none() && cache.may_cache(kind))
 }
 
 /// Serializes the response. The compiler generates this function once for each type of result, so the function is small.
@@ -105,7 +109,7 @@ fn respond(
     response: serde_json::Result<Vec<u8>>,
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,
-) -> Outcome {
+) -> MethodResponse {
     let has_envelope = call.cx.revision().has(Feature::ResultEnvelope);
     let response = response.and_then(|response| match own {
         None if !has_envelope => Ok(response),

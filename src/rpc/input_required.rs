@@ -6,7 +6,7 @@ use edge_json::{Kind, Value, object};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
 use crate::call::failure;
@@ -76,7 +76,7 @@ fn resume_with(
 
 /// Returns the result with the questions of a handler. Its request state contains `digest`, the digest of the request.
 #[inline(never)]
-pub(super) fn ask(call: &Call, digest: Option<String>) -> Outcome {
+pub(super) fn ask(call: &Call, digest: Option<String>) -> MethodResponse {
     let rounds = call.cx.rounds();
     let internal =
         |cause: &dyn std::fmt::Display| failure::internal(call.cx.host(), call.method_name(), &cause.to_string());

@@ -9,7 +9,7 @@ use std::task::Poll;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, poll};
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::request_state::request_digest;
 use super::{envelope, input_required};
 use crate::call::context::Context;
@@ -20,7 +20,7 @@ use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
 /// The outcome of a method that succeeds.
-pub(super) enum Reply {
+pub(super) enum Outcome {
     /// The bytes of the response.
     Response(Vec<u8>),
     /// The handler asked the client for input.
@@ -28,11 +28,11 @@ pub(super) enum Reply {
 }
 
 /// A future that runs a handler and creates its response.
-pub(super) type Work = LocalBoxFuture<'static, Result<Reply, RpcError>>;
+pub(super) type Work = LocalBoxFuture<'static, Result<Outcome, RpcError>>;
 
 /// The state of a method after its parameters are read.
 pub(super) enum Stage {
-    Ended(Result<Reply, RpcError>),
+    Ended(Result<Outcome, RpcError>),
     Working(Work),
 }
 
@@ -68,7 +68,7 @@ impl Prepared {
     /// Stores the digest of `request`, which the request state of a question needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
-            Stage::Working(_) | Stage::Ended(Ok(Reply::Asks)) => true,
+            Stage::Working(_) | Stage::Ended(Ok(Outcome::Asks)) => true,
             Stage::Ended(_) => false,
         };
         // Older revisions have no input requests. Without keys, a question fails before it needs the digest.
@@ -78,7 +78,7 @@ impl Prepared {
     }
 
     /// Runs the handler to its end, and returns the response.
-    pub(crate) async fn finish(self) -> Outcome {
+    pub(crate) async fn finish(self) -> MethodResponse {
         let Self { call, stage, digest } = self;
         let reply = match stage {
             Stage::Ended(reply) => reply,
@@ -88,22 +88,22 @@ impl Prepared {
             }
         };
         match reply? {
-            Reply::Response(response) => Ok(response),
-            Reply::Asks => input_required::ask(&call, digest),
+            Outcome::Response(response) => Ok(response),
+            Outcome::Asks => input_required::ask(&call, digest),
         }
         .and_then(|response| within_limit(&call, response))
     }
 }
 
 /// Returns the response, or an error if it exceeds the limit.
-pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> Outcome {
+pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> MethodResponse {
     if response.len() > call.response_limit { too_long(call, response.len()) } else { Ok(response) }
 }
 
 /// Returns the response that replaces a response of `length` bytes, which is too long.
 #[cold]
 #[inline(never)]
-fn too_long(call: &Call, length: usize) -> Outcome {
+fn too_long(call: &Call, length: usize) -> MethodResponse {
     let message = format!(
         "The answer must have at most {} bytes (got {length}). Ask for less in one request.",
         call.response_limit

@@ -11,9 +11,9 @@ use edge_json::{Document, JsonLimits, write};
 use futures::FutureExt;
 use serde::Serialize;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::pagination::page;
-use super::prepared::{Reply, Work};
+use super::prepared::{Outcome, Work};
 use super::prompt_versions::{select, versions};
 use super::resolve::{Target, wrong_target};
 use super::{envelope, handler_error, input_required, params};
@@ -46,8 +46,8 @@ struct GetPromptResult<'a> {
 }
 
 /// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
-pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, ListKind::Prompts, cursor) {
+pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
+    if let Some(response) = envelope::cached_list(call, ListKind::Prompts, cursor) {
         return response;
     }
     let mut names: Vec<&str> = Vec::new();
@@ -112,13 +112,13 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
 }
 
 /// Runs the handler of a prompt to its end, and returns the response.
-async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Reply, RpcError> {
-    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Reply::Asks) };
+async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Outcome, RpcError> {
+    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Outcome::Asks) };
     let result = result.map_err(|error| handler_error::of_prompt_or_list(&call, &prompt.metadata.name, error))?;
     let revision = call.cx.revision();
     let description = result.description.as_deref().or(prompt.metadata.description.as_deref());
     let messages = result.messages.into_iter().map(|message| message.for_revision(revision)).collect();
-    envelope::complete(&call, GetPromptResult { description, messages }).map(Reply::Response)
+    envelope::complete(&call, GetPromptResult { description, messages }).map(Outcome::Response)
 }
 
 fn mismatch(prompt: &Prompt, mistakes: &str) -> RpcError {

@@ -46,7 +46,7 @@ pub(super) type Asked = BTreeMap<String, String>;
 pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
     let (rounds, host) = (call.cx.rounds(), call.cx.host());
     let questions = rounds.questions();
-    // `collect` would sort the items first. No other code needs this sort, so it would only make the module larger.
+    // `collect` would sort the items first. No other code needs this sort, so it would only make the wasm module larger.
     let mut asked = Asked::new();
     asked.extend(questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())));
     let state = RequestState {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde::Serialize;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::pagination::{cursor, page};
-use super::prepared::{Reply, Work};
+use super::prepared::{Outcome, Work};
 use super::resolve::{Target, resource_not_found, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::{run_only, run_or_ask};
@@ -52,10 +52,10 @@ pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work
     Ok(list_from(call.clone(), cursor).boxed_local())
 }
 
-async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError> {
+async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcError> {
     let call = call.with_sources(ListKind::Resources).await;
-    if let Some(response) = envelope::kept_list(&call, ListKind::Resources, cursor.as_deref()) {
-        return response.map(Reply::Response);
+    if let Some(response) = envelope::cached_list(&call, ListKind::Resources, cursor.as_deref()) {
+        return response.map(Outcome::Response);
     }
     let mut resources = Vec::new();
     for resource in call.server.resources().filter(|resource| call.lists(&resource.access)) {
@@ -77,12 +77,12 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Reply, RpcError
     }
     let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, cache).map(Reply::Response)
+    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, cache).map(Outcome::Response)
 }
 
 /// Answers `resources/templates/list`.
-pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, ListKind::ResourceTemplates, cursor) {
+pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> MethodResponse {
+    if let Some(response) = envelope::cached_list(call, ListKind::ResourceTemplates, cursor) {
         return response;
     }
     let mut templates = Vec::new();
@@ -122,9 +122,9 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
 }
 
 /// Runs the handler of the resource at `uri` to its end, and returns the response.
-async fn respond(call: Call, uri: String, reading: Reading) -> Result<Reply, RpcError> {
+async fn respond(call: Call, uri: String, reading: Reading) -> Result<Outcome, RpcError> {
     let Reading { name, mime_type, cache, deadline, contents } = reading;
-    let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Reply::Asks) };
+    let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Outcome::Asks) };
     let contents = match contents {
         Ok(contents) => contents,
         Err(error) => {
@@ -137,7 +137,7 @@ async fn respond(call: Call, uri: String, reading: Reading) -> Result<Reply, Rpc
     }
     let contents = contents.into_iter().map(|content| content.or_mime_type(mime_type.as_ref())).collect();
     let hint = cache.unwrap_or_else(|| call.server.definitions.cache_of(Cacheable::ReadResource));
-    envelope::complete_cacheable(&call, ReadResourceResult { contents }, hint).map(Reply::Response)
+    envelope::complete_cacheable(&call, ReadResourceResult { contents }, hint).map(Outcome::Response)
 }
 
 /// A resource that is being read.

@@ -12,9 +12,9 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
-use super::call::{Call, Outcome};
+use super::call::{Call, MethodResponse};
 use super::pagination::page;
-use super::prepared::{Reply, Work};
+use super::prepared::{Outcome, Work};
 use super::resolve::{Target, wrong_target};
 use super::{envelope, input_required, params};
 use crate::call::failure;
@@ -38,8 +38,8 @@ struct ListToolsResult<'a> {
 }
 
 /// Answers `tools/list`. The order is the order of registration.
-pub(super) fn list(call: &Call, cursor: Option<&str>) -> Outcome {
-    if let Some(response) = envelope::kept_list(call, ListKind::Tools, cursor) {
+pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
+    if let Some(response) = envelope::cached_list(call, ListKind::Tools, cursor) {
         return response;
     }
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
@@ -91,10 +91,10 @@ async fn respond(
     name: Text,
     is_of_objects: bool,
     work: LocalBoxFuture<'static, Executed>,
-) -> Result<Reply, RpcError> {
+) -> Result<Outcome, RpcError> {
     let mut result = match work.await {
         Executed::Done(result) => result,
-        Executed::Asks => return Ok(Reply::Asks),
+        Executed::Asks => return Ok(Outcome::Asks),
         Executed::CannotAsk(error) => ToolResult::failure(input_required::refused(&call, &name, error)?.to_string()),
     };
     let revision = call.cx.revision();
@@ -107,5 +107,5 @@ async fn respond(
         result.structured_content = Some(format!("{{\"result\":{structured}}}").into());
     }
     let meta = result.meta.take();
-    envelope::complete_with_meta(&call, result, meta.as_deref()).map(Reply::Response)
+    envelope::complete_with_meta(&call, result, meta.as_deref()).map(Outcome::Response)
 }

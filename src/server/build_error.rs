@@ -6,10 +6,10 @@ use crate::call::state::MissingState;
 
 /// The error for a server or an item whose definition is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError(Box<Parts>);
+pub struct BuildError(Box<Details>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Parts {
+struct Details {
     kind: &'static str,
     name: String,
     problem: String,
@@ -19,13 +19,13 @@ impl BuildError {
     /// Creates an error for your own check in the server function. `kind` and `name` identify the item, and `problem` is
     /// the reason. The text of the error is `the <kind> "<name>" <problem>`.
     pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self(Box::new(Parts { kind, name: name.into(), problem: problem.into() }))
+        Self(Box::new(Details { kind, name: name.into(), problem: problem.into() }))
     }
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { kind, name, problem } = &*self.0;
+        let Details { kind, name, problem } = &*self.0;
         write!(f, "the {kind} {name:?} {problem}")
     }
 }

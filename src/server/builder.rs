@@ -4,27 +4,24 @@ use std::future::Future;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
-use edge_uri_template::normalized;
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::hook::{Hooks, ToolEvent};
-use super::kept_lists::KeptLists;
-use super::list::ListKind;
+use super::cached_lists::CachedLists;
+use super::definitions::{Definitions, Sources};
+use super::hook::ToolEvent;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
-use super::source::{Source, add_new, after};
-use super::tool::{Origin, Tool};
+use super::source::{Source, after};
+use super::tool::Tool;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
-use crate::registry::about::About;
 use crate::text::Text;
 
 /// A server: the tools, resources and prompts that one request can use.
@@ -46,7 +43,7 @@ pub struct McpServer {
     /// The request whose caller determines which items are visible. With `None`, all items are visible.
     caller: Option<RequestInfo>,
     /// The lists that are cached as JSON. `None` if the definitions are not shared between requests.
-    pub(crate) kept_lists: Option<Rc<KeptLists>>,
+    pub(crate) cached_lists: Option<Rc<CachedLists>>,
 }
 
 impl McpServer {
@@ -61,25 +58,10 @@ impl McpServer {
         Self { caller: Some(request.clone()), ..self }
     }
 
-    /// Adds the items that the sources find for `list`, except for those whose names are in use.
-    ///
-    /// The server gets its own copy of the definitions. So the code that looks items up does not know sources, and costs nothing without
-    /// them.
-    async fn with_found(self, sources: Rc<dyn Source>, list: ListKind, cx: Context) -> Self {
-        let found = sources.find(list, &cx).await;
-        let mut definitions = Definitions::clone(&self.definitions);
-        definitions.found_meta = found.meta();
-        add_new(&mut definitions.tools, found.tools, |tool| tool.metadata.name.to_string());
-        add_new(&mut definitions.resources, found.resources, |resource| resource.description.uri.to_string());
-        add_new(&mut definitions.templates, found.templates, |found| found.description.uri_template.to_string());
-        add_new(&mut definitions.prompts, found.prompts, |prompt| prompt.metadata.name.to_string());
-        Self { definitions: Rc::new(definitions), ..self }
-    }
-
     /// Caches lists as JSON for the requests that share this server.
-    pub(crate) fn keeping_lists(self) -> Self {
-        let kept_lists = Some(Rc::new(KeptLists::new(self.definitions.general_lists())));
-        Self { kept_lists, ..self }
+    pub(crate) fn caching_lists(self) -> Self {
+        let cached_lists = Some(Rc::new(CachedLists::new(self.definitions.general_lists())));
+        Self { cached_lists, ..self }
     }
 
     pub(crate) fn shows(&self, access: &Access) -> bool {
@@ -158,127 +140,6 @@ impl McpServer {
     }
 }
 
-/// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
-#[derive(Clone)]
-pub(crate) struct Definitions {
-    pub info: Implementation,
-    pub about: Option<Box<About>>,
-    pub instructions: Option<Text>,
-    pub tools: Vec<Rc<Tool>>,
-    pub resources: Vec<Rc<Resource>>,
-    pub templates: Vec<Rc<ResourceTemplate>>,
-    pub prompts: Vec<Rc<Prompt>>,
-    pub page_size: Option<NonZeroUsize>,
-    pub logging: Option<LogLevel>,
-    pub extensions: Map<String, Value>,
-    pub lists_all: bool,
-    /// The hooks of all tools.
-    pub hooks: Hooks,
-    /// Warnings about the definitions, for the log.
-    pub warnings: Vec<String>,
-    /// The check of the resources. Only [`McpServerBuilder::resource`] sets it, so the wasm module of a server without resources does not
-    /// contain the check. The same holds for the next two fields.
-    pub(super) resource_check: Option<Check>,
-    pub(super) template_check: Option<Check>,
-    pub(super) prompt_check: Option<Check>,
-    cache: CacheHint,
-    caches: Vec<(Cacheable, CacheHint)>,
-    pub sources: Option<Sources>,
-    /// The `_meta` of a list, if parts of a source failed.
-    pub found_meta: Option<Map<String, Value>>,
-}
-
-type Check = fn(&Definitions) -> Result<(), BuildError>;
-
-/// The sources of a server. Only [`McpServerBuilder::source`] creates this value, so the wasm module of a server without sources does not
-/// contain the functions that it points to.
-#[derive(Clone)]
-pub(crate) struct Sources {
-    /// All sources as one.
-    pub all: Rc<dyn Source>,
-    /// Returns the server with the items that the sources find for a list.
-    pub add_found: fn(Rc<dyn Source>, McpServer, ListKind, Context) -> LocalBoxFuture<'static, McpServer>,
-}
-
-impl Definitions {
-    fn new(info: Implementation) -> Self {
-        Self {
-            info,
-            about: None,
-            instructions: None,
-            tools: Vec::new(),
-            resources: Vec::new(),
-            templates: Vec::new(),
-            prompts: Vec::new(),
-            page_size: None,
-            logging: None,
-            extensions: Map::new(),
-            lists_all: false,
-            hooks: Hooks::default(),
-            warnings: Vec::new(),
-            resource_check: None,
-            template_check: None,
-            prompt_check: None,
-            cache: CacheHint::NONE,
-            caches: Vec::new(),
-            sources: None,
-            found_meta: None,
-        }
-    }
-
-    /// Returns whether there are sources. Their items are not known before a request asks for them.
-    pub(crate) fn has_sources(&self) -> bool {
-        self.sources.is_some()
-    }
-
-    fn source(&self) -> Option<&dyn Source> {
-        self.sources.as_ref().map(|sources| &*sources.all)
-    }
-
-    /// Returns whether a tool may ask for approval.
-    pub(crate) fn requires_approval(&self) -> bool {
-        self.tools.iter().any(|tool| tool.approval.is_some())
-    }
-
-    /// Returns the tool `name`.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
-        self.tools.iter().find(|tool| tool.metadata.name == name)
-    }
-
-    /// Returns the resource at `uri`, in any percent-encoded spelling.
-    pub(crate) fn resource_at(&self, uri: &str) -> Option<&Rc<Resource>> {
-        let normal = normalized(uri);
-        self.resources.iter().find(|resource| normalized(&resource.description.uri) == normal)
-    }
-
-    /// Returns the cache hint of a result.
-    pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
-        let own = self.caches.iter().rev().find(|(known, _)| *known == result);
-        own.map_or(self.cache, |(_, hint)| *hint)
-    }
-
-    /// Removes each tool of an agent or a workflow that has the same name as an explicitly added tool.
-    #[inline(never)]
-    fn prefer_explicit_tools(&mut self) {
-        if self.tools.iter().all(|tool| tool.origin.is_none()) {
-            return;
-        }
-        let mut explicit = Vec::new();
-        for tool in self.tools.iter().filter(|tool| tool.origin.is_none()) {
-            explicit.push(tool.metadata.name.clone());
-        }
-        let warnings = &mut self.warnings;
-        self.tools.retain(|tool| {
-            let Some(Origin { kind, key, .. }) = &tool.origin else { return true };
-            let is_replaced = explicit.contains(&tool.metadata.name);
-            if is_replaced {
-                warnings.push(format!("the tool `{}` replaces the tool of the {kind} `{key}`", tool.metadata.name));
-            }
-            !is_replaced
-        });
-    }
-}
-
 /// Builds an [`McpServer`]. Lists show items in the order in which they were added.
 #[must_use]
 pub struct McpServerBuilder {
@@ -350,7 +211,7 @@ impl McpServerBuilder {
         let others = self.definitions.sources.take().map(|sources| sources.all);
         self.definitions.sources = Some(Sources {
             all: after(others, source),
-            add_found: |sources, server, list, cx| server.with_found(sources, list, cx).boxed_local(),
+            add_found: |sources, definitions, list, cx| definitions.with_found(sources, list, cx).boxed_local(),
         });
         self
     }
@@ -433,6 +294,6 @@ impl McpServerBuilder {
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, kept_lists: None })
+        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, cached_lists: None })
     }
 }

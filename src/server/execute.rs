@@ -38,7 +38,7 @@ pub(crate) enum Executed {
 /// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
 /// end. It owns its data.
 ///
-/// The future is boxed, so the compiled module contains it only once, for calls of clients and nested calls.
+/// The future is boxed, so the wasm module contains it only once, for calls of clients and nested calls.
 pub(crate) fn execute(
     server: &McpServer,
     tool: &Tool,

@@ -1,12 +1,12 @@
 //! The items of a server: tools, resources, prompts and completions.
 //!
 //! The `builder` collects the items of a server: each `tool`, `resource` and `prompt`, with its `access` (visibility and scopes), and the
-//! functions of `completion` for its arguments. `definition` checks them when the server is built, and returns a `build_error`.
-//! `checked_tools` avoids this work if the last server had the same tools. A `source` adds items that are not known before a request.
+//! functions of `completion` for its arguments. These are its `definitions`. `check` checks them when the server is built, and returns a
+//! `build_error`. `checked_tools` avoids this work if the last server had the same tools. A `source` adds items that are not known before a request.
 //!
 //! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
 //! the `tool_handler`, whose types are erased. `variables` reads the variables of a URI into the type of a handler, and `list` has the
-//! return types of functions that list or complete. `cache` has the cache hints of answers, and `kept_lists` has lists as JSON. `about`
+//! return types of functions that list or complete. `cache` has the cache hints of answers, and `cached_lists` has lists as JSON. `about`
 //! describes the server for other programs.
 
 pub(crate) mod about;
@@ -15,12 +15,13 @@ pub(crate) mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;
+pub(crate) mod cached_lists;
+pub(crate) mod check;
 mod checked_tools;
 pub(crate) mod completion;
-pub(crate) mod definition;
+pub(crate) mod definitions;
 pub(crate) mod execute;
 pub(crate) mod hook;
-pub(crate) mod kept_lists;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;

@@ -92,7 +92,7 @@ mod tests {
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(rename_all = "lowercase")]
-    enum Kind {
+    enum Status {
         Draft,
         Final,
     }
@@ -102,7 +102,7 @@ mod tests {
         name: String,
         number: u32,
         scale: Option<f64>,
-        kind: Kind,
+        kind: Status,
         raw: Option<bool>,
     }
 
@@ -113,13 +113,13 @@ mod tests {
     #[test]
     fn variables_are_converted_to_the_types_of_the_fields() {
         let good = [("name", "7"), ("number", "7"), ("scale", "0.5"), ("kind", "draft")];
-        let expected = Page { name: "7".into(), number: 7, scale: Some(0.5), kind: Kind::Draft, raw: None };
+        let expected = Page { name: "7".into(), number: 7, scale: Some(0.5), kind: Status::Draft, raw: None };
         assert_eq!(page(&good).ok(), Some(expected));
         let with = |name: &'static str, value: &'static str| {
             let pairs: Vec<_> = good.iter().map(|pair| if pair.0 == name { (name, value) } else { *pair }).collect();
             page(&pairs)
         };
-        assert_eq!(with("kind", "final").ok().map(|page| page.kind), Some(Kind::Final));
+        assert_eq!(with("kind", "final").ok().map(|page| page.kind), Some(Status::Final));
         for (name, value) in [
             ("number", "-1"),
             ("number", "x"),

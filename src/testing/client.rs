@@ -59,12 +59,12 @@ pub struct Client<'e> {
     headers: Vec<(String, String)>,
     capabilities: Value,
     meta: Map<String, Value>,
-    answers: Vec<(String, Reply)>,
+    answers: Vec<(String, PreparedAnswer)>,
 }
 
 /// The answer to a question.
 #[derive(Clone)]
-enum Reply {
+enum PreparedAnswer {
     /// The content: the fields of a form, the text of a model, or an array of roots.
     Content(Value),
     /// The whole answer.
@@ -127,7 +127,7 @@ impl<'e> Client<'e> {
     /// `key` is the key that the handler passes, even if another tool calls this handler. The key of an
     /// [approval](crate::Tool::requires_approval) is `edge-mcp/approval`.
     pub fn answer(self, key: impl Into<String>, content: Value) -> Self {
-        self.reply_by(key.into(), Reply::Content(content))
+        self.with_answer(key.into(), PreparedAnswer::Content(content))
     }
 
     /// Declines the question `key`.
@@ -142,12 +142,12 @@ impl<'e> Client<'e> {
 
     /// Answers the question `key` with `answer`, which is sent unchanged. Use it to test invalid answers.
     pub fn reply(self, key: impl Into<String>, answer: Value) -> Self {
-        self.reply_by(key.into(), Reply::Raw(answer))
+        self.with_answer(key.into(), PreparedAnswer::Raw(answer))
     }
 
-    fn reply_by(mut self, key: String, reply: Reply) -> Self {
+    fn with_answer(mut self, key: String, answer: PreparedAnswer) -> Self {
         self.answers.retain(|(known, _)| *known != key);
-        self.answers.push((key, reply));
+        self.answers.push((key, answer));
         self
     }
 
@@ -263,8 +263,8 @@ impl<'e> Client<'e> {
         let exact = self.answers.iter().find(|(known, _)| known == key);
         let reply = exact.or_else(|| self.answers.iter().find(|(known, _)| ends_with(known)));
         let content = match reply {
-            Some((_, Reply::Raw(answer))) => return Ok(answer.clone()),
-            Some((_, Reply::Content(content))) => content.clone(),
+            Some((_, PreparedAnswer::Raw(answer))) => return Ok(answer.clone()),
+            Some((_, PreparedAnswer::Content(content))) => content.clone(),
             None => {
                 return Err(format!(
                     "The call asks `{key}`, and the test does not answer it: use `answer`, `decline` or `cancel` of Client. \

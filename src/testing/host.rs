@@ -38,9 +38,9 @@ type Verify = dyn Fn(PublicKey, Vec<u8>, Vec<u8>) -> LocalBoxFuture<'static, Res
 /// assert!(host.requests().is_empty() && host.log().is_empty());
 /// ```
 #[derive(Clone)]
-pub struct TestHost(Rc<Parts>);
+pub struct TestHost(Rc<HostState>);
 
-struct Parts {
+struct HostState {
     clock: Rc<Clock>,
     tasks: Tasks,
     spawn: RefCell<Option<Rc<Spawn>>>,
@@ -60,7 +60,7 @@ impl Default for TestHost {
 impl TestHost {
     /// Creates a host. The time of its clock is 2027-01-15T08:00:00Z.
     pub fn new() -> Self {
-        Self(Rc::new(Parts {
+        Self(Rc::new(HostState {
             clock: Rc::new(Clock::new()),
             tasks: Tasks::new(),
             spawn: RefCell::default(),

@@ -1,4 +1,4 @@
-//! The call whose code runs in the module. After a panic, `entry.js` gets its number.
+//! The call whose code runs in the wasm module. After a panic, `entry.js` gets its number.
 
 use std::cell::Cell;
 

@@ -1,11 +1,12 @@
-// Passes requests to the WebAssembly module, and answers them if the module breaks. After a panic, a stack overflow or out-of-memory, a
-// module is broken and cannot run again.
+// Passes requests to the wasm module, and answers them if the wasm module breaks. After a panic, a stack overflow or out-of-memory, a
+// wasm module is broken and cannot run again.
 
 import { env } from 'cloudflare:workers'
 
 /**
- * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the module. The module then needs no promise.
- * The bound is lower while many calls are pending, because the module limits the memory only for bodies that it reads itself.
+ * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the wasm module, which then needs no
+ * promise.
+ * The bound is lower while many calls are pending, because the wasm module limits the memory only for bodies that it reads itself.
  */
 const EARLY_BODY = 256 * 1024
 const EARLY_BODY_WHEN_BUSY = 64 * 1024
@@ -20,11 +21,11 @@ const CALL_LIFETIME = 600_000
 let calls = 0
 
 /**
- * The pending calls, oldest first, with the data for their answers if the module breaks. The entries do not contain the bodies.
+ * The pending calls, oldest first, with the data for their answers if the wasm module breaks. The entries do not contain the bodies.
  *
  * @typedef {object} Call
  * @property {number} started the time at which it started, in milliseconds
- * @property {(outcome: object) => void} [end] ends the call, if it waits in the module or is a stream that the module writes
+ * @property {(outcome: object) => void} [end] ends the call, if it waits in the wasm module or is a stream that the wasm module writes
  * @property {[string, string][]} headers the additional headers of its answer
  * @property {Request} request its request
  * @property {Uint8Array} [lines] the beginning of its log line, followed by a line for each id
@@ -34,14 +35,14 @@ let calls = 0
  */
 const pendingCalls = new Map()
 
-/** The number of times that the module has broken, and the number of the call that broke it last. */
+/** The number of times that the wasm module has broken, and the number of the call that broke it last. */
 let breaks = 0
 let brokenBy
 
 /**
  * Answers a request.
  *
- * `answer` is a function of the module. It returns a Response, or a promise of a Response if it has to wait.
+ * `answer` is a function of the wasm module. It returns a Response, or a promise of a Response if it has to wait.
  */
 export async function receive(request, env, context, answer) {
   const number = ++calls
@@ -49,7 +50,7 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    // The body is not stored in a variable, so it can be garbage-collected. The module drops its copy of the body when a handler waits.
+    // The body is not stored in a variable, so it can be garbage-collected. The wasm module drops its copy when a handler waits.
     const answered = answer(request, env, context, await readEarly(request), number)
     if (answered instanceof Response) return answered
     const settled = answerOrOutcome(call, answered)
@@ -60,7 +61,7 @@ export async function receive(request, env, context, answer) {
     isStream = outcome.headers.get('content-type') === 'text/event-stream'
     return isStream ? relayStream(number, call, outcome) : outcome
   } catch (error) {
-    // If another call has broken the module in the meantime, this call did not cause the error: the new module does not have this call.
+    // If another call has broken the wasm module in the meantime, this call did not cause the error: the new one does not have this call.
     const isOwn = number === brokenBy || breaks === before
     if (isOwn) console.error('Critical', error)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
@@ -83,13 +84,13 @@ function begin(number, request) {
 let hasWarmedUp = false
 
 /**
- * Passes the warm-up call to the module, once per isolate. A module that starts after a break does not get a warm-up, because real calls
- * are waiting for it.
+ * Passes the warm-up call to the wasm module, once per isolate. A wasm module that starts after a break does not get a warm-up, because
+ * real calls are waiting for it.
  */
 export function warmUp(work, headers, body) {
   if (hasWarmedUp) return
   hasWarmedUp = true
-  // An error here must not prevent the start of the module. A Request cannot be constructed at this time.
+  // An error here must not prevent the start of the wasm module. A Request cannot be constructed at this time.
   const request = { method: 'POST', url: 'http://localhost/mcp', headers: new Headers(headers) }
   const bytes = body.slice()
   queueMicrotask(() => {
@@ -102,8 +103,8 @@ export function warmUp(work, headers, body) {
 }
 
 /**
- * Returns the body if it is short, or else undefined. It also returns undefined if the connection fails: the module then reads the body
- * again, and reports the failure.
+ * Returns the body if it is short, or else undefined. It also returns undefined if the connection fails: the wasm module then reads the
+ * body again, and reports the failure.
  */
 function readEarly(request) {
   const most = pendingCalls.size < BUSY_CALLS ? EARLY_BODY : EARLY_BODY_WHEN_BUSY
@@ -118,7 +119,7 @@ function announced(request) {
 }
 
 /**
- * Returns a promise of the answer to the call. If the module breaks, its promise `answered` stays pending, and the returned promise
+ * Returns a promise of the answer to the call. If the wasm module breaks, its promise `answered` stays pending, and the returned promise
  * resolves with an outcome.
  */
 function answerOrOutcome(call, answered) {
@@ -131,7 +132,7 @@ function answerOrOutcome(call, answered) {
   })
 }
 
-/** Returns a response with the same stream. If the module breaks, the stream ends with an error. */
+/** Returns a response with the same stream. If the wasm module breaks, the stream ends with an error. */
 function relayStream(number, call, response) {
   const source = response.body.getReader()
   // Another call may end this stream. The runtime does not permit that call to read this request, so the id is read now.
@@ -183,7 +184,7 @@ async function limited(body, limit) {
   return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
-/** Stores the additional headers for the answer to a call, in case the module breaks. */
+/** Stores the additional headers for the answer to a call, in case the wasm module breaks. */
 export function keepHeaders(number, headers) {
   const call = pendingCalls.get(number)
   if (call) call.headers = headers
@@ -193,7 +194,7 @@ export function keepHeaders(number, headers) {
 export function keepAnswer(number, lines, isBatch) {
   const call = pendingCalls.get(number)
   if (!call) return
-  // The bytes are memory of the module, which changes when it runs again.
+  // The bytes are memory of the wasm module, which changes when it runs again.
   call.lines = lines.slice()
   call.isBatch = isBatch
 }
@@ -206,7 +207,7 @@ const INTERRUPTED = {
 }
 const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.', headers: [] }
 
-/** Records that the call `number` has broken the module, and answers all waiting calls. */
+/** Records that the call `number` has broken the wasm module, and answers all waiting calls. */
 export function broke(number) {
   breaks++
   brokenBy = number
@@ -215,7 +216,7 @@ export function broke(number) {
   for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)
 }
 
-/** Returns the answer to a call that the module can no longer answer. */
+/** Returns the answer to a call that the wasm module can no longer answer. */
 function crashAnswer(outcome, call) {
   const [begun, ...ids] = linesOf(call)
   log(outcome, begun, call, requestIdOf(call))
@@ -224,7 +225,7 @@ function crashAnswer(outcome, call) {
   return new Response(errors(outcome, ids, call), { status: outcome.status, headers })
 }
 
-/** Returns the beginning of the log line, and the ids as JSON text. The module provides both after it has parsed the message. */
+/** Returns the beginning of the log line, and the ids as JSON text. The wasm module provides both after it has parsed the message. */
 function linesOf({ lines }) {
   return lines ? new TextDecoder().decode(lines).split('\n') : ['{"event":"request"']
 }
@@ -243,7 +244,7 @@ function requestIdOf({ request }) {
   return request.headers.get('cf-ray') ?? undefined
 }
 
-/** Writes the log line of a call in the format of the module. */
+/** Writes the log line of a call in the format of the wasm module. */
 function log({ status }, begun, { started }, requestId) {
   const rest = { status, error: INTERNAL_ERROR, request_id: requestId, ms: Date.now() - started }
   const line = `${begun},${JSON.stringify(rest).slice(1)}`
@@ -256,6 +257,6 @@ const JSON_HEADERS = new Headers({ 'content-type': 'application/json', 'cache-co
 
 /** Returns a response with these bytes. Without `headers`, the response is JSON. */
 export function respond(status, bytes, headers = JSON_HEADERS) {
-  // The bytes are memory of the module, which changes when it runs again.
+  // The bytes are memory of the wasm module, which changes when it runs again.
   return new Response(bytes.length === 0 ? null : bytes.slice(), { status, headers })
 }

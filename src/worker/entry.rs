@@ -1,8 +1,8 @@
-//! The functions that the Worker exports: the start of the module and the fetch handler.
+//! The functions that the Worker exports: the start of the wasm module and the fetch handler.
 //!
-//! `entry.js` reads a short body, and calls the module once. An answer that is ready at the first poll needs no promise. Only a handler
-//! that waits needs a promise and a task. `entry.js` also keeps the ids of the calls that wait in the module. After a panic, the module
-//! does not run again, and the runtime would leave these calls pending. So `entry.js` answers them.
+//! `entry.js` reads a short body, and calls the wasm module once. An answer that is ready at the first poll needs no promise. Only a
+//! handler that waits needs a promise and a task. `entry.js` also keeps the ids of the calls that wait in the wasm module. After a panic,
+//! the wasm module does not run again, and the runtime would leave these calls pending. So `entry.js` answers them.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -41,12 +41,12 @@ thread_local! {
     static ANSWER: OnceCell<JsValue> = const { OnceCell::new() };
 }
 
-/// Starts the module, with a warm-up call. [`entry!`](crate::worker::entry) calls this function.
+/// Starts the wasm module, with a warm-up call. [`entry!`](crate::worker::entry) calls this function.
 #[doc(hidden)]
 pub fn begin(endpoint: fn(&Env) -> Endpoint) {
     let work = move |env: Env, request: web_sys::Request, body: Uint8Array| {
         let host = host(worker::Context::new(JsValue::UNDEFINED.into()), UNKNOWN_CALL);
-        // When a module starts, the environment may be incomplete, and the clock is at 0. So this endpoint is not kept.
+        // When a wasm module starts, the environment may be incomplete, and the clock is at 0. So this endpoint is not cached.
         let endpoint = endpoint(&env);
         let head = Rc::new(WorkerRequest::new(Clone::clone(&request), None));
         let warm_up = async move {
@@ -70,10 +70,10 @@ pub fn endpoint_of<E: Into<Endpoint>>(env: &Env, endpoint: impl FnOnce(&Env) -> 
 /// Answers a fetch event. [`entry!`](crate::worker::entry) calls this function.
 #[doc(hidden)]
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
-    ANSWER.with(|kept| {
-        let answer = kept.get_or_init(|| {
-            // A module that is built with unwinding breaks only if its memory or its stack is exhausted. Different
-            // JavaScript starts such a module. This JavaScript supports only the handler of the worker crate.
+    ANSWER.with(|cell| {
+        let answer = cell.get_or_init(|| {
+            // A wasm module that is built with unwinding breaks only if its memory or its stack is exhausted. Different
+            // JavaScript starts such a wasm module. This JavaScript supports only the handler of the worker crate.
             #[cfg(not(panic = "unwind"))]
             handler::set_on_abort(on_abort);
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
@@ -92,7 +92,7 @@ fn answer(
     call: u32,
     endpoint: fn(&Env) -> Endpoint,
 ) -> JsValue {
-    let endpoint = ENDPOINT.with(|kept| kept.get_or_init(|| Rc::new(endpoint(env))).clone());
+    let endpoint = ENDPOINT.with(|cell| cell.get_or_init(|| Rc::new(endpoint(env))).clone());
     let host = host(worker::Context::new(context), call);
     let answer = handle(endpoint, request, body, host);
     value_or_promise(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
@@ -109,8 +109,7 @@ fn handle(
     Box::pin(async move { endpoint.reply(request, &host).await })
 }
 
-/// Reports to `entry.js` that the module has broken. The broken module can call JavaScript once more. JavaScript does not call the
-/// module again.
+/// Reports to `entry.js` that the wasm module has broken. It can call JavaScript once more. JavaScript does not call it again.
 #[cfg(not(panic = "unwind"))]
 fn on_abort() {
     broke(current_call::get());

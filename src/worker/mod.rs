@@ -9,7 +9,7 @@
 //! secrets and the rate limit. `service` and `rag` make bindings usable: other Workers as servers of the MCP client, and D1 as a store of
 //! passages.
 //!
-//! The worker crate installs a panic hook when the WebAssembly module starts. This hook writes the panic to the log, so this module sets no
+//! The worker crate installs a panic hook when the wasm module starts. This hook writes the panic to the log, so this module sets no
 //! hook, and programs must not add `console_error_panic_hook`. `entry` answers the calls that wait.
 
 mod current_call;

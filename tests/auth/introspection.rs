@@ -158,7 +158,7 @@ fn answers_are_cached_for_a_limited_time() {
 
     let uncached = validator().without_cache();
     assert_eq!(statuses_and_requests("off", &valid_claims(), uncached, &[0, 0, 0]).1, 3);
-    let brief = validator().kept_for(Duration::from_secs(2));
+    let brief = validator().cache_for(Duration::from_secs(2));
     assert_eq!(statuses_and_requests("brief", &valid_claims(), brief, &[0, 1, 2]).1, 2);
 }
 

@@ -1,6 +1,6 @@
 //! The formats of a form: `email`, `uri`, `date` and `date-time`. They are enforced only for the answer to a form.
 //!
-//! The formats are patterns for the engine of `pattern`, which every compiled module contains anyway. Only leap seconds need more code.
+//! The formats are patterns for the engine of `pattern`, which every wasm module contains anyway. Only leap seconds need more code.
 //! The crates for these formats (`url`, `chrono`, `email_address`) do not accept the same texts as JSON Schema, and they are larger.
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema"; RFC 3339 §5.6, RFC 5321 §4.1.2 (in ASCII), RFC 3986 §3.

@@ -86,7 +86,7 @@ pub fn write_members(object: Value<'_>, is_written: fn(&str, Value<'_>) -> bool,
     let mut members = Vec::new();
     for (name, value) in object.members() {
         if is_written(&name, value) {
-            // Sort positions instead of values: `uniqueItems` sorts the same type, so the compiled module contains one sort.
+            // Sort positions instead of values: `uniqueItems` sorts the same type, so the wasm module contains one sort.
             members.push((name, value.position()));
         }
     }

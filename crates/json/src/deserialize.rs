@@ -284,7 +284,7 @@ struct Items<'d> {
     next: usize,
 }
 
-// `advance` is not generic, so the compiled module contains it only once.
+// `advance` is not generic, so the wasm module contains it only once.
 impl<'d> Items<'d> {
     /// Returns the next item and its index.
     fn advance(&mut self) -> Option<(usize, Value<'d>)> {

@@ -1,7 +1,7 @@
 //! Serialization to JSON, into bytes.
 //!
 //! serde_json's serializer is generic over a writer and a formatter. It escapes a string byte by byte, and calls `memcpy` for each quote
-//! and comma. This serializer writes strings eight bytes at a time, and uses one type for all values with members. A compiled module is
+//! and comma. This serializer writes strings eight bytes at a time, and uses one type for all values with members. A wasm module is
 //! 7 KB smaller with it.
 
 use serde::ser::{self, Error as _, Serialize};
@@ -48,14 +48,14 @@ impl<'o> Serializer<'o> {
     }
 
     /// Begins an array or an object. `open` is the opening bracket, and `close` is the text after the last member.
-    fn members(self, open: u8, close: &'static [u8]) -> Result<Members<'o>> {
+    fn members(self, open: u8, close: &'static [u8]) -> Result<MemberWriter<'o>> {
         self.require_value()?;
         self.out.push(open);
-        Ok(Members { out: self.out, is_empty: true, close, place: Place::Value })
+        Ok(MemberWriter { out: self.out, is_empty: true, close, place: Place::Value })
     }
 
     /// Begins a variant of an enum with members: an object with the name of the variant.
-    fn variant(self, name: &str, open: u8, close: &'static [u8]) -> Result<Members<'o>> {
+    fn variant(self, name: &str, open: u8, close: &'static [u8]) -> Result<MemberWriter<'o>> {
         self.require_value()?;
         self.out.push(b'{');
         quoted::append(self.out, name);
@@ -70,14 +70,14 @@ impl<'o> Serializer<'o> {
 }
 
 /// Writes the members of an array or an object.
-pub(super) struct Members<'o> {
+pub(super) struct MemberWriter<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,
     close: &'static [u8],
     place: Place,
 }
 
-impl Members<'_> {
+impl MemberWriter<'_> {
     fn next(&mut self) {
         if !self.is_empty {
             self.out.push(b',');
@@ -133,13 +133,13 @@ macro_rules! floats {
 impl<'o> ser::Serializer for Serializer<'o> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Members<'o>;
-    type SerializeTuple = Members<'o>;
-    type SerializeTupleStruct = Members<'o>;
-    type SerializeTupleVariant = Members<'o>;
-    type SerializeMap = Members<'o>;
-    type SerializeStruct = Members<'o>;
-    type SerializeStructVariant = Members<'o>;
+    type SerializeSeq = MemberWriter<'o>;
+    type SerializeTuple = MemberWriter<'o>;
+    type SerializeTupleStruct = MemberWriter<'o>;
+    type SerializeTupleVariant = MemberWriter<'o>;
+    type SerializeMap = MemberWriter<'o>;
+    type SerializeStruct = MemberWriter<'o>;
+    type SerializeStructVariant = MemberWriter<'o>;
 
     integers! {
         serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
@@ -207,42 +207,54 @@ impl<'o> ser::Serializer for Serializer<'o> {
         members.finish()
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Members<'o>> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<MemberWriter<'o>> {
         self.members(b'[', b"]")
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Members<'o>> {
+    fn serialize_tuple(self, _: usize) -> Result<MemberWriter<'o>> {
         self.members(b'[', b"]")
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Members<'o>> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<MemberWriter<'o>> {
         self.members(b'[', b"]")
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Members<'o>> {
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<MemberWriter<'o>> {
         self.variant(variant, b'[', b"]}")
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Members<'o>> {
+    fn serialize_map(self, _: Option<usize>) -> Result<MemberWriter<'o>> {
         self.members(b'{', b"}")
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Members<'o>> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<MemberWriter<'o>> {
         if name == RAW_VALUE {
             self.require_value()?;
-            return Ok(Members { out: self.out, is_empty: true, close: b"", place: Place::Raw });
+            return Ok(MemberWriter { out: self.out, is_empty: true, close: b"", place: Place::Raw });
         }
         self.members(b'{', b"}")
     }
 
-    fn serialize_struct_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Members<'o>> {
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<MemberWriter<'o>> {
         self.variant(variant, b'{', b"}}")
     }
 }
 
 macro_rules! items {
     ($($trait:ident::$method:ident),*) => {$(
-        impl ser::$trait for Members<'_> {
+        impl ser::$trait for MemberWriter<'_> {
             type Ok = ();
             type Error = Error;
 
@@ -266,7 +278,7 @@ items!(
 
 macro_rules! fields {
     ($($trait:ident),*) => {$(
-        impl ser::$trait for Members<'_> {
+        impl ser::$trait for MemberWriter<'_> {
             type Ok = ();
             type Error = Error;
 
@@ -284,7 +296,7 @@ macro_rules! fields {
 
 fields!(SerializeStruct, SerializeStructVariant);
 
-impl ser::SerializeMap for Members<'_> {
+impl ser::SerializeMap for MemberWriter<'_> {
     type Ok = ();
     type Error = Error;
 

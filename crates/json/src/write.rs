@@ -137,7 +137,7 @@ pub fn raw<S: Serializer>(json: &Option<Box<str>>, serializer: S) -> Result<S::O
     json.as_deref().map(Raw).serialize(serializer)
 }
 
-/// Serializes a value to a string. The `Display` of the value would use the serializer of serde_json, and the compiled module would
+/// Serializes a value to a string. The `Display` of the value would use the serializer of serde_json, and the wasm module would
 /// contain this serializer too.
 pub fn text(value: &serde_json::Value) -> String {
     // A value always serializes.

@@ -70,7 +70,7 @@ impl Conversation<'_> {
             let body = wire::request(self.model, &self.messages, offers, is_last);
             Ok(write::to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
         };
-        // A step with a result of type `Value` would add serde_json's own parser to the compiled module.
+        // A step with a result of type `Value` would add serde_json's own parser to the wasm module.
         let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
         let broken = || HandlerError::new(INTERNAL).because("the state has an answer of the model that is not JSON");
         wire::json(answer.get().as_bytes()).ok_or_else(broken)

@@ -18,6 +18,7 @@ use crate::host::{Host, warning};
 use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
+use crate::server::list::ListKind;
 use crate::text::{Text, is_plain, line, visible};
 
 /// An item of a list, with the name of its server. Cloning is cheap.
@@ -27,7 +28,7 @@ pub struct Listed(Rc<Definition>);
 /// A definition that was read once, and the text that the server sent.
 struct Definition {
     server: Text,
-    kind: Kind,
+    kind: ListKind,
     name: String,
     full_name: String,
     title: Option<String>,
@@ -58,9 +59,8 @@ pub(super) enum Output {
     NotEnforced(NotEnforceable),
 }
 
-/// A kind of definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) struct Kind {
+/// The names that the protocol has for a kind of list.
+pub(super) struct Names {
     /// The method that lists the definitions.
     pub method: Method,
     /// The capability of a server that has such definitions.
@@ -73,20 +73,20 @@ pub(in crate::client) struct Kind {
     pub key: &'static str,
 }
 
-pub(in crate::client) const TOOLS: Kind =
-    Kind { method: Method::ListTools, capability: "tools", list: "tools", single: "tool", key: "name" };
-pub(super) const RESOURCES: Kind =
-    Kind { method: Method::ListResources, capability: "resources", list: "resources", single: "resource", key: "uri" };
-pub(super) const TEMPLATES: Kind = Kind {
-    method: Method::ListResourceTemplates,
-    capability: "resources",
-    list: "resourceTemplates",
-    single: "resourceTemplate",
-    key: "uriTemplate",
-};
-pub(super) const PROMPTS: Kind =
-    Kind { method: Method::ListPrompts, capability: "prompts", list: "prompts", single: "prompt", key: "name" };
-const KINDS: [Kind; 4] = [TOOLS, RESOURCES, TEMPLATES, PROMPTS];
+/// Returns the names of a kind of list.
+pub(super) const fn protocol_names(kind: ListKind) -> Names {
+    let (method, capability, list, single, key) = match kind {
+        ListKind::Tools => (Method::ListTools, "tools", "tools", "tool", "name"),
+        ListKind::Resources => (Method::ListResources, "resources", "resources", "resource", "uri"),
+        ListKind::ResourceTemplates => {
+            (Method::ListResourceTemplates, "resources", "resourceTemplates", "resourceTemplate", "uriTemplate")
+        }
+        ListKind::Prompts => (Method::ListPrompts, "prompts", "prompts", "prompt", "name"),
+    };
+    Names { method, capability, list, single, key }
+}
+
+const KINDS: [ListKind; 4] = [ListKind::Tools, ListKind::Resources, ListKind::ResourceTemplates, ListKind::Prompts];
 
 /// The length of a name or a problem in a message, in characters.
 const SHOWN: usize = 128;
@@ -96,12 +96,12 @@ impl Listed {
     ///
     /// # Errors
     /// The problem with it, as a sentence.
-    pub(super) fn read(server: &Text, kind: Kind, item: Value<'_>) -> Result<Self, String> {
-        let problem = |problem: &str| format!("A {} of the server `{server}` {problem}.", kind.single);
+    pub(super) fn read(server: &Text, kind: ListKind, item: Value<'_>) -> Result<Self, String> {
+        let problem = |problem: &str| format!("A {} of the server `{server}` {problem}.", protocol_names(kind).single);
         if item.text().len() > UPSTREAM_DEFINITION_BYTES {
             return Err(problem("is too long"));
         }
-        let name = item.string(kind.key).ok_or_else(|| problem("has no name"))?;
+        let name = item.string(protocol_names(kind).key).ok_or_else(|| problem("has no name"))?;
         if name.is_empty() || name.len() > UPSTREAM_NAME_BYTES {
             return Err(problem("has a name that is empty or too long"));
         }
@@ -121,7 +121,7 @@ impl Listed {
             json: item.to_raw().ok_or_else(|| problem("is not JSON"))?,
             name,
         };
-        if kind == TOOLS {
+        if kind == ListKind::Tools {
             let invalid = |error: String| {
                 let (name, error) = (line(&definition.name, SHOWN), line(&error, SHOWN));
                 format!("The tool `{name}` of the server `{server}` is not valid: {error}.")
@@ -138,7 +138,7 @@ impl Listed {
     /// A program can store the text, and later call the tool without listing the tools again.
     pub fn to_json(&self) -> String {
         let Definition { server, kind, json, .. } = &*self.0;
-        ObjectWriter::new().text("server", server).json(kind.single, json.get()).finish()
+        ObjectWriter::new().text("server", server).json(protocol_names(*kind).single, json.get()).finish()
     }
 
     /// Reads the text that [`to_json`](Self::to_json) returned.
@@ -150,7 +150,7 @@ impl Listed {
         let document = Document::parse(text.as_bytes(), JsonLimits::default())
             .map_err(|problem| error(format!("is not valid JSON: {problem}")))?;
         let root = document.root();
-        let item = KINDS.into_iter().find_map(|kind| Some((kind, root.get(kind.single)?)));
+        let item = KINDS.into_iter().find_map(|kind| Some((kind, root.get(protocol_names(kind).single)?)));
         let (Some(server), Some((kind, item))) = (root.string("server"), item) else {
             return Err(error(
                 "must have the member `server`, and `tool`, `resource`, `resourceTemplate` or `prompt`".to_owned(),
@@ -214,7 +214,7 @@ impl Listed {
 
     /// Returns whether this is the definition of the tool `name`.
     pub(super) fn is_tool(&self, name: &str) -> bool {
-        self.0.kind == TOOLS && self.0.name == name
+        self.0.kind == ListKind::Tools && self.0.name == name
     }
 
     /// Returns the arguments of a tool that headers repeat.
@@ -247,7 +247,11 @@ impl Listed {
     /// Returns why a second item of this name is left out.
     pub(super) fn is_listed_twice(&self) -> String {
         let Definition { server, kind, name, .. } = &*self.0;
-        format!("The {} `{}` of the server `{server}` is listed twice.", kind.single, line(name, SHOWN))
+        format!(
+            "The {} `{}` of the server `{server}` is listed twice.",
+            protocol_names(*kind).single,
+            line(name, SHOWN)
+        )
     }
 
     /// Returns the length of the definition in bytes.

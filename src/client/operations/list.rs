@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
-use super::definition::{Kind, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
-use super::listing::{Listing, Outcome, Toolset};
+use super::listing::{ListResult, Listing, Toolset};
 use crate::client::connection::{Connection, Link, Peer};
 use crate::client::error::ClientError;
 use crate::client::mcp_client::Server;
 use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
+use crate::server::list::ListKind;
 
 impl Connection {
     /// Lists the tools of all servers. If a server fails, [`Listing::missing`] has its error.
@@ -26,35 +26,35 @@ impl Connection {
     /// }
     /// ```
     pub async fn list_tools(&self) -> Listing {
-        self.list(TOOLS).await
+        self.list(ListKind::Tools).await
     }
 
     /// Lists the tools of all servers, by server.
     pub async fn list_toolsets(&self) -> Vec<Toolset> {
-        let toolset = |(link, tools): (Rc<Link>, Outcome)| Toolset {
+        let toolset = |(link, tools): (Rc<Link>, ListResult)| Toolset {
             server: link.channel.server().name.clone(),
             tools: tools.map(Rc::unwrap_or_clone),
         };
-        self.each_list(TOOLS, |_| true).await.into_iter().map(toolset).collect()
+        self.each_list(ListKind::Tools, |_| true).await.into_iter().map(toolset).collect()
     }
 
     /// Lists the resources of all servers.
     pub async fn list_resources(&self) -> Listing {
-        self.list(RESOURCES).await
+        self.list(ListKind::Resources).await
     }
 
     /// Lists the resource templates of all servers.
     pub async fn list_resource_templates(&self) -> Listing {
-        self.list(TEMPLATES).await
+        self.list(ListKind::ResourceTemplates).await
     }
 
     /// Lists the prompts of all servers.
     pub async fn list_prompts(&self) -> Listing {
-        self.list(PROMPTS).await
+        self.list(ListKind::Prompts).await
     }
 
     /// Joins the lists of all servers. A server that fails does not affect the others.
-    async fn list(&self, kind: Kind) -> Listing {
+    async fn list(&self, kind: ListKind) -> Listing {
         let mut all = Listing::default();
         for (_, list) in self.each_list(kind, |_| true).await {
             match list {
@@ -73,9 +73,9 @@ impl Connection {
     /// Returns the lists of the servers that are `wanted`. Several servers are asked at the same time.
     pub(in crate::client) async fn each_list(
         &self,
-        kind: Kind,
+        kind: ListKind,
         wanted: impl Fn(&Server) -> bool,
-    ) -> Vec<(Rc<Link>, Outcome)> {
+    ) -> Vec<(Rc<Link>, ListResult)> {
         let links = self.links().iter().filter(|link| wanted(link.channel.server())).cloned();
         let asked = links.map(|link| async move {
             let list = link.lists.list(kind).await;
@@ -91,7 +91,7 @@ impl Peer {
     /// # Errors
     /// The server cannot be asked, or its answer is not valid.
     pub async fn list_tools(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(TOOLS).await.map(Rc::unwrap_or_clone)
+        self.0.lists.list(ListKind::Tools).await.map(Rc::unwrap_or_clone)
     }
 
     /// Lists the resources.
@@ -99,7 +99,7 @@ impl Peer {
     /// # Errors
     /// As for [`list_tools`](Self::list_tools).
     pub async fn list_resources(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(RESOURCES).await.map(Rc::unwrap_or_clone)
+        self.0.lists.list(ListKind::Resources).await.map(Rc::unwrap_or_clone)
     }
 
     /// Lists the resource templates.
@@ -107,7 +107,7 @@ impl Peer {
     /// # Errors
     /// As for [`list_tools`](Self::list_tools).
     pub async fn list_resource_templates(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(TEMPLATES).await.map(Rc::unwrap_or_clone)
+        self.0.lists.list(ListKind::ResourceTemplates).await.map(Rc::unwrap_or_clone)
     }
 
     /// Lists the prompts.
@@ -115,6 +115,6 @@ impl Peer {
     /// # Errors
     /// As for [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(PROMPTS).await.map(Rc::unwrap_or_clone)
+        self.0.lists.list(ListKind::Prompts).await.map(Rc::unwrap_or_clone)
     }
 }

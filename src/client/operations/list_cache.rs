@@ -1,4 +1,4 @@
-//! The cache of lists that a client keeps between calls.
+//! The cache of lists for the time between calls.
 //!
 //! A list belongs to the credential with which it was requested, even if the server says that it is public. The cache holds only finished
 //! lists, because on Workers a request cannot wait for a fetch that another request has started.

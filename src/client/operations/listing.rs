@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use futures::lock::Mutex;
 
-use super::definition::{Kind, Listed};
+use super::definition::Listed;
 use crate::client::error::ClientError;
+use crate::server::list::ListKind;
 use crate::text::Text;
 
 /// The items of a list.
@@ -32,6 +33,6 @@ pub struct Toolset {
     pub tools: Result<Listing, ClientError>,
 }
 
-pub(super) type Outcome = Result<Rc<Listing>, ClientError>;
+pub(super) type ListResult = Result<Rc<Listing>, ClientError>;
 /// A kind of list, and the lock of the task that reads this list.
-pub(super) type ListLock = (Kind, Rc<Mutex<Option<Outcome>>>);
+pub(super) type ListLock = (ListKind, Rc<Mutex<Option<ListResult>>>);

@@ -9,9 +9,9 @@ use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 use futures::lock::Mutex;
 
-use super::definition::{Kind, Listed, TOOLS};
+use super::definition::{Listed, protocol_names};
 use super::list_cache::{Cached, Key, time_to_live};
-use super::listing::{ListLock, Listing, Outcome};
+use super::listing::{ListLock, ListResult, Listing};
 use crate::client::error::{ClientError, Failure};
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
@@ -24,6 +24,7 @@ use crate::limits::{
     UPSTREAM_PAGES_BYTES,
 };
 use crate::protocol::revision::Era;
+use crate::server::list::ListKind;
 
 /// The lists of one server, for one call of a handler.
 pub(in crate::client) struct Lists {
@@ -41,24 +42,24 @@ impl Lists {
     }
 
     /// Returns a list: from the cache, or from the server. A task that asks for a list while another task reads it waits for this list.
-    pub(super) async fn list(&self, kind: Kind) -> Outcome {
+    pub(super) async fn list(&self, kind: ListKind) -> ListResult {
         let lock = self.list_lock(kind);
         if let Some(mut list) = lock.try_lock() {
             // If this task ends early, a waiting task reads the list itself.
             *list = None;
-            let outcome = self.cached_or_new_list(kind).boxed_local().await;
-            *list = Some(outcome.clone());
-            return outcome;
+            let result = self.cached_or_new_list(kind).boxed_local().await;
+            *list = Some(result.clone());
+            return result;
         }
         let mut list = lock.lock().await;
         match &*list {
-            Some(outcome) => outcome.clone(),
+            Some(result) => result.clone(),
             None => list.insert(self.cached_or_new_list(kind).boxed_local().await).clone(),
         }
     }
 
     /// Returns the lock that a task holds while it reads a list. It has the last list that was read.
-    fn list_lock(&self, kind: Kind) -> Rc<Mutex<Option<Outcome>>> {
+    fn list_lock(&self, kind: ListKind) -> Rc<Mutex<Option<ListResult>>> {
         let mut locks = self.list_locks.borrow_mut();
         if let Some((_, lock)) = locks.iter().find(|(other, _)| *other == kind) {
             return lock.clone();
@@ -80,19 +81,26 @@ impl Lists {
         if self.channel.client().0.lists.is_empty() {
             return None;
         }
-        let cached = self.cached(&self.list_key(TOOLS).await.ok()?)?;
-        let list = cached.is_fresh(self.channel.host().now_ms()).then(|| self.keep(TOOLS, cached.list.clone()))?;
+        let cached = self.cached(&self.list_key(ListKind::Tools).await.ok()?)?;
+        let list =
+            cached.is_fresh(self.channel.host().now_ms()).then(|| self.keep(ListKind::Tools, cached.list.clone()))?;
         find(&list)
     }
 
-    async fn cached_or_new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+    async fn cached_or_new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
         let key = self.list_key(kind).await?;
         let cached = self.cached(&key);
         if let Some(cached) = cached.as_ref().filter(|cached| cached.is_fresh(self.channel.host().now_ms())) {
             return Ok(self.keep(kind, cached.list.clone()));
         }
         // A server that states its capabilities, but not this one, has no such definitions.
-        if self.channel.about.borrow().as_ref().is_some_and(|about| !about.has_capability(kind.capability)) {
+        if self
+            .channel
+            .about
+            .borrow()
+            .as_ref()
+            .is_some_and(|about| !about.has_capability(protocol_names(kind).capability))
+        {
             return Ok(self.keep(kind, Rc::default()));
         }
         match self.new_list(kind).await {
@@ -106,7 +114,7 @@ impl Lists {
     }
 
     /// Reads a list from the server, and caches it if the server permits this.
-    pub(super) async fn new_list(&self, kind: Kind) -> Result<Rc<Listing>, ClientError> {
+    pub(super) async fn new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
         let key = self.list_key(kind).await?;
         let (list, time) = self.pages(kind).await?;
         let list = Rc::new(list);
@@ -115,8 +123,8 @@ impl Lists {
     }
 
     /// Keeps the tools for the rest of the connection: calls need their definitions.
-    fn keep(&self, kind: Kind, list: Rc<Listing>) -> Rc<Listing> {
-        if kind == TOOLS {
+    fn keep(&self, kind: ListKind, list: Rc<Listing>) -> Rc<Listing> {
+        if kind == ListKind::Tools {
             self.tools.replace(Some((self.channel.list_changes.get(), list.clone())));
         }
         list
@@ -126,17 +134,21 @@ impl Lists {
         self.channel.client().0.lists.get(key, self.channel.host().now_ms())
     }
 
-    async fn list_key(&self, kind: Kind) -> Result<Key, ClientError> {
-        let credential = self.channel.credential().await.map_err(|failed| self.channel.failed(kind.method, failed))?;
+    async fn list_key(&self, kind: ListKind) -> Result<Key, ClientError> {
+        let credential = self
+            .channel
+            .credential()
+            .await
+            .map_err(|failed| self.channel.failed(protocol_names(kind).method, failed))?;
         let upstream = self.channel.upstream();
-        let parts = [&*self.channel.server().name, upstream.url.as_str(), kind.method.name()];
+        let parts = [&*self.channel.server().name, upstream.url.as_str(), protocol_names(kind).method.name()];
         let changes = self.channel.server().changes.get();
         Ok(Key::of(parts, changes, credential.as_ref(), &upstream.headers))
     }
 
     /// Reads a list page by page, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.
-    async fn pages(&self, kind: Kind) -> Result<(Listing, Duration), ClientError> {
-        let method = kind.method;
+    async fn pages(&self, kind: ListKind) -> Result<(Listing, Duration), ClientError> {
+        let method = protocol_names(kind).method;
         let mut listing = Listing::default();
         let mut time = Duration::MAX;
         let mut cursors: Vec<String> = Vec::new();
@@ -165,7 +177,10 @@ impl Lists {
                 |problem| ClientError::new(&self.channel.server().name, method.name(), Failure::Malformed(problem));
             let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
             let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
-            let items = document.root().get(kind.list).ok_or_else(|| malformed("has a result without the list"))?;
+            let items = document
+                .root()
+                .get(protocol_names(kind).list)
+                .ok_or_else(|| malformed("has a result without the list"))?;
             time = time.min(match self.channel.known().era() {
                 Era::Modern => time_to_live(document.root()),
                 Era::Legacy => self.channel.upstream().list_ttl,

@@ -17,13 +17,13 @@ use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::error::{ClientError, Executed, Failed, Failure};
-use crate::client::questions::handlers::{Answer, undeclared};
+use crate::client::questions::handlers::{AnswerFuture, undeclared};
 use crate::client::questions::passed::Pass;
-use crate::client::questions::question::Question;
+use crate::client::questions::question::ServerQuestion;
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::session::request::Session;
-use crate::client::wire::response::Reply;
+use crate::client::wire::response::RoundResult;
 use crate::limits::{
     UPSTREAM_EMPTY_ROUNDS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS, UPSTREAM_ROUNDS, UPSTREAM_STATE_BYTES,
 };
@@ -47,10 +47,10 @@ pub(super) struct Asked {
     pub is_kept: bool,
 }
 
-/// A finished step: the reply to the request, or the failure of a request that must not be sent again.
+/// A finished step: the result of the request, or the failure of a request that must not be sent again.
 #[derive(Deserialize, Serialize)]
 struct Finished {
-    reply: Option<Reply>,
+    result: Option<RoundResult>,
     /// The predicate of a sentence whose subject is the server.
     failure: Option<String>,
 }
@@ -70,7 +70,7 @@ impl Drop for Unanswered {
         }
         let failure = Some("did not answer before the call was cancelled.".to_owned());
         // A string always serializes.
-        if let Ok(cancelled) = write::to_raw_value(&Finished { reply: None, failure }) {
+        if let Ok(cancelled) = write::to_raw_value(&Finished { result: None, failure }) {
             self.cx.rounds().remember_cancelled(self.path.place(), &self.step, cancelled);
         }
     }
@@ -79,7 +79,7 @@ impl Drop for Unanswered {
 /// The questions of a round.
 struct Round {
     /// The key of each question, and its answer.
-    answers: Vec<(String, Answer)>,
+    answers: Vec<(String, AnswerFuture)>,
     state: Option<String>,
 }
 
@@ -113,12 +113,12 @@ pub(super) async fn answered(
     let failed = |failed| channel.failed(method, failed).executed_as(Executed::Unknown);
     let mut empty = 0;
     for round in 1..=UPSTREAM_ROUNDS {
-        let reply = send_round(session, round, &mut outgoing, asked).await.map_err(|error| {
+        let sent = send_round(session, round, &mut outgoing, asked).await.map_err(|error| {
             // In an earlier round, the server may have executed a part of the request.
             let executed = if round > 1 { error.executed().or(Executed::Unknown) } else { error.executed() };
             explained(channel, error.executed_as(executed), asked)
         });
-        let Reply { asks, result } = reply?;
+        let RoundResult { asks, result } = sent?;
         if !asks {
             return Ok(result);
         }
@@ -159,7 +159,7 @@ async fn send_round(
     round: usize,
     outgoing: &mut Outgoing,
     asked: &Asked,
-) -> Result<Reply, ClientError> {
+) -> Result<RoundResult, ClientError> {
     if asked.is_kept && asked.cx.has_rounds() {
         let name = format!("round {round} of {}", outgoing.target.as_deref().unwrap_or_default());
         let of_step = outgoing.clone();
@@ -176,8 +176,8 @@ pub(in crate::client) async fn step(
     cx: &Context,
     name: &str,
     outgoing: &Outgoing,
-    work: LocalBoxFuture<'_, Result<Reply, ClientError>>,
-) -> Result<Reply, ClientError> {
+    work: LocalBoxFuture<'_, Result<RoundResult, ClientError>>,
+) -> Result<RoundResult, ClientError> {
     let error = |failure, cause| channel.failed(outgoing.method, Failed::new(failure, cause));
     // A step fails with the error of a handler. The error of the client is kept beside it.
     let failed = Cell::new(None);
@@ -190,17 +190,17 @@ pub(in crate::client) async fn step(
             is_in_flight,
         });
         let error = match work.await {
-            Ok(reply) => return Ok(Finished { reply: Some(reply), failure: None }),
+            Ok(result) => return Ok(Finished { result: Some(result), failure: None }),
             Err(error) => error,
         };
         let failure = error.failure().to_string();
         let is_final = !outgoing.is_repeatable && error.executed() != Executed::No;
         let shown = HandlerError::new(error.to_string());
         failed.set(Some(error));
-        if is_final { Ok(Finished { reply: None, failure: Some(failure) }) } else { Err(shown) }
+        if is_final { Ok(Finished { result: None, failure: Some(failure) }) } else { Err(shown) }
     });
     match step.await {
-        Ok(Finished { reply: Some(reply), .. }) => Ok(reply),
+        Ok(Finished { result: Some(result), .. }) => Ok(result),
         Ok(Finished { failure, .. }) => Err(failed.take().unwrap_or_else(|| {
             error(Failure::Earlier(failure.unwrap_or_default()), None).executed_as(Executed::Unknown)
         })),
@@ -243,7 +243,7 @@ fn read_round(
             return Err(exceeded("a question is too long"));
         }
         let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
-        let question = Question::of(&channel.server().name, &method, request.get("params"));
+        let question = ServerQuestion::of(&channel.server().name, &method, request.get("params"));
         let question = question?.ok_or(Failure::CapabilityRequired)?;
         let answer = match (channel.upstream().handlers.answer(&question, &asked.cx)?, asked.pass) {
             (Some(answer), _) => answer,
@@ -261,7 +261,7 @@ fn read_round(
 }
 
 /// Waits for the answers of a round at the same time. Returns them as a JSON object.
-async fn answered_questions(answers: Vec<(String, Answer)>) -> Result<Box<RawValue>, Failed> {
+async fn answered_questions(answers: Vec<(String, AnswerFuture)>) -> Result<Box<RawValue>, Failed> {
     let (keys, answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
     let answers = try_parallel(answers.into_iter()).await?;
     let answered = keys.iter().zip(answers);

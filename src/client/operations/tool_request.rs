@@ -6,7 +6,7 @@ use std::rc::Rc;
 use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
-use super::definition::{Listed, Output, TOOLS, warn_of_output};
+use super::definition::{Listed, Output, warn_of_output};
 use super::param_headers;
 use super::result::CallResult;
 use super::rounds::{self, Asked};
@@ -16,8 +16,9 @@ use crate::client::error::{ClientError, Executed, Failure};
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::{HeaderParams, NewHeaders, Outgoing};
 use crate::client::session::send::deadline;
-use crate::client::wire::response::Reply;
+use crate::client::wire::response::RoundResult;
 use crate::protocol::method::Method;
+use crate::server::list::ListKind;
 
 /// Calls a tool. Without a definition, the client uses a known list of the tools.
 ///
@@ -45,7 +46,7 @@ pub(super) async fn call_tool(
     let call = rounds::answered(&link.session, outgoing.clone(), &asked);
     let json = if asked.is_kept {
         let step = format!("{}_{name}", channel.server().name);
-        let call = async { Ok(Reply { asks: false, result: call.await? }) };
+        let call = async { Ok(RoundResult { asks: false, result: call.await? }) };
         rounds::step(channel, &asked.cx, &step, &outgoing, call.boxed_local()).await?.result
     } else {
         call.await?
@@ -70,7 +71,7 @@ fn new_headers(link: &Rc<Link>, outgoing: &Outgoing, name: &str) -> NewHeaders {
     Rc::new(move || {
         let (link, name, arguments) = (link.clone(), name.clone(), arguments.clone());
         let headers = async move {
-            let list = link.lists.new_list(TOOLS).await.ok()?;
+            let list = link.lists.new_list(ListKind::Tools).await.ok()?;
             let tool = list.items.iter().find(|item| item.is_tool(&name))?;
             Some(header_params(&link.channel, tool, &arguments))
         };

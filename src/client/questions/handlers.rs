@@ -6,17 +6,17 @@ use edge_json::write::ObjectWriter;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::question::{Kind, Question};
+use super::question::{QuestionKind, ServerQuestion};
 use crate::call::context::Context;
 use crate::client::error::{Failed, Failure};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Revision;
 
 /// The answer to a question as JSON text, in the form of the protocol.
-pub(in crate::client) type Answer = LocalBoxFuture<'static, Result<Box<RawValue>, Failed>>;
+pub(in crate::client) type AnswerFuture = LocalBoxFuture<'static, Result<Box<RawValue>, Failed>>;
 
 /// A function that reads a question and returns its answer. It calls the function of the program when the future is polled.
-type Answering = Rc<dyn Fn(&Question<'_>, Context) -> Result<Answer, Failure>>;
+type Answering = Rc<dyn Fn(&ServerQuestion<'_>, Context) -> Result<AnswerFuture, Failure>>;
 
 /// The functions that answer the questions of a server. A kind of question without a function is not declared.
 #[derive(Clone, Default)]
@@ -42,12 +42,16 @@ impl Handlers {
     ///
     /// # Errors
     /// The question is not valid.
-    pub(in crate::client) fn answer(&self, question: &Question<'_>, cx: &Context) -> Result<Option<Answer>, Failed> {
+    pub(in crate::client) fn answer(
+        &self,
+        question: &ServerQuestion<'_>,
+        cx: &Context,
+    ) -> Result<Option<AnswerFuture>, Failed> {
         let handler = match question.kind {
-            Kind::Form => &self.form,
-            Kind::Url => &self.url,
-            Kind::Sampling => &self.sampling,
-            Kind::Roots => &self.roots,
+            QuestionKind::Form => &self.form,
+            QuestionKind::Url => &self.url,
+            QuestionKind::Sampling => &self.sampling,
+            QuestionKind::Roots => &self.roots,
         };
         let answer = handler.as_ref().map(|answer| answer(question, cx.clone()));
         Ok(answer.transpose()?)

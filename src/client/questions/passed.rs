@@ -9,8 +9,8 @@ use edge_json::object;
 use futures::FutureExt;
 use serde_json::Value as Json;
 
-use super::handlers::{Answer, undeclared};
-use super::question::{Elicitation, Kind, Question, UrlElicitation};
+use super::handlers::{AnswerFuture, undeclared};
+use super::question::{Elicitation, QuestionKind, ServerQuestion, UrlElicitation};
 use crate::call::context::Context;
 use crate::client::error::{Failed, Failure};
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
@@ -25,8 +25,13 @@ const KEY: usize = 64;
 const BRACKETS: [char; 5] = ['[', '［', '⟦', '〚', '⁅'];
 
 /// A function that passes a question on to the caller of this program: the question `nth` of a round, with the key that the server gives it.
-pub(in crate::client) type Pass =
-    fn(question: &Question<'_>, round: usize, nth: usize, key: &str, cx: &Context) -> Result<Answer, Failed>;
+pub(in crate::client) type Pass = fn(
+    question: &ServerQuestion<'_>,
+    round: usize,
+    nth: usize,
+    key: &str,
+    cx: &Context,
+) -> Result<AnswerFuture, Failed>;
 
 /// Passes a question on to the caller of this program. If the answer has not arrived, the future stays pending and the round of the caller
 /// ends.
@@ -34,12 +39,12 @@ pub(in crate::client) type Pass =
 /// # Errors
 /// The question is not valid, or it is not an elicitation.
 pub(in crate::client) fn pass(
-    question: &Question<'_>,
+    question: &ServerQuestion<'_>,
     round: usize,
     nth: usize,
     key: &str,
     cx: &Context,
-) -> Result<Answer, Failed> {
+) -> Result<AnswerFuture, Failed> {
     // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
     let request_url = cx.url();
     let own = [cx.resource().unwrap_or_default(), &request_url];
@@ -53,9 +58,9 @@ pub(in crate::client) fn pass(
 }
 
 /// Returns an elicitation as a request for the client of this program, which has the URLs `own`.
-fn for_caller(question: &Question<'_>, own: [&str; 2]) -> Result<Option<Json>, Failure> {
+fn for_caller(question: &ServerQuestion<'_>, own: [&str; 2]) -> Result<Option<Json>, Failure> {
     let params = match question.kind {
-        Kind::Form => {
+        QuestionKind::Form => {
             let Elicitation { server, message, schema } = Elicitation::read(question)?;
             vec![
                 ("mode", "form".into()),
@@ -63,7 +68,7 @@ fn for_caller(question: &Question<'_>, own: [&str; 2]) -> Result<Option<Json>, F
                 ("requestedSchema", form(&server, schema)?),
             ]
         }
-        Kind::Url => {
+        QuestionKind::Url => {
             let UrlElicitation { server, message, url, .. } = UrlElicitation::read(question)?;
             let host = host(&url).ok_or(Failure::Malformed("asks to open a URL whose host cannot be read"))?;
             if own.iter().any(|own| self::host(own).is_some_and(|own| own.eq_ignore_ascii_case(host))) {
@@ -72,7 +77,7 @@ fn for_caller(question: &Question<'_>, own: [&str; 2]) -> Result<Option<Json>, F
             }
             vec![("mode", "url".into()), ("message", labelled(&server, &message).into()), ("url", url.into())]
         }
-        Kind::Sampling | Kind::Roots => return Ok(None),
+        QuestionKind::Sampling | QuestionKind::Roots => return Ok(None),
     };
     Ok(Some(object(vec![("method", "elicitation/create".into()), ("params", object(params))])))
 }
@@ -156,7 +161,7 @@ mod tests {
     fn passed_to(params: &str, own: [&str; 2]) -> Result<Json, Failure> {
         let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
         let server = "parcels".into();
-        let question = Question::of(&server, "elicitation/create", Some(document.root()));
+        let question = ServerQuestion::of(&server, "elicitation/create", Some(document.root()));
         let passed = for_caller(&question.expect("a question").expect("a question"), own)?;
         Ok(passed.expect("elicitation")["params"].clone())
     }

@@ -56,7 +56,7 @@ pub struct SamplingRequest {
 
 /// A kind of question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) enum Kind {
+pub(in crate::client) enum QuestionKind {
     Form,
     Url,
     Sampling,
@@ -65,13 +65,13 @@ pub(in crate::client) enum Kind {
 
 /// A question of a server. The kind decides how its parameters are read.
 #[derive(Clone, Copy)]
-pub(in crate::client) struct Question<'a> {
+pub(in crate::client) struct ServerQuestion<'a> {
     pub server: &'a Text,
-    pub kind: Kind,
+    pub kind: QuestionKind,
     pub params: Option<Value<'a>>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> ServerQuestion<'a> {
     /// Reads the kind of a question. Returns `None` if `method` is not the method of a question.
     ///
     /// # Errors
@@ -83,12 +83,12 @@ impl<'a> Question<'a> {
     ) -> Result<Option<Self>, Failure> {
         let kind = match method {
             "elicitation/create" => match params.and_then(|params| params.string("mode")).as_deref() {
-                None | Some("form") => Kind::Form,
-                Some("url") => Kind::Url,
+                None | Some("form") => QuestionKind::Form,
+                Some("url") => QuestionKind::Url,
                 Some(_) => return Err(Failure::Malformed("asks with an unknown `mode` of elicitation")),
             },
-            "sampling/createMessage" => Kind::Sampling,
-            "roots/list" => Kind::Roots,
+            "sampling/createMessage" => QuestionKind::Sampling,
+            "roots/list" => QuestionKind::Roots,
             _ => return Ok(None),
         };
         Ok(Some(Self { server, kind, params }))
@@ -97,10 +97,10 @@ impl<'a> Question<'a> {
     /// Returns whether a client with these capabilities answers this kind of question.
     pub(in crate::client) fn is_declared(&self, capabilities: ClientCapabilities) -> bool {
         match self.kind {
-            Kind::Form => capabilities.elicitation_form,
-            Kind::Url => capabilities.elicitation_url,
-            Kind::Sampling => capabilities.sampling,
-            Kind::Roots => capabilities.roots,
+            QuestionKind::Form => capabilities.elicitation_form,
+            QuestionKind::Url => capabilities.elicitation_url,
+            QuestionKind::Sampling => capabilities.sampling,
+            QuestionKind::Roots => capabilities.roots,
         }
     }
 
@@ -113,14 +113,14 @@ impl<'a> Question<'a> {
 }
 
 impl Elicitation {
-    pub(in crate::client) fn read(question: &Question<'_>) -> Result<Self, Failure> {
+    pub(in crate::client) fn read(question: &ServerQuestion<'_>) -> Result<Self, Failure> {
         let (params, message) = question.elicitation()?;
         Ok(Self { server: question.server.clone(), message, schema: form(params)? })
     }
 }
 
 impl UrlElicitation {
-    pub(in crate::client) fn read(question: &Question<'_>) -> Result<Self, Failure> {
+    pub(in crate::client) fn read(question: &ServerQuestion<'_>) -> Result<Self, Failure> {
         let (params, message) = question.elicitation()?;
         let (url, host) = url(params)?;
         Ok(Self { server: question.server.clone(), message, url, host })
@@ -128,7 +128,7 @@ impl UrlElicitation {
 }
 
 impl SamplingRequest {
-    pub(in crate::client) fn read(question: &Question<'_>) -> Result<Self, Failure> {
+    pub(in crate::client) fn read(question: &ServerQuestion<'_>) -> Result<Self, Failure> {
         let params = question.params.and_then(Value::to_json);
         let params = params.ok_or(Failure::Malformed("asks a model without parameters"))?;
         Ok(Self { server: question.server.clone(), params })
@@ -178,10 +178,10 @@ mod tests {
     use super::*;
     use edge_json::{Document, JsonLimits};
 
-    fn read<T>(params: &str, read: impl Fn(&Question<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    fn read<T>(params: &str, read: impl Fn(&ServerQuestion<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
         let server = "parcels".into();
-        let question = Question::of(&server, "elicitation/create", Some(document.root()))?;
+        let question = ServerQuestion::of(&server, "elicitation/create", Some(document.root()))?;
         read(&question.expect("a question"))
     }
 

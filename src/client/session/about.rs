@@ -16,10 +16,10 @@ use crate::text::visible;
 ///
 /// Each text comes from the server, without hidden characters. Do not put the instructions of a server that you do not trust into a prompt.
 #[derive(Clone, Debug)]
-pub struct About(Rc<Parts>);
+pub struct About(Rc<Description>);
 
 #[derive(Debug)]
-struct Parts {
+struct Description {
     revision: Revision,
     name: String,
     version: String,
@@ -42,7 +42,7 @@ impl About {
         let of_info = |name: &str| info.and_then(|info| text(info, name)).unwrap_or_default();
         let capabilities = result.get("capabilities").into_iter().flat_map(Value::members);
         let capabilities = capabilities.filter(|(_, settings)| settings.kind() == Kind::Object);
-        Ok(Self(Rc::new(Parts {
+        Ok(Self(Rc::new(Description {
             revision,
             name: of_info("name"),
             version: of_info("version"),

@@ -16,13 +16,13 @@ use super::channel::Channel;
 use super::initialized::Initialized;
 use super::negotiation::{Known, Sent};
 use super::outgoing::Outgoing;
-use super::reactions::Kind;
+use super::reactions::RequestKind;
 use super::send::{Accepted, Ready, send};
 use super::standing_stream;
 use crate::client::error::ClientError;
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{Answer, RpcResult, unsupported};
+use crate::client::wire::response::{RpcResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
@@ -35,7 +35,7 @@ const SESSION_ID: usize = 512;
 /// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer.
 pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Known, ClientError> {
     let mut outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
-    let mut sent = Sent::new(Known::Nothing, Kind::Discover, false);
+    let mut sent = Sent::new(Known::Nothing, RequestKind::Discover, false);
     let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
     match (sent.known, accepted.answer.into_result()) {
         (Known::Modern(revision), Ok(result)) => {
@@ -59,11 +59,11 @@ pub(in crate::client) async fn initialize(channel: &Rc<Channel>, known: Known) -
     };
     let failed = |failed| channel.failed(Method::Initialize, failed);
     let mut outgoing = Outgoing::new(Method::Initialize, initialize_params(channel, requested), TIME);
-    let mut sent = Sent::new(known, Kind::Handshake, channel.is_pinned());
+    let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
     let Accepted { answer, .. } = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(known)).boxed_local()).await?;
     let id = match &answer {
-        Answer::Response { session, .. } => session.clone().filter(is_session_id),
-        Answer::Http { .. } => None,
+        ServerResponse::Rpc { session, .. } => session.clone().filter(is_session_id),
+        ServerResponse::Http { .. } => None,
     };
     let RpcResult { json, .. } = answer.into_result().map_err(failed)?;
     let (version, logs) = version_and_logs(&json);
@@ -93,7 +93,7 @@ pub(super) async fn set_log_level(channel: &Rc<Channel>, level: LogLevel, known:
         let params = Params::default().with_text("level", level.name());
         let mut outgoing = Outgoing::new(Method::SetLogLevel, params, TIME);
         // Without the level, the server decides which messages it sends.
-        let mut sent = Sent::new(known, Kind::Handshake, channel.is_pinned());
+        let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
         let _ = send(channel, &mut outgoing, &mut sent, negotiated).await;
     }
 }

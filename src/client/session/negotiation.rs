@@ -2,7 +2,7 @@
 //!
 //! A server belongs to one era. A legacy server rejects a modern request, or answers it in the legacy form.
 
-use super::reactions::{Action, Form, Kind, Lesson, Reaction, Stage, reaction};
+use super::reactions::{Action, Form, Lesson, Reaction, RequestKind, Stage, reaction};
 use crate::client::error::Executed;
 use crate::protocol::revision::{Era, Revision};
 
@@ -74,7 +74,7 @@ pub(super) struct Sent {
     pub known: Known,
     /// Whether the request was posted with the id of a session.
     pub has_session: bool,
-    kind: Kind,
+    kind: RequestKind,
     /// Whether the program sets the revision. If it does, no answer changes the era.
     is_pinned: bool,
     taken: Vec<Action>,
@@ -83,11 +83,11 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    pub(super) fn new(known: Known, kind: Kind, is_pinned: bool) -> Self {
+    pub(super) fn new(known: Known, kind: RequestKind, is_pinned: bool) -> Self {
         Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> RequestKind {
         self.kind
     }
 
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn each_answer_has_its_reaction() {
         use Executed::{No, Unknown};
-        use Kind::{Discover, Effectful, Handshake, Repeatable};
         use Known::Nothing;
+        use RequestKind::{Discover, Effectful, Handshake, Repeatable};
         const SAME: Action = Action::Accept(Lesson::Nothing);
         for (known, kind, form, first, second, executed) in [
             (Nothing, Repeatable, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
@@ -208,9 +208,9 @@ mod tests {
         use Action::{Pause, Resume};
         let same = accept(Lesson::Nothing);
         for (kind, expected, executed) in [
-            (Kind::Effectful, vec![Resume, Resume, same, same], Executed::No),
-            (Kind::Handshake, vec![Resume, Resume, same, same], Executed::No),
-            (Kind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Executed::Unknown),
+            (RequestKind::Effectful, vec![Resume, Resume, same, same], Executed::No),
+            (RequestKind::Handshake, vec![Resume, Resume, same, same], Executed::No),
+            (RequestKind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Executed::Unknown),
         ] {
             let mut sent = Sent::new(LEGACY, kind, false);
             let taken: Vec<_> = expected.iter().map(|_| sent.react(Form::Interrupted).action).collect();
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_request_without_a_session_id_is_of_no_session() {
         for known in [LEGACY, SESSIONLESS] {
-            let mut sent = Sent::new(known, Kind::Effectful, false);
+            let mut sent = Sent::new(known, RequestKind::Effectful, false);
             let failed = Reaction { action: accept(Lesson::Session), executed: Executed::Unknown };
             assert_eq!(sent.react(http(404)), failed, "{known:?}");
             sent.has_session = true;
@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn a_set_revision_has_no_other_era() {
         for form in [http(400), http(404), error(400, -32_000), error(404, -32_601), result(false)] {
-            let reaction = Sent::new(MODERN, Kind::Repeatable, true).react(form);
+            let reaction = Sent::new(MODERN, RequestKind::Repeatable, true).react(form);
             assert_eq!(reaction.action, accept(Lesson::Nothing), "{form:?}");
         }
-        let reaction = Sent::new(MODERN, Kind::Repeatable, true).react(offer(400, &["2025-11-25"]));
+        let reaction = Sent::new(MODERN, RequestKind::Repeatable, true).react(offer(400, &["2025-11-25"]));
         assert_eq!(reaction.action, Action::Unsupported);
     }
 
@@ -255,10 +255,10 @@ mod tests {
             (vec![], Action::Unsupported, Action::Unsupported),
         ] {
             for (status, kind, is_sent) in [
-                (400, Kind::Discover, true),
-                (200, Kind::Repeatable, true),
-                (400, Kind::Effectful, true),
-                (200, Kind::Effectful, false),
+                (400, RequestKind::Discover, true),
+                (200, RequestKind::Repeatable, true),
+                (400, RequestKind::Effectful, true),
+                (200, RequestKind::Effectful, false),
             ] {
                 let mut sent = Sent::new(MODERN, kind, false);
                 let form = offer(status, &supported);

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::channel::Channel;
 use super::listeners::Listeners;
 use crate::client::error::{Failed, Failure};
-use crate::client::questions::question::Question;
+use crate::client::questions::question::ServerQuestion;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
 use crate::host::warning;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
@@ -121,7 +121,7 @@ impl Observer {
             let document = Document::parse(text.as_bytes(), JsonLimits::MOST).map_err(|error| {
                 Failed::new(Failure::Malformed("asks with parameters that are not JSON"), Some(error.to_string()))
             })?;
-            let question = Question::of(&self.channel.server().name, method, Some(document.root()));
+            let question = ServerQuestion::of(&self.channel.server().name, method, Some(document.root()));
             let Some(question) = question? else { return Ok(None) };
             self.channel.upstream().handlers.answer(&question, self.channel.cx())?
         };

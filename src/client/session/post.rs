@@ -22,7 +22,7 @@ use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::exchange::{self, Expected};
 use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, write_message};
-use crate::client::wire::response::Answer;
+use crate::client::wire::response::ServerResponse;
 use crate::host::{FetchError, Opened, Outbound};
 use crate::limits::UPSTREAM_BYTES;
 use crate::protocol::revision::{Era, Revision};
@@ -84,7 +84,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// Reads the answer.
-    pub(super) async fn read(&mut self, opening: Opening) -> Result<Answer, Failed> {
+    pub(super) async fn read(&mut self, opening: Opening) -> Result<ServerResponse, Failed> {
         let (expected, observer) = (self.expected.clone(), self.observer.clone());
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
@@ -99,7 +99,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// Requests the events after the last one, and reads the rest of the answer.
-    pub(super) async fn resume(&mut self) -> Result<Answer, Failed> {
+    pub(super) async fn resume(&mut self) -> Result<ServerResponse, Failed> {
         let Some(position) = self.expected.position.take() else { return Err(Failure::Interrupted.into()) };
         let (channel, expected, observer) = (self.channel, self.expected.clone(), self.observer.clone());
         let exchange = async {
@@ -123,12 +123,15 @@ impl<'c> Exchange<'c> {
     }
 
     /// Ends the exchange. If the request exceeded a limit, the server is asked to cancel it.
-    pub(super) fn end(mut self, answer: &Result<Answer, Failed>) {
+    pub(super) fn end(mut self, answer: &Result<ServerResponse, Failed>) {
         self.unanswered.settle(answer);
     }
 
     /// Waits for an answer until the time limit of the request. Meanwhile, the observer gets the messages on the stream of the session.
-    async fn answer(&mut self, exchange: impl Future<Output = Result<Answer, Failed>>) -> Result<Answer, Failed> {
+    async fn answer(
+        &mut self,
+        exchange: impl Future<Output = Result<ServerResponse, Failed>>,
+    ) -> Result<ServerResponse, Failed> {
         let (time, timer, standing) = (self.time, &mut self.timer, &mut self.standing);
         let listening = async move {
             pin_mut!(exchange);

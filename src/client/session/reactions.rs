@@ -7,14 +7,14 @@
 use std::ops::RangeInclusive;
 
 use crate::client::error::{Executed, Failed};
-use crate::client::wire::response::Answer;
+use crate::client::wire::response::ServerResponse;
 use crate::limits::UPSTREAM_RESUMPTIONS;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::revision::{Era, Revision};
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// `server/discover`.
     Discover,
     /// `initialize` or `logging/setLevel`, which prepare another request. That request is sent again instead.
@@ -44,14 +44,14 @@ pub(super) enum Form {
 
 impl Form {
     /// Returns the form of an answer, whose stream may have been interrupted at a known position.
-    pub(super) fn of(answer: &Result<Answer, Failed>, is_resumable: bool) -> Self {
+    pub(super) fn of(answer: &Result<ServerResponse, Failed>, is_resumable: bool) -> Self {
         match answer {
-            Ok(Answer::Response { outcome: Ok(result), .. }) => Self::Result { is_modern: result.kind.is_some() },
-            Ok(answer @ Answer::Response { status, outcome: Err(error), .. }) => {
+            Ok(ServerResponse::Rpc { outcome: Ok(result), .. }) => Self::Result { is_modern: result.kind.is_some() },
+            Ok(answer @ ServerResponse::Rpc { status, outcome: Err(error), .. }) => {
                 Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
             }
-            Ok(Answer::Http { failed, .. }) if failed.failure().is_transient() => Self::Outage,
-            Ok(Answer::Http { status, .. }) => Self::Http { status: *status },
+            Ok(ServerResponse::Http { failed, .. }) if failed.failure().is_transient() => Self::Outage,
+            Ok(ServerResponse::Http { status, .. }) => Self::Http { status: *status },
             Err(failed) if failed.is_interruption() && is_resumable => Self::Interrupted,
             Err(failed) if failed.failure().is_transient() => Self::Outage,
             Err(_) => Self::Failure,
@@ -190,7 +190,7 @@ impl Pattern {
 /// A row of the table.
 struct Row {
     stages: &'static [Stage],
-    kinds: &'static [Kind],
+    kinds: &'static [RequestKind],
     form: Pattern,
     action: Action,
     executed: Executed,
@@ -198,7 +198,7 @@ struct Row {
 
 const fn row(
     stages: &'static [Stage],
-    kinds: &'static [Kind],
+    kinds: &'static [RequestKind],
     form: Pattern,
     action: Action,
     executed: Executed,
@@ -232,8 +232,8 @@ const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), exec
 static TABLE: &[Row] = {
     use Action::{Accept, Again, Contradiction, NewHeaders, NewToken, Pause, Resume, Unsupported};
     use Executed::{No, Unknown};
-    use Kind::{Discover, Effectful, Handshake, Repeatable};
     use Pattern::{AnyError, Error, Http, Interrupted, Offer, Outage, Result};
+    use RequestKind::{Discover, Effectful, Handshake, Repeatable};
     use Stage::{Modern, Pinned, Session, Sessionless};
 
     const ALL: &[Stage] = &[Stage::Unknown, Modern, Pinned, Session, Sessionless];
@@ -241,10 +241,10 @@ static TABLE: &[Row] = {
     const MODERN: &[Stage] = &[Stage::Unknown, Modern, Pinned];
     const UNPINNED: &[Stage] = &[Stage::Unknown, Modern];
     const LEGACY: &[Stage] = &[Session, Sessionless];
-    const EVERY: &[Kind] = &[Discover, Handshake, Repeatable, Effectful];
-    const EACH: &[Kind] = &[Discover, Repeatable, Effectful];
-    const CALLS: &[Kind] = &[Repeatable, Effectful];
-    const HARMLESS: &[Kind] = &[Discover, Repeatable];
+    const EVERY: &[RequestKind] = &[Discover, Handshake, Repeatable, Effectful];
+    const EACH: &[RequestKind] = &[Discover, Repeatable, Effectful];
+    const CALLS: &[RequestKind] = &[Repeatable, Effectful];
+    const HARMLESS: &[RequestKind] = &[Discover, Repeatable];
     const S401: Statuses = &[401..=401];
     const S401_403: Statuses = &[401..=401, 403..=403];
     const S400_404: Statuses = &[400..=400, 404..=404];
@@ -299,7 +299,7 @@ static TABLE: &[Row] = {
 };
 
 /// Returns the reaction to an answer to a request that has already caused the actions `taken`.
-pub(super) fn reaction(stage: Stage, kind: Kind, form: Form, taken: &[Action]) -> Reaction {
+pub(super) fn reaction(stage: Stage, kind: RequestKind, form: Form, taken: &[Action]) -> Reaction {
     let is_left = |action: Action| taken.iter().filter(|taken| **taken == action).count() < action.most();
     let applies = |row: &&Row| {
         row.stages.contains(&stage) && row.kinds.contains(&kind) && row.form.has(form) && is_left(row.action)

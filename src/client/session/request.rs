@@ -12,11 +12,11 @@ use super::channel::Channel;
 use super::handshake;
 use super::negotiation::{Known, Sent};
 use super::outgoing::Outgoing;
-use super::reactions::Kind;
+use super::reactions::RequestKind;
 use super::send::send;
 use crate::client::error::{ClientError, Failure};
 use crate::client::wire::message::Params;
-use crate::client::wire::response::Reply;
+use crate::client::wire::response::RoundResult;
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
@@ -35,7 +35,7 @@ impl Session {
 
     /// Sends a request whose result cannot be a question, and returns the result.
     pub(in crate::client) async fn request(&self, outgoing: &mut Outgoing) -> Result<Box<RawValue>, ClientError> {
-        let Reply { asks, result } = self.exchange(outgoing).await?;
+        let RoundResult { asks, result } = self.exchange(outgoing).await?;
         if asks {
             let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
             return Err(self.channel.failed(outgoing.method, failure.into()));
@@ -44,9 +44,9 @@ impl Session {
     }
 
     /// Sends a request and returns its result, which may be a question.
-    pub(in crate::client) async fn exchange(&self, outgoing: &mut Outgoing) -> Result<Reply, ClientError> {
+    pub(in crate::client) async fn exchange(&self, outgoing: &mut Outgoing) -> Result<RoundResult, ClientError> {
         let channel = &self.channel;
-        let kind = if outgoing.is_repeatable { Kind::Repeatable } else { Kind::Effectful };
+        let kind = if outgoing.is_repeatable { RequestKind::Repeatable } else { RequestKind::Effectful };
         let mut sent = Sent::new(channel.known(), kind, channel.is_pinned());
         let (method, level) = (outgoing.method, outgoing.listeners.log.as_ref().map(|(level, _)| *level));
         let negotiated = || self.negotiated(method).boxed_local();
@@ -61,7 +61,7 @@ impl Session {
             ready.boxed_local()
         };
         let accepted = send(channel, outgoing, &mut sent, &ready).await?;
-        accepted.into_reply(sent.known.era()).map_err(|failed| {
+        accepted.into_round_result(sent.known.era()).map_err(|failed| {
             let executed = failed.executed().or(sent.executed);
             channel.failed(method, failed.executed_as(executed))
         })

@@ -11,9 +11,9 @@ use super::channel::Channel;
 use super::negotiation::{Known, Sent};
 use super::outgoing::{HeaderParams, Outgoing};
 use super::post::Exchange;
-use super::reactions::{Action, Form, Kind, Lesson, Reaction};
+use super::reactions::{Action, Form, Lesson, Reaction, RequestKind};
 use crate::client::error::{ClientError, Executed, Failed, Failure};
-use crate::client::wire::response::{Answer, Reply, unsupported};
+use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
@@ -27,19 +27,19 @@ pub(super) type Ready<'r> = dyn Fn() -> LocalBoxFuture<'r, Result<Known, ClientE
 /// The final answer to a request.
 #[derive(Debug)]
 pub(in crate::client) struct Accepted {
-    pub answer: Answer,
+    pub answer: ServerResponse,
     /// Whether the server executed the request, if the answer is an error.
     executed: Executed,
 }
 
 impl Accepted {
     /// Returns the result in the form of the era of the server.
-    pub(in crate::client) fn into_reply(self, era: Era) -> Result<Reply, Failed> {
-        let reply = match era {
-            Era::Modern => self.answer.into_reply(),
-            Era::Legacy => self.answer.into_result().map(|result| Reply { asks: false, result: result.json }),
+    pub(in crate::client) fn into_round_result(self, era: Era) -> Result<RoundResult, Failed> {
+        let result = match era {
+            Era::Modern => self.answer.into_round_result(),
+            Era::Legacy => self.answer.into_result().map(|result| RoundResult { asks: false, result: result.json }),
         };
-        reply.map_err(|failed| failed.executed_as(self.executed))
+        result.map_err(|failed| failed.executed_as(self.executed))
     }
 }
 
@@ -109,7 +109,7 @@ async fn attempts(
             (_, Err(failure)) => return Err(failed(failure)),
             (Action::NewToken, Ok(_)) => {}
             // The first knowledge is the aim of `server/discover`.
-            (Action::Again(lesson), Ok(_)) if sent.kind() != Kind::Discover || lesson == Lesson::Nothing => {}
+            (Action::Again(lesson), Ok(_)) if sent.kind() != RequestKind::Discover || lesson == Lesson::Nothing => {}
             (Action::NewHeaders, Ok(answer)) => match new_headers(outgoing).await {
                 Some(headers) => outgoing.header_params = headers?,
                 None => return Ok(Accepted { answer, executed }),
@@ -130,7 +130,7 @@ async fn post<'c>(
     sent: &mut Sent,
     ready: &Ready<'_>,
     until: u64,
-) -> Result<Option<(Result<Answer, Failed>, Exchange<'c>)>, ClientError> {
+) -> Result<Option<(Result<ServerResponse, Failed>, Exchange<'c>)>, ClientError> {
     let failed = |failed| channel.failed(outgoing.method, failed);
     // Before this attempt is sent, its failures are not those of the request.
     let unsent = |error: ClientError| error.executed_as(Executed::No);
@@ -157,7 +157,7 @@ fn learn(channel: &Channel, sent: &mut Sent, action: Action) {
         _ => Lesson::Nothing,
     };
     let Some(known) = sent.known.after(lesson) else { return };
-    if sent.kind() != Kind::Discover {
+    if sent.kind() != RequestKind::Discover {
         channel.end_session();
     }
     channel.learn(known);
@@ -166,8 +166,8 @@ fn learn(channel: &Channel, sent: &mut Sent, action: Action) {
 
 /// Returns whether there is another token than the one that an answer rejects. A source forgets a rejected token, also if the request is not
 /// sent again.
-fn is_replaced(channel: &Channel, answer: &Result<Answer, Failed>, credential: Option<&HeaderValue>) -> bool {
-    let is_rejected = matches!(answer, Ok(Answer::Http { status: 401, .. }));
+fn is_replaced(channel: &Channel, answer: &Result<ServerResponse, Failed>, credential: Option<&HeaderValue>) -> bool {
+    let is_rejected = matches!(answer, Ok(ServerResponse::Http { status: 401, .. }));
     is_rejected && credential.is_some_and(|rejected| channel.replaces(rejected))
 }
 

@@ -19,8 +19,8 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 
 /// The credentials with which this program gets access tokens for itself from an authorization server (the grant `client_credentials`).
 ///
-/// The token is requested when it is first needed, for the URL of the MCP server as the `resource`. It is kept in memory until 60 s before
-/// it expires, but at least for half of its lifetime. If the MCP server rejects a kept token, the client requests one new token.
+/// The token is requested when it is first needed, for the URL of the MCP server as the `resource`. It is cached in memory until 60 s before
+/// it expires, but at least for half of its lifetime. If the MCP server rejects a cached token, the client requests one new token.
 ///
 /// ```
 /// use edge_mcp::client::{ClientCredentials, Upstream};
@@ -35,7 +35,7 @@ pub struct ClientCredentials {
     authentication: Authentication,
     scopes: Vec<String>,
     resource: Option<String>,
-    kept: RefCell<Option<Token>>,
+    cached: RefCell<Option<Token>>,
 }
 
 /// The way in which the client authenticates to the token endpoint.
@@ -86,7 +86,7 @@ impl ClientCredentials {
             authentication,
             scopes: Vec::new(),
             resource: None,
-            kept: RefCell::new(None),
+            cached: RefCell::new(None),
         })
     }
 
@@ -105,14 +105,14 @@ impl ClientCredentials {
         self
     }
 
-    /// Returns the kept token, as a header.
+    /// Returns the cached token, as a header.
     pub(in crate::client) fn token(&self, now_ms: u64) -> Option<HeaderValue> {
-        self.kept.borrow().as_ref().filter(|token| now_ms < token.until).map(|token| token.header.clone())
+        self.cached.borrow().as_ref().filter(|token| now_ms < token.until).map(|token| token.header.clone())
     }
 
-    /// Forgets the kept token if it is `refused`.
+    /// Drops the cached token if it is `refused`.
     pub(super) fn forget(&self, refused: &HeaderValue) {
-        self.kept.borrow_mut().take_if(|token| token.header == *refused);
+        self.cached.borrow_mut().take_if(|token| token.header == *refused);
     }
 
     /// Creates the request for a token for the MCP server at `url`.
@@ -136,11 +136,11 @@ impl ClientCredentials {
         request
     }
 
-    /// Reads the answer of the token endpoint, and keeps the token.
+    /// Reads the answer of the token endpoint, and caches the token.
     ///
     /// # Errors
     /// The problem as a predicate whose subject is the authorization server. It contains nothing of the answer except an error code.
-    pub(in crate::client) fn keep(&self, answer: &Fetched, now_ms: u64) -> Result<HeaderValue, String> {
+    pub(in crate::client) fn cache(&self, answer: &Fetched, now_ms: u64) -> Result<HeaderValue, String> {
         let document = Document::parse(&answer.body, JsonLimits::default()).ok();
         let answered = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Object);
         if let Some(code) = answered.and_then(error_code) {
@@ -159,7 +159,7 @@ impl ClientCredentials {
         let lifetime = lifetime(answered)?;
         let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1);
         let until = now_ms.saturating_add(seconds.saturating_mul(1000));
-        self.kept.replace(Some(Token { header: header.clone(), until }));
+        self.cached.replace(Some(Token { header: header.clone(), until }));
         Ok(header)
     }
 }

@@ -20,7 +20,7 @@ use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
 const LIMITS: FetchLimits =
     FetchLimits { time: Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS), bytes: UPSTREAM_TOKEN_ANSWER_BYTES };
 
-/// The kept token of this program, or a new one.
+/// The cached token of this program, or a new one.
 pub(in crate::client) struct IssuedToken {
     client: Rc<ClientCredentials>,
     /// The token that this connection requested last.
@@ -34,8 +34,8 @@ impl IssuedToken {
         Self { client, requested: RefCell::default(), request: Mutex::new(None) }
     }
 
-    /// Returns the kept token, or requests one. Parallel requests of a connection wait for one token.
-    async fn kept_or_new(&self, url: &SecureUrl, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
+    /// Returns the cached token, or requests one. Parallel requests of a connection wait for one token.
+    async fn cached_or_new(&self, url: &SecureUrl, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
         let host = call.cx.host();
         let mut failure = self.request.lock().await;
         if let Some(token) = self.client.token(host.now_ms()) {
@@ -49,7 +49,7 @@ impl IssuedToken {
             return Err(Failure::BudgetExhausted.into());
         }
         let outcome = match host.fetch(self.client.request(url), LIMITS).await {
-            Ok(answer) => self.client.keep(&answer, host.now_ms()).map_err(|problem| {
+            Ok(answer) => self.client.cache(&answer, host.now_ms()).map_err(|problem| {
                 let sentence = format!("was not called, because its authorization server {problem}.");
                 Failed::new(Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
             }),
@@ -72,10 +72,10 @@ impl TokenSource for IssuedToken {
         url: &'a SecureUrl,
         call: &'a OfCall,
     ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>> {
-        self.kept_or_new(url, call).boxed_local()
+        self.cached_or_new(url, call).boxed_local()
     }
 
-    /// Forgets the kept token. A token that this connection requested is not replaced, so a server that rejects every token ends the call.
+    /// Drops the cached token. A token that this connection requested is not replaced, so a server that rejects every token ends the call.
     ///
     /// If a parallel connection has requested the token, the number of requests of the connection bounds the repetitions.
     fn replaces(&self, rejected: &HeaderValue) -> bool {

@@ -9,7 +9,7 @@ use crate::config::SecureUrl;
 
 /// A source of access tokens for one server, for one connection. The `Authorization` header of a request has the token.
 ///
-/// It is a trait, so that a module contains only the sources that the program uses.
+/// It is a trait, so that a wasm module contains only the sources that the program uses.
 pub(in crate::client) trait TokenSource {
     /// Returns the header for the next request to `url`, or `None` if the server gets no credential.
     fn token<'a>(

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::event_stream::EventStream;
 use super::headers;
-use super::response::{self, Answer, Outcome};
+use super::response::{self, RpcResponse, ServerResponse};
 use super::sse::{Event, EventReader};
 use crate::client::error::{Failed, Failure, NotMcp, Unreachable};
 use crate::config::SecureUrl;
@@ -86,7 +86,7 @@ impl Expected {
 enum Meaning {
     /// The event is ignored.
     Nothing,
-    Response(Outcome),
+    Response(RpcResponse),
     Request(ServerRequest),
 }
 
@@ -97,10 +97,10 @@ pub(in crate::client) async fn read(
     mut opened: Opened,
     expected: &Expected,
     receiver: &dyn Receiver,
-) -> Result<Answer, Failed> {
+) -> Result<ServerResponse, Failed> {
     let status = opened.status;
     if let Some(failed) = of_status(&mut opened).await {
-        return Ok(Answer::Http { status, failed });
+        return Ok(ServerResponse::Http { status, failed });
     }
     let media_type = media_type(&opened.headers);
     match media_type.as_deref() {
@@ -116,13 +116,13 @@ pub(in crate::client) async fn read(
 }
 
 /// Returns the answer for a status from 400 to 499 and a body that is not JSON-RPC.
-fn not_rpc(status: u16) -> Answer {
+fn not_rpc(status: u16) -> ServerResponse {
     let failure = match status {
         404 => Failure::NotMcp(NotMcp::NotFound),
         405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
         status => Failure::Rejected { status },
     };
-    Answer::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))) }
+    ServerResponse::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))) }
 }
 
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
@@ -163,7 +163,7 @@ fn of_forbidden(headers: &HeaderMap) -> Failure {
     }
 }
 
-async fn read_json(mut opened: Opened, expected: &Expected) -> Result<Answer, Failed> {
+async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResponse, Failed> {
     let mut body = Vec::new();
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
@@ -184,7 +184,7 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<Answer, Fa
         Ok(ServerMessage::Response { id, outcome })
             if id == Some(&*expected.id) || (id.is_none() && outcome.is_err()) =>
         {
-            Ok(Answer::Response { status: opened.status, outcome: response::outcome(outcome), session })
+            Ok(ServerResponse::Rpc { status: opened.status, outcome: response::outcome(outcome), session })
         }
         Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
         _ if opened.status >= 300 => Ok(not_rpc(opened.status)),
@@ -193,7 +193,7 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<Answer, Fa
     }
 }
 
-async fn read_stream(opened: Opened, expected: &Expected, receiver: &dyn Receiver) -> Result<Answer, Failed> {
+async fn read_stream(opened: Opened, expected: &Expected, receiver: &dyn Receiver) -> Result<ServerResponse, Failed> {
     let mut stream = EventStream::new(opened);
     let answer = read_events(&mut stream, expected, receiver).await;
     if expected.era == Era::Legacy && answer.as_ref().is_err_and(Failed::is_interruption) {
@@ -218,7 +218,7 @@ pub(in crate::client) async fn read_events(
     stream: &mut EventStream,
     expected: &Expected,
     receiver: &dyn Receiver,
-) -> Result<Answer, Failed> {
+) -> Result<ServerResponse, Failed> {
     let EventStream { opened, reader, bytes, events } = stream;
     let session = opened.headers.get(headers::SESSION).cloned();
     while let Some(chunk) = opened.body.next().await {
@@ -233,7 +233,9 @@ pub(in crate::client) async fn read_events(
             }
             match read_event(&event, expected, receiver)? {
                 Meaning::Nothing => {}
-                Meaning::Response(outcome) => return Ok(Answer::Response { status: opened.status, outcome, session }),
+                Meaning::Response(outcome) => {
+                    return Ok(ServerResponse::Rpc { status: opened.status, outcome, session });
+                }
                 Meaning::Request(request) => receiver.request(request).await?,
             }
         }

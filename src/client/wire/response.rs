@@ -17,11 +17,11 @@ const REVISION: usize = 32;
 
 /// The response to a request.
 #[derive(Debug)]
-pub(in crate::client) enum Answer {
+pub(in crate::client) enum ServerResponse {
     /// A JSON-RPC response.
-    Response {
+    Rpc {
         status: u16,
-        outcome: Outcome,
+        outcome: RpcResponse,
         /// The session that the response to `initialize` names.
         session: Option<HeaderValue>,
     },
@@ -29,7 +29,7 @@ pub(in crate::client) enum Answer {
     Http { status: u16, failed: Failed },
 }
 
-pub(in crate::client) type Outcome = Result<RpcResult, RpcError>;
+pub(in crate::client) type RpcResponse = Result<RpcResult, RpcError>;
 
 /// A JSON-RPC result of a server.
 #[derive(Debug)]
@@ -49,14 +49,14 @@ pub(in crate::client) struct RpcError {
 
 /// The result of one request, which may be a question.
 #[derive(Deserialize, Serialize)]
-pub(in crate::client) struct Reply {
+pub(in crate::client) struct RoundResult {
     /// Whether the server asks for input.
     pub asks: bool,
     pub result: Box<RawValue>,
 }
 
 /// Reads the outcome in a response.
-pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> Outcome {
+pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> RpcResponse {
     match outcome {
         // The text was parsed, so a copy of it exists.
         Ok(result) => Ok(RpcResult { kind: result.string("resultType"), json: result.to_raw().unwrap_or_default() }),
@@ -66,11 +66,11 @@ pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) ->
     }
 }
 
-impl Answer {
+impl ServerResponse {
     /// Returns the revisions that an error names.
     pub(in crate::client) fn supported(&self) -> Vec<String> {
         let mut names = Vec::new();
-        if let Self::Response { outcome: Err(RpcError { data: Some(data), .. }), .. } = self
+        if let Self::Rpc { outcome: Err(RpcError { data: Some(data), .. }), .. } = self
             && let Ok(document) = Document::parse(data.get().as_bytes(), JsonLimits::MOST)
             && let Some(supported) = document.root().get("supported")
         {
@@ -87,8 +87,8 @@ impl Answer {
     /// The response is an error.
     pub(in crate::client) fn into_result(self) -> Result<RpcResult, Failed> {
         match self {
-            Self::Response { outcome: Ok(result), .. } => Ok(result),
-            Self::Response { outcome: Err(error), .. } => Err(of_rpc_error(error).into()),
+            Self::Rpc { outcome: Ok(result), .. } => Ok(result),
+            Self::Rpc { outcome: Err(error), .. } => Err(of_rpc_error(error).into()),
             Self::Http { failed, .. } => Err(failed),
         }
     }
@@ -97,14 +97,14 @@ impl Answer {
     ///
     /// # Errors
     /// The response is an error, or its `resultType` is unknown.
-    pub(in crate::client) fn into_reply(self) -> Result<Reply, Failed> {
+    pub(in crate::client) fn into_round_result(self) -> Result<RoundResult, Failed> {
         let RpcResult { kind, json } = self.into_result()?;
         let asks = match kind.as_deref() {
             None | Some("complete") => false,
             Some("input_required") => true,
             Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
         };
-        Ok(Reply { asks, result: json })
+        Ok(RoundResult { asks, result: json })
     }
 }
 

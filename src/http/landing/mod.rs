@@ -32,7 +32,7 @@ use crate::config::SecureUrl;
 use crate::host::Request;
 use crate::protocol::description::Implementation;
 use crate::protocol::revision::Revision;
-use crate::text::Text;
+use crate::text::{Text, escaped};
 
 const DOCUMENT: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -46,7 +46,7 @@ const SCRIPT: &str = concat!(
 
 /// The search box of a page. The default adds nothing to the page.
 ///
-/// Only `new` refers to the style and the script, so the module of a program that does not call
+/// Only `new` refers to the style and the script, so the wasm module of a program that does not call
 /// [`Endpoint::page_search`](crate::Endpoint::page_search) does not contain them.
 #[derive(Default)]
 pub(super) struct SearchBox {
@@ -137,7 +137,10 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>, search
         "search style" => search.style.into(),
         "script" => SCRIPT.into(),
         "search script" => search.script.into(),
-        _ => escaped(values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)),
+        // An apostrophe would end an attribute in single quotes.
+        _ => escaped(values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text))
+            .replace('\'', "&#39;")
+            .into(),
     })
 }
 
@@ -151,23 +154,4 @@ fn fill<'v>(template: &str, value: impl Fn(&str) -> Cow<'v, str>) -> String {
         filled.push_str(after);
     }
     filled
-}
-
-/// Escapes a text for HTML, including quoted attributes.
-fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
-        return text.into();
-    }
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped.into()
 }

@@ -14,7 +14,7 @@ const ITEMS_PER_LINE: usize = 8;
 /// A block of a document.
 #[derive(Debug)]
 pub(crate) struct Block {
-    pub(crate) kind: Kind,
+    pub(crate) kind: BlockKind,
     /// The text from the first line of the block to the end of its last line, without the line break.
     pub(crate) range: Range<usize>,
     /// Whether the block belongs to the block before it: both are parts of one list, or the block before ends with a colon.
@@ -23,7 +23,7 @@ pub(crate) struct Block {
 
 /// The kind of a block.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     Heading {
         level: u8,
         title: String,
@@ -79,7 +79,7 @@ pub(super) fn paragraphs(text: &str, from: usize) -> Vec<Block> {
         match blocks.last_mut() {
             _ if is_blank => {}
             Some(block) if !is_after_blank => block.range.end = line.end(),
-            _ => blocks.push(Block { kind: Kind::Text, range: line.start..line.end(), is_joined: false }),
+            _ => blocks.push(Block { kind: BlockKind::Text, range: line.start..line.end(), is_joined: false }),
         }
         is_after_blank = is_blank;
     }
@@ -115,16 +115,16 @@ impl<'t> Scanner<'t> {
         let Some(Block { kind, range, .. }) = &mut self.open else { return false };
         let is_last = match kind {
             // The end of a list item ends its code.
-            Kind::Fence(fence) if line.indent < fence.container => {
+            BlockKind::Fence(fence) if line.indent < fence.container => {
                 self.close();
                 return false;
             }
-            Kind::Fence(fence) => {
+            BlockKind::Fence(fence) => {
                 let is_near = line.indent < fence.container.saturating_add(CODE_INDENT);
                 fence.is_closed = is_near && line::closes(line.content, fence.marker, fence.length);
                 fence.is_closed
             }
-            Kind::Raw(end) => line::ends_raw(line.content, end),
+            BlockKind::Raw(end) => line::ends_raw(line.content, end),
             _ => return false,
         };
         range.end = line.end();
@@ -151,7 +151,7 @@ impl<'t> Scanner<'t> {
         };
         if !begins
             && self.last.is_some()
-            && self.extend(line, |kind| matches!(kind, Kind::Text | Kind::Quote | Kind::Table))
+            && self.extend(line, |kind| matches!(kind, BlockKind::Text | BlockKind::Quote | BlockKind::Table))
         {
             return;
         }
@@ -161,7 +161,7 @@ impl<'t> Scanner<'t> {
         match start {
             Some(Start::Heading { level, title }) if !is_in_item => {
                 self.close();
-                let kind = Kind::Heading { level, title: title.to_owned() };
+                let kind = BlockKind::Heading { level, title: title.to_owned() };
                 self.begin(kind, line, false);
                 self.close();
             }
@@ -169,38 +169,39 @@ impl<'t> Scanner<'t> {
                 self.begin_fence(line, marker, length, line.at, line.indent, container);
             }
             Some(Start::Raw { end }) => {
-                self.begin(Kind::Raw(end), line, is_in_item);
+                self.begin(BlockKind::Raw(end), line, is_in_item);
                 if end.is_empty() {
                     self.close();
                 }
             }
-            Some(Start::Quote) if self.last.is_some() && self.extend(line, |kind| matches!(kind, Kind::Quote)) => {}
-            Some(Start::Quote) => self.begin(Kind::Quote, line, is_in_item),
+            Some(Start::Quote) if self.last.is_some() && self.extend(line, |kind| matches!(kind, BlockKind::Quote)) => {
+            }
+            Some(Start::Quote) => self.begin(BlockKind::Quote, line, is_in_item),
             Some(Start::Break) if !is_in_item => {
-                self.begin(Kind::Text, line, false);
+                self.begin(BlockKind::Text, line, false);
                 self.close();
             }
             Some(Start::Item { width, .. }) => self.begin_item(line, width, is_in_list, is_in_item),
             None if is_indented => {
-                if !self.extend(line, |kind| matches!(kind, Kind::Code)) {
-                    self.begin(Kind::Code, line, is_in_item);
+                if !self.extend(line, |kind| matches!(kind, BlockKind::Code)) {
+                    self.begin(BlockKind::Code, line, is_in_item);
                 }
             }
             // Within a list item, headings and thematic breaks are text too.
-            _ if is_in_item && self.extend(line, |kind| matches!(kind, Kind::Text)) => {}
-            _ => self.begin(Kind::Text, line, is_in_item),
+            _ if is_in_item && self.extend(line, |kind| matches!(kind, BlockKind::Text)) => {}
+            _ => self.begin(BlockKind::Text, line, is_in_item),
         }
     }
 
     /// Handles the underline of a setext heading, and the delimiter row of a table. Both give the line before another meaning.
     fn continues_heading_or_table(&mut self, line: Line<'t>) -> bool {
-        let (Some(Block { kind: kind @ Kind::Text, range, .. }), Some(last)) = (&mut self.open, self.last) else {
+        let (Some(Block { kind: kind @ BlockKind::Text, range, .. }), Some(last)) = (&mut self.open, self.last) else {
             return false;
         };
         if let Some(level) = line::underline(line.content) {
             let title = self.text.get(range.clone()).filter(|title| title.len() <= RAG_HEADING_BYTES);
             let Some(title) = title else { return false };
-            *kind = Kind::Heading { level, title: title.split_whitespace().collect::<Vec<_>>().join(" ") };
+            *kind = BlockKind::Heading { level, title: title.split_whitespace().collect::<Vec<_>>().join(" ") };
             range.end = line.end();
             self.close();
             return true;
@@ -210,33 +211,33 @@ impl<'t> Scanner<'t> {
         }
         // The line before is the header row. The lines before it are a paragraph.
         if range.start == last.start {
-            *kind = Kind::Table;
+            *kind = BlockKind::Table;
         } else {
             let paragraph = self.text.get(range.start..last.start).unwrap_or_default().trim_end();
             range.end = range.start.saturating_add(paragraph.len());
-            self.begin(Kind::Table, last, false);
+            self.begin(BlockKind::Table, last, false);
         }
         self.extend(line, |_| true)
     }
 
     /// Adds the line to the open block if its kind is accepted.
-    fn extend(&mut self, line: Line<'t>, accepts: impl FnOnce(&Kind) -> bool) -> bool {
+    fn extend(&mut self, line: Line<'t>, accepts: impl FnOnce(&BlockKind) -> bool) -> bool {
         let Some(block) = self.open.as_mut().filter(|block| accepts(&block.kind)) else { return false };
         block.range.end = line.end();
         true
     }
 
     /// Closes the open block, and begins another with the line.
-    fn begin(&mut self, kind: Kind, line: Line<'t>, is_joined: bool) {
+    fn begin(&mut self, kind: BlockKind, line: Line<'t>, is_joined: bool) {
         self.close();
-        let is_plain = matches!(kind, Kind::Text | Kind::Heading { .. });
+        let is_plain = matches!(kind, BlockKind::Text | BlockKind::Heading { .. });
         let is_joined = is_joined || !is_plain && self.is_announced();
         self.open = Some(Block { kind, range: line.start..line.end(), is_joined });
     }
 
     fn begin_fence(&mut self, line: Line<'t>, marker: char, length: usize, at: usize, indent: usize, container: usize) {
         let fence = Fence { marker, length, indent, opener: at..line.end(), container, is_closed: false };
-        self.begin(Kind::Fence(fence), line, container > 0);
+        self.begin(BlockKind::Fence(fence), line, container > 0);
     }
 
     /// Begins a list item whose content is `width` columns after the line's indentation, and the items within it on the same line.
@@ -258,18 +259,18 @@ impl<'t> Scanner<'t> {
                 let at = line.end().saturating_sub(content.len());
                 self.begin_fence(line, marker, length, at, column, column);
             }
-            _ if is_nested && self.extend(line, |kind| matches!(kind, Kind::Text)) => {}
+            _ if is_nested && self.extend(line, |kind| matches!(kind, BlockKind::Text)) => {}
             _ => {
                 self.close();
                 let is_joined = is_in_list || self.is_announced();
-                self.begin(Kind::Text, line, is_joined);
+                self.begin(BlockKind::Text, line, is_joined);
             }
         }
     }
 
     /// Returns whether the last block ends with a colon.
     fn is_announced(&self) -> bool {
-        let last = self.blocks.last().filter(|block| matches!(block.kind, Kind::Text));
+        let last = self.blocks.last().filter(|block| matches!(block.kind, BlockKind::Text));
         last.and_then(|block| self.text.get(block.range.clone())).is_some_and(|text| text.ends_with(':'))
     }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::blocks::{Block, Kind};
+use super::blocks::{Block, BlockKind};
 use super::chunk::Chunk;
 use super::options::ChunkOptions;
 use super::split::{UNITS, Unit, line_length, sentence_length};
@@ -18,7 +18,7 @@ pub(super) fn pack(text: &str, blocks: Vec<Block>, options: &ChunkOptions) -> Ve
         Packer { text, options, chunks: Vec::new(), path: Vec::new(), open: None, plain_from: 0, frame: None };
     let mut rest = blocks.as_slice();
     while let Some((first, after)) = rest.split_first() {
-        if let Kind::Heading { level, title } = &first.kind {
+        if let BlockKind::Heading { level, title } = &first.kind {
             packer.heading(*level, title, first.range.end);
             rest = after;
             continue;
@@ -85,7 +85,7 @@ impl Packer<'_> {
         }
         for block in group {
             let is_added = self.add(block.range.clone());
-            if !matches!(block.kind, Kind::Text) {
+            if !matches!(block.kind, BlockKind::Text) {
                 self.plain_from = block.range.end;
             }
             if !is_added {
@@ -165,7 +165,7 @@ impl Packer<'_> {
         let most = self.options.size / 2;
         let line_end = |from: usize| from.saturating_add(line_length(self.slice(from..end)));
         let (head, last, before, after) = match &block.kind {
-            Kind::Fence(fence) if fence.frame_length() <= most => {
+            BlockKind::Fence(fence) if fence.frame_length() <= most => {
                 let head = line_end(start);
                 let last_line = self.slice(head..end).rfind(['\n', '\r']).map_or(0, |at| at.saturating_add(1));
                 let last = if fence.is_closed { head.saturating_add(last_line) } else { end };
@@ -173,7 +173,7 @@ impl Packer<'_> {
                 let closing = fence.marker.to_string().repeat(fence.length);
                 (head, last, format!("{indent}{}\n", self.slice(fence.opener.clone())), format!("\n{indent}{closing}"))
             }
-            Kind::Table => {
+            BlockKind::Table => {
                 let head = line_end(line_end(start));
                 if head.saturating_sub(start) > most {
                     return (None, end);

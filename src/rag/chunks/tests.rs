@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::blocks::{Kind, blocks};
+use super::blocks::{BlockKind, blocks};
 use super::front_matter::body;
 use super::{Chunk, ChunkOptions, chunks, front_matter};
 use crate::limits::RAG_HEADING_BYTES;
@@ -25,14 +25,14 @@ fn cut(text: &str, size: usize) -> Vec<String> {
 
 /// Returns the kinds and texts of the blocks of `text`.
 fn kinds(text: &str) -> Vec<(&'static str, &str)> {
-    let kind = |kind: &Kind| match kind {
-        Kind::Heading { .. } => "heading",
-        Kind::Text => "text",
-        Kind::Quote => "quote",
-        Kind::Table => "table",
-        Kind::Code => "code",
-        Kind::Fence(_) => "fence",
-        Kind::Raw(_) => "raw",
+    let kind = |kind: &BlockKind| match kind {
+        BlockKind::Heading { .. } => "heading",
+        BlockKind::Text => "text",
+        BlockKind::Quote => "quote",
+        BlockKind::Table => "table",
+        BlockKind::Code => "code",
+        BlockKind::Fence(_) => "fence",
+        BlockKind::Raw(_) => "raw",
     };
     blocks(text, body(text)).into_iter().map(|block| (kind(&block.kind), &text[block.range])).collect()
 }
@@ -290,7 +290,7 @@ fn check(text: &str, options: &ChunkOptions) -> Vec<Chunk> {
     let start = if options.is_plain_text { super::byte_order_mark(text) } else { body(text) };
     is_covered[..start].fill(true);
     if !options.is_plain_text {
-        for block in blocks(text, start).iter().filter(|block| matches!(block.kind, Kind::Heading { .. })) {
+        for block in blocks(text, start).iter().filter(|block| matches!(block.kind, BlockKind::Heading { .. })) {
             assert!(!is_covered[block.range.clone()].contains(&true), "a heading is not in a chunk");
             is_covered[block.range.clone()].fill(true);
         }

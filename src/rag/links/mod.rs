@@ -14,7 +14,7 @@ pub(super) mod path;
 #[allow(clippy::arithmetic_side_effects, clippy::string_slice)]
 mod tests;
 
-use super::chunks::blocks::{Kind, blocks};
+use super::chunks::blocks::{BlockKind, blocks};
 use super::chunks::front_matter::body;
 use crate::limits::RAG_LINKS;
 use destination::Definitions;
@@ -50,6 +50,6 @@ pub fn links(text: &str) -> Vec<String> {
     targets
 }
 
-const fn is_prose(kind: &Kind) -> bool {
-    matches!(kind, Kind::Heading { .. } | Kind::Text | Kind::Quote | Kind::Table)
+const fn is_prose(kind: &BlockKind) -> bool {
+    matches!(kind, BlockKind::Heading { .. } | BlockKind::Text | BlockKind::Quote | BlockKind::Table)
 }

@@ -16,7 +16,7 @@ const HOPS: usize = 2;
 type Position = (String, String, usize);
 
 /// The passages that were found, and those around them, in the order of each document.
-type Parts = BTreeMap<Position, Part>;
+type ByPosition = BTreeMap<Position, Part>;
 
 struct Part {
     text: String,
@@ -45,7 +45,7 @@ pub(super) async fn add(
     }
     let missing: Vec<_> = known.into_iter().filter(|id| !found(id)).collect();
     let part = |passage: &Passage| (position(passage), Part { text: passage.text.clone(), owner: None });
-    let mut parts = Parts::new();
+    let mut parts = ByPosition::new();
     if !missing.is_empty() {
         parts.extend(store.passages(space, &missing, filter).await?.iter().map(part));
     }
@@ -54,7 +54,7 @@ pub(super) async fn add(
 }
 
 /// Joins passages with their neighbours. A passage that is a neighbour of a better one becomes a part of it.
-fn merged(passages: Vec<RetrievedPassage>, mut parts: Parts, neighbours: usize) -> Vec<RetrievedPassage> {
+fn merged(passages: Vec<RetrievedPassage>, mut parts: ByPosition, neighbours: usize) -> Vec<RetrievedPassage> {
     let mut kept: Vec<RetrievedPassage> = Vec::new();
     for found in passages {
         let own = position(&found.passage);
@@ -86,7 +86,7 @@ fn merged(passages: Vec<RetrievedPassage>, mut parts: Parts, neighbours: usize) 
 }
 
 /// Returns the positions before and after a position in its section, the nearest first.
-fn around(own: &Position, parts: &Parts, neighbours: usize) -> [Vec<Position>; 2] {
+fn around(own: &Position, parts: &ByPosition, neighbours: usize) -> [Vec<Position>; 2] {
     let (document, heading, ordinal) = own;
     let side = |at: fn(usize, usize) -> Option<usize>| {
         (1..=neighbours)

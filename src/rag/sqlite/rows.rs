@@ -135,7 +135,7 @@ pub(super) fn found(rows: Option<Vec<String>>) -> Result<(Statistics, Vec<Passag
 
 /// Reads rows that are passages.
 pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreError> {
-    // Reading the metadata as a `Map` would add the parser of serde_json to the module.
+    // Reading the metadata as a `Map` would add the parser of serde_json to the wasm module.
     type Row = (PassageId, String, usize, String, String, Box<RawValue>);
     let passage = |(id, document, ordinal, heading, text, metadata): Row| {
         let metadata = edge_json::Document::parse(metadata.get().as_bytes(), JsonLimits::MOST).ok()?.root().to_map()?;

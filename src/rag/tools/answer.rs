@@ -33,7 +33,7 @@ pub(super) struct Contents<'t> {
 // The structured content of a result. This is not a doc comment, because schemars would publish it in the schema.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer {
+pub(super) struct SearchResult {
     /// The passages as text, numbered and delimited
     relevant_context: String,
     /// The passages, best first. Empty if no passage was found
@@ -99,7 +99,7 @@ pub(super) fn answer(retrieved: Retrieved, contents: &Contents<'_>, cx: &Context
         content.extend(links(&shown));
         sources.extend(shown.into_iter().map(Source::from));
     }
-    (Json(Answer { relevant_context, sources, retrieval: mode.name(), note }), content).into_tool_result()
+    (Json(SearchResult { relevant_context, sources, retrieval: mode.name(), note }), content).into_tool_result()
 }
 
 /// Returns a link to each document with a URI.

@@ -101,9 +101,9 @@ impl Search {
         let (mut states, mut before) = (vec![nfa.start()], Before::Start);
         for class in text.chars().map(|character| Some(nfa.class_of(character))).chain([None]) {
             match scratch.advance(nfa, &states, before, class, steps) {
-                Outcome::Found => return true,
-                Outcome::Lost => return false,
-                Outcome::Next => mem::swap(&mut states, &mut scratch.next),
+                Transition::Found => return true,
+                Transition::Lost => return false,
+                Transition::Next => mem::swap(&mut states, &mut scratch.next),
             }
             before = Before::after(nfa, class);
         }
@@ -184,9 +184,9 @@ impl Search {
         let Some((before, states)) = self.keys.get(index) else { return LOST };
         let mut is_emptied = false;
         let target = match scratch.advance(nfa, states, *before, class, steps) {
-            Outcome::Found => FOUND,
-            Outcome::Lost => LOST,
-            Outcome::Next => {
+            Transition::Found => FOUND,
+            Transition::Lost => LOST,
+            Transition::Next => {
                 if self.bytes > PATTERN_CACHE {
                     self.keys.clear();
                     self.by_key.clear();
@@ -238,7 +238,7 @@ struct Scratch {
 }
 
 /// The result of a transition.
-enum Outcome {
+enum Transition {
     /// The pattern matches.
     Found,
     /// The pattern cannot match.
@@ -265,7 +265,7 @@ impl Scratch {
         before: Before,
         class: Option<usize>,
         steps: &mut Steps,
-    ) -> Outcome {
+    ) -> Transition {
         // The counter wraps after 2^32 transitions. A check has fewer steps.
         self.transition = self.transition.wrapping_add(1);
         self.next.clear();
@@ -276,10 +276,10 @@ impl Scratch {
                 continue;
             }
             if !steps.take(VISITED) {
-                return Outcome::Lost;
+                return Transition::Lost;
             }
             match nfa.state(id) {
-                State::Found => return Outcome::Found,
+                State::Found => return Transition::Found,
                 State::Split(one, other) => self.open.extend([one, other]),
                 State::If(assertion, next) => {
                     if holds(assertion, before, nfa, class) {
@@ -298,10 +298,10 @@ impl Scratch {
             self.next.push(nfa.start());
         }
         if self.next.is_empty() {
-            return Outcome::Lost;
+            return Transition::Lost;
         }
         self.next = sorted(mem::take(&mut self.next));
-        Outcome::Next
+        Transition::Next
     }
 }
 

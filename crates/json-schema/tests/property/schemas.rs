@@ -83,14 +83,14 @@ struct Maker<'r> {
     refers: bool,
 }
 
-type Members = Vec<(String, Value)>;
+type Properties = Vec<(String, Value)>;
 
 impl Maker<'_> {
     fn schema(&mut self, place: Place) -> Value {
         if self.random.once_in(12) {
             return Value::Bool(!self.random.once_in(3));
         }
-        let mut members = Members::new();
+        let mut members = Properties::new();
         let groups = if self.random.once_in(3) { 2 } else { 1 };
         for _ in 0..groups {
             self.group(place, &mut members);
@@ -121,13 +121,13 @@ impl Maker<'_> {
     }
 
     /// Adds a group of related keywords.
-    fn group(&mut self, place: Place, members: &mut Members) {
+    fn group(&mut self, place: Place, members: &mut Properties) {
         let is_deepest = place.depth == 0;
-        let (kind, own): (&[&str], Members) = match self.random.below(if is_deepest { 6 } else { 16 }) {
+        let (kind, own): (&[&str], Properties) = match self.random.below(if is_deepest { 6 } else { 16 }) {
             0 => (&[], self.choice()),
             1 => (&["number", "integer"], self.number_keywords()),
             2 => (&["string"], self.string_keywords()),
-            3 => (&TYPES, Members::new()),
+            3 => (&TYPES, Properties::new()),
             4 | 5 => (&[], self.reference(place)),
             6..=8 => (&["array"], self.array_keywords(place)),
             9..=12 => (&["object"], self.object_keywords(place)),
@@ -146,7 +146,7 @@ impl Maker<'_> {
     }
 
     /// Adds a keyword that does not affect the verdict.
-    fn annotation(&mut self, members: &mut Members) {
+    fn annotation(&mut self, members: &mut Properties) {
         let (name, value) = match self.random.below(8) {
             0 => ("title", json!("A title")),
             1 => ("default", json!({ "type": "string" })),
@@ -163,14 +163,14 @@ impl Maker<'_> {
     }
 
     /// Adds a keyword with a probability of one in `times`.
-    fn maybe(&mut self, times: usize, name: &str, make: impl FnOnce(&mut Self) -> Value, members: &mut Members) {
+    fn maybe(&mut self, times: usize, name: &str, make: impl FnOnce(&mut Self) -> Value, members: &mut Properties) {
         if self.random.once_in(times) {
             let value = make(self);
             members.push((name.to_owned(), value));
         }
     }
 
-    fn choice(&mut self) -> Members {
+    fn choice(&mut self) -> Properties {
         let numbers = self.numbers;
         let (name, value) = if self.random.once_in(2) {
             let count = self.random.below(3).saturating_add(1);
@@ -182,8 +182,8 @@ impl Maker<'_> {
         vec![(name.to_owned(), value)]
     }
 
-    fn number_keywords(&mut self) -> Members {
-        let (mut members, numbers) = (Members::new(), self.numbers);
+    fn number_keywords(&mut self) -> Properties {
+        let (mut members, numbers) = (Properties::new(), self.numbers);
         for name in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] {
             self.maybe(3, name, |maker| values::number(maker.random, numbers), &mut members);
         }
@@ -195,8 +195,8 @@ impl Maker<'_> {
         members
     }
 
-    fn string_keywords(&mut self) -> Members {
-        let mut members = Members::new();
+    fn string_keywords(&mut self) -> Properties {
+        let mut members = Properties::new();
         self.maybe(2, "minLength", |maker| maker.size(3), &mut members);
         self.maybe(2, "maxLength", |maker| maker.size(4), &mut members);
         self.maybe(2, "pattern", |maker| maker.pattern().into(), &mut members);
@@ -213,7 +213,7 @@ impl Maker<'_> {
         PATTERNS[self.random.below(PATTERNS.len())].0
     }
 
-    fn reference(&mut self, place: Place) -> Members {
+    fn reference(&mut self, place: Place) -> Properties {
         let open = if place.is_inside { 0 } else { place.first };
         let count = DEFINITIONS.len().saturating_sub(open);
         let whole = usize::from(place.is_inside);
@@ -231,8 +231,8 @@ impl Maker<'_> {
         (0..count).map(|_| self.schema(place)).collect()
     }
 
-    fn array_keywords(&mut self, place: Place) -> Members {
-        let (mut members, inside) = (Members::new(), place.inside());
+    fn array_keywords(&mut self, place: Place) -> Properties {
+        let (mut members, inside) = (Properties::new(), place.inside());
         self.maybe(3, "prefixItems", |maker| maker.list(inside), &mut members);
         self.maybe(2, "items", |maker| maker.schema(inside), &mut members);
         self.maybe(5, "minItems", |maker| maker.size(2), &mut members);
@@ -264,8 +264,8 @@ impl Maker<'_> {
         Value::Object((0..count).map(|_| (self.name(), self.schema(place))).collect())
     }
 
-    fn object_keywords(&mut self, place: Place) -> Members {
-        let (mut members, inside) = (Members::new(), place.inside());
+    fn object_keywords(&mut self, place: Place) -> Properties {
+        let (mut members, inside) = (Properties::new(), place.inside());
         let by_pattern = |maker: &mut Self| {
             let pattern = maker.pattern().to_owned();
             Value::Object([(pattern, maker.schema(inside))].into_iter().collect())
@@ -286,9 +286,9 @@ impl Maker<'_> {
         members
     }
 
-    fn combination(&mut self, place: Place) -> Members {
+    fn combination(&mut self, place: Place) -> Properties {
         let beside = place.beside();
-        let mut members = Members::new();
+        let mut members = Properties::new();
         match self.random.below(5) {
             0 => members.push(("allOf".to_owned(), self.list(beside))),
             1 => members.push(("anyOf".to_owned(), self.list(beside))),

@@ -1,7 +1,7 @@
 //! The examples of RFC 6570 with string values and of levels 1 to 3 (§1.2 and §3.2.2 to §3.2.9), expanded and matched. Each template
 //! has the prefix `x:`, because templates in this library begin with a scheme.
 
-use Outcome::{Ambiguous, Both, Rejected, Repeated};
+use Relation::{Ambiguous, Both, Rejected, Repeated};
 use edge_uri_template::{InvalidVariable, UriTemplate, UriTemplateError};
 
 use crate::variables;
@@ -21,7 +21,7 @@ const VALUES: [(&str, &str); 11] = [
     ("empty", ""),
 ];
 
-enum Outcome {
+enum Relation {
     /// The variables expand to the expansion, and the expansion matches with these variables.
     Both,
     /// A value of this variable can contain the part after it, so the expansion does not determine its end.
@@ -32,12 +32,12 @@ enum Outcome {
     Rejected(&'static str, InvalidVariable),
 }
 
-const EMPTY: Outcome = Rejected("empty", InvalidVariable::Empty);
-const UNDEFINED: Outcome = Rejected("undef", InvalidVariable::Missing);
+const EMPTY: Relation = Rejected("empty", InvalidVariable::Empty);
+const UNDEFINED: Relation = Rejected("undef", InvalidVariable::Missing);
 
-const LEVEL_1: &[(&str, &str, Outcome)] = &[("{var}", "value", Both), ("{hello}", "Hello%20World%21", Both)];
+const LEVEL_1: &[(&str, &str, Relation)] = &[("{var}", "value", Both), ("{hello}", "Hello%20World%21", Both)];
 
-const LEVEL_2: &[(&str, &str, Outcome)] = &[
+const LEVEL_2: &[(&str, &str, Relation)] = &[
     ("{+var}", "value", Both),
     ("{+hello}", "Hello%20World!", Both),
     ("{+path}/here", "/foo/bar/here", Both),
@@ -46,7 +46,7 @@ const LEVEL_2: &[(&str, &str, Outcome)] = &[
     ("X{#hello}", "X#Hello%20World!", Both),
 ];
 
-const LEVEL_3: &[(&str, &str, Outcome)] = &[
+const LEVEL_3: &[(&str, &str, Relation)] = &[
     ("map?{x,y}", "map?1024,768", Both),
     ("{x,hello,y}", "1024,Hello%20World%21,768", Both),
     ("{+x,hello,y}", "1024,Hello%20World!,768", Ambiguous("x")),
@@ -65,7 +65,7 @@ const LEVEL_3: &[(&str, &str, Outcome)] = &[
     ("{&x,y,empty}", "&x=1024&y=768&empty=", Both),
 ];
 
-const SIMPLE: &[(&str, &str, Outcome)] = &[
+const SIMPLE: &[(&str, &str, Relation)] = &[
     ("{var}", "value", Both),
     ("{hello}", "Hello%20World%21", Both),
     ("{half}", "50%25", Both),
@@ -78,7 +78,7 @@ const SIMPLE: &[(&str, &str, Outcome)] = &[
     ("?{undef,y}", "?768", UNDEFINED),
 ];
 
-const RESERVED: &[(&str, &str, Outcome)] = &[
+const RESERVED: &[(&str, &str, Relation)] = &[
     ("{+var}", "value", Both),
     ("{+hello}", "Hello%20World!", Both),
     ("{+half}", "50%25", Both),
@@ -93,7 +93,7 @@ const RESERVED: &[(&str, &str, Outcome)] = &[
     ("{+path,x}/here", "/foo/bar,1024/here", Ambiguous("path")),
 ];
 
-const FRAGMENT: &[(&str, &str, Outcome)] = &[
+const FRAGMENT: &[(&str, &str, Relation)] = &[
     ("{#var}", "#value", Both),
     ("{#hello}", "#Hello%20World!", Both),
     ("{#half}", "#50%25", Both),
@@ -103,7 +103,7 @@ const FRAGMENT: &[(&str, &str, Outcome)] = &[
     ("{#path,x}/here", "#/foo/bar,1024/here", Ambiguous("path")),
 ];
 
-const LABEL: &[(&str, &str, Outcome)] = &[
+const LABEL: &[(&str, &str, Relation)] = &[
     ("{.who}", ".fred", Both),
     // The template is also ambiguous, but repeated names are reported first.
     ("{.who,who}", ".fred.fred", Repeated("who")),
@@ -113,7 +113,7 @@ const LABEL: &[(&str, &str, Outcome)] = &[
     ("X{.undef}", "X", UNDEFINED),
 ];
 
-const PATH_SEGMENT: &[(&str, &str, Outcome)] = &[
+const PATH_SEGMENT: &[(&str, &str, Relation)] = &[
     ("{/who}", "/fred", Both),
     ("{/who,who}", "/fred/fred", Repeated("who")),
     ("{/half,who}", "/50%25/fred", Both),
@@ -124,7 +124,7 @@ const PATH_SEGMENT: &[(&str, &str, Outcome)] = &[
     ("{/var,x}/here", "/value/1024/here", Both),
 ];
 
-const PATH_PARAMETER: &[(&str, &str, Outcome)] = &[
+const PATH_PARAMETER: &[(&str, &str, Relation)] = &[
     ("{;who}", ";who=fred", Both),
     ("{;half}", ";half=50%25", Both),
     ("{;empty}", ";empty", Both),
@@ -135,7 +135,7 @@ const PATH_PARAMETER: &[(&str, &str, Outcome)] = &[
     ("{;x,y,undef}", ";x=1024;y=768", Both),
 ];
 
-const QUERY: &[(&str, &str, Outcome)] = &[
+const QUERY: &[(&str, &str, Relation)] = &[
     ("{?who}", "?who=fred", Both),
     ("{?half}", "?half=50%25", Both),
     ("{?x,y}", "?x=1024&y=768", Both),
@@ -143,7 +143,7 @@ const QUERY: &[(&str, &str, Outcome)] = &[
     ("{?x,y,undef}", "?x=1024&y=768", Both),
 ];
 
-const CONTINUATION: &[(&str, &str, Outcome)] = &[
+const CONTINUATION: &[(&str, &str, Relation)] = &[
     ("{&who}", "&who=fred", Both),
     ("{&half}", "&half=50%25", Both),
     ("?fixed=yes{&x}", "?fixed=yes&x=1024", Both),
@@ -151,7 +151,7 @@ const CONTINUATION: &[(&str, &str, Outcome)] = &[
     ("{&x,y,undef}", "&x=1024&y=768", Both),
 ];
 
-fn check(examples: &[(&str, &str, Outcome)]) {
+fn check(examples: &[(&str, &str, Relation)]) {
     for (template, expansion, outcome) in examples {
         let (template, expansion) = (format!("x:{template}"), format!("x:{expansion}"));
         let parsed = UriTemplate::parse(&template);

@@ -10,14 +10,14 @@ use super::list::ListKind;
 use crate::protocol::revision::Revision;
 
 /// The cached lists of one server: at most one for each kind and revision.
-pub(crate) struct KeptLists {
+pub(crate) struct CachedLists {
     /// The kinds of lists that do not depend on the caller.
     kinds: Vec<ListKind>,
     lists: RefCell<Vec<(ListKind, Revision, Rc<str>)>>,
 }
 
-impl KeptLists {
-    /// Creates an empty store for lists of these kinds, which do not depend on the caller.
+impl CachedLists {
+    /// Creates an empty cache for lists of these kinds, which do not depend on the caller.
     pub(super) fn new(kinds: Vec<ListKind>) -> Self {
         Self { kinds, lists: RefCell::default() }
     }
@@ -29,12 +29,12 @@ impl KeptLists {
     }
 
     /// Returns whether the list `kind` may be cached: it must not depend on the caller.
-    pub(crate) fn keeps(&self, kind: ListKind) -> bool {
+    pub(crate) fn may_cache(&self, kind: ListKind) -> bool {
         self.kinds.contains(&kind)
     }
 
     /// Caches the list `kind` for clients of `revision`.
-    pub(crate) fn keep(&self, kind: ListKind, revision: Revision, json: &str) {
+    pub(crate) fn insert(&self, kind: ListKind, revision: Revision, json: &str) {
         if self.get(kind, revision).is_none() {
             self.lists.borrow_mut().push((kind, revision, json.into()));
         }

@@ -7,11 +7,10 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::access::Access;
 use super::build_error::BuildError;
-use super::builder::Definitions;
 use super::cache::{CacheHint, Cacheable};
 use super::checked_tools;
 use super::completion::Completions;
-use super::list::ListKind;
+use super::definitions::Definitions;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
@@ -89,24 +88,6 @@ impl Definitions {
             check_item("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }
         Ok(())
-    }
-
-    /// Returns the lists that are the same for all callers and in all requests.
-    pub(super) fn general_lists(&self) -> Vec<ListKind> {
-        let mut lists = Vec::new();
-        // A page depends on its cursor, so pages are not cached. Sources can change.
-        if self.page_size.is_some() || self.has_sources() {
-            return lists;
-        }
-        let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
-        let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
-        // The list function of a template may return other resources each time, so the list of resources is not cached.
-        let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
-        add(ListKind::ResourceTemplates, templates_are_general);
-        add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
-        add(ListKind::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
-        add(ListKind::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
-        lists
     }
 
     /// Checks that the results that differ between callers do not have a public cache hint (2026-07-28,

@@ -1,0 +1,177 @@
+//! The definitions of a server, and the items among them.
+
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+
+use edge_uri_template::normalized;
+use futures::future::LocalBoxFuture;
+use serde_json::{Map, Value};
+
+use super::build_error::BuildError;
+use super::cache::{CacheHint, Cacheable};
+use super::hook::Hooks;
+use super::list::ListKind;
+use super::prompt::Prompt;
+use super::resource::{Resource, ResourceTemplate};
+use super::source::{Source, add_new};
+use super::tool::{Origin, Tool};
+use crate::call::context::Context;
+use crate::protocol::description::Implementation;
+use crate::protocol::log_level::LogLevel;
+use crate::registry::about::About;
+use crate::text::Text;
+
+/// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
+#[derive(Clone)]
+pub(crate) struct Definitions {
+    pub info: Implementation,
+    pub about: Option<Box<About>>,
+    pub instructions: Option<Text>,
+    pub tools: Vec<Rc<Tool>>,
+    pub resources: Vec<Rc<Resource>>,
+    pub templates: Vec<Rc<ResourceTemplate>>,
+    pub prompts: Vec<Rc<Prompt>>,
+    pub page_size: Option<NonZeroUsize>,
+    pub logging: Option<LogLevel>,
+    pub extensions: Map<String, Value>,
+    pub lists_all: bool,
+    /// The hooks of all tools.
+    pub hooks: Hooks,
+    /// Warnings about the definitions, for the log.
+    pub warnings: Vec<String>,
+    /// The check of the resources. Only `McpServerBuilder::resource` sets it, so the wasm module of a server without resources does not
+    /// contain the check. The same holds for the next two fields.
+    pub(super) resource_check: Option<Check>,
+    pub(super) template_check: Option<Check>,
+    pub(super) prompt_check: Option<Check>,
+    pub(super) cache: CacheHint,
+    pub(super) caches: Vec<(Cacheable, CacheHint)>,
+    pub sources: Option<Sources>,
+    /// The `_meta` of a list, if parts of a source failed.
+    pub found_meta: Option<Map<String, Value>>,
+}
+
+type Check = fn(&Definitions) -> Result<(), BuildError>;
+
+/// The sources of a server. Only `McpServerBuilder::source` creates this value, so the wasm module of a server without sources does not
+/// contain the functions that it points to.
+#[derive(Clone)]
+pub(crate) struct Sources {
+    /// All sources as one.
+    pub all: Rc<dyn Source>,
+    /// Returns the definitions with the items that the sources find for a list.
+    pub add_found: AddFound,
+}
+
+type AddFound = fn(Rc<dyn Source>, Rc<Definitions>, ListKind, Context) -> LocalBoxFuture<'static, Rc<Definitions>>;
+
+impl Definitions {
+    pub(super) fn new(info: Implementation) -> Self {
+        Self {
+            info,
+            about: None,
+            instructions: None,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            prompts: Vec::new(),
+            page_size: None,
+            logging: None,
+            extensions: Map::new(),
+            lists_all: false,
+            hooks: Hooks::default(),
+            warnings: Vec::new(),
+            resource_check: None,
+            template_check: None,
+            prompt_check: None,
+            cache: CacheHint::NONE,
+            caches: Vec::new(),
+            sources: None,
+            found_meta: None,
+        }
+    }
+
+    /// Returns the definitions with the items that the sources find for `list`, except for those whose names are in use.
+    ///
+    /// This is a copy, so the code that looks items up does not know sources, and costs nothing without them.
+    pub(super) async fn with_found(self: Rc<Self>, sources: Rc<dyn Source>, list: ListKind, cx: Context) -> Rc<Self> {
+        let found = sources.find(list, &cx).await;
+        let mut definitions = Self::clone(&self);
+        definitions.found_meta = found.meta();
+        add_new(&mut definitions.tools, found.tools, |tool| tool.metadata.name.to_string());
+        add_new(&mut definitions.resources, found.resources, |resource| resource.description.uri.to_string());
+        add_new(&mut definitions.templates, found.templates, |found| found.description.uri_template.to_string());
+        add_new(&mut definitions.prompts, found.prompts, |prompt| prompt.metadata.name.to_string());
+        Rc::new(definitions)
+    }
+
+    /// Returns whether there are sources. Their items are not known before a request asks for them.
+    pub(crate) fn has_sources(&self) -> bool {
+        self.sources.is_some()
+    }
+
+    pub(super) fn source(&self) -> Option<&dyn Source> {
+        self.sources.as_ref().map(|sources| &*sources.all)
+    }
+
+    /// Returns whether a tool may ask for approval.
+    pub(crate) fn requires_approval(&self) -> bool {
+        self.tools.iter().any(|tool| tool.approval.is_some())
+    }
+
+    /// Returns the tool `name`.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
+        self.tools.iter().find(|tool| tool.metadata.name == name)
+    }
+
+    /// Returns the resource at `uri`, in any percent-encoded spelling.
+    pub(crate) fn resource_at(&self, uri: &str) -> Option<&Rc<Resource>> {
+        let normal = normalized(uri);
+        self.resources.iter().find(|resource| normalized(&resource.description.uri) == normal)
+    }
+
+    /// Returns the cache hint of a result.
+    pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
+        let own = self.caches.iter().rev().find(|(known, _)| *known == result);
+        own.map_or(self.cache, |(_, hint)| *hint)
+    }
+
+    /// Returns the lists that are the same for all callers and in all requests.
+    pub(super) fn general_lists(&self) -> Vec<ListKind> {
+        let mut lists = Vec::new();
+        // A page depends on its cursor, so pages are not cached. Sources can change.
+        if self.page_size.is_some() || self.has_sources() {
+            return lists;
+        }
+        let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
+        let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
+        // The list function of a template may return other resources each time, so the list of resources is not cached.
+        let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
+        add(ListKind::ResourceTemplates, templates_are_general);
+        add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
+        add(ListKind::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
+        add(ListKind::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
+        lists
+    }
+
+    /// Removes each tool of an agent or a workflow that has the same name as an explicitly added tool.
+    #[inline(never)]
+    pub(super) fn prefer_explicit_tools(&mut self) {
+        if self.tools.iter().all(|tool| tool.origin.is_none()) {
+            return;
+        }
+        let mut explicit = Vec::new();
+        for tool in self.tools.iter().filter(|tool| tool.origin.is_none()) {
+            explicit.push(tool.metadata.name.clone());
+        }
+        let warnings = &mut self.warnings;
+        self.tools.retain(|tool| {
+            let Some(Origin { kind, key, .. }) = &tool.origin else { return true };
+            let is_replaced = explicit.contains(&tool.metadata.name);
+            if is_replaced {
+                warnings.push(format!("the tool `{}` replaces the tool of the {kind} `{key}`", tool.metadata.name));
+            }
+            !is_replaced
+        });
+    }
+}
