@@ -6,7 +6,7 @@
 
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::rag::{Fields, Filter, check_metadata};
-use edge_mcp::schema::Schema;
+use edge_json_schema::Validator;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ fn check_cost(filter: &Filter) {
 fn is_in_schema(filter: &str, fields: &Fields) -> bool {
     let (argument, definitions) = fields.schema();
     let schema = json!({ "type": "object", "properties": { "filter": argument }, "$defs": definitions });
-    let schema = Schema::of_value(&schema).expect("a schema that can be enforced");
+    let schema = Validator::new(schema).expect("a schema that can be enforced");
     let arguments = format!("{{\"filter\":{filter}}}");
     let document = Document::parse(arguments.as_bytes(), JsonLimits::default()).expect("JSON");
     schema.validate(document.root()).is_empty()

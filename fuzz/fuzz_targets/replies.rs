@@ -11,10 +11,10 @@ use std::rc::Rc;
 use edge_mcp::client::{ClientError, Connection, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Elicited, RequestInfo, Revision};
+use edge_mcp::{Elicited, Revision};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use http::{HeaderMap, Request};
+use http::HeaderMap;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -113,8 +113,7 @@ fuzz_target!(|input: &[u8]| {
         };
         let client = McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client");
         let host = TestHost::new();
-        let (head, ()) = Request::new(()).into_parts();
-        let cx = Context::native(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
+        let cx = testing::context(&host);
         let connection = client.connect(&cx);
         let outcome = testing::run(host.run(async { use_once(*of, &connection).await })).expect("it ends");
         // The end of a session is a task of its own.
