@@ -231,9 +231,9 @@ describe('passages', () => {
     assert.equal((await stored()).length, 1)
     await assert.rejects(worker.sql(
       "INSERT INTO rag_documents (space, name, metadata, passages) SELECT space, 'nobody', metadata, 1 FROM rag_documents WHERE name = 'owner'"),
-    (error) => /there is no document with this slug/.test(error.stdout + error.stderr))
+    (error) => /there is no document with this slug/.test(error.message))
     await assert.rejects(worker.sql("UPDATE documents SET slug = 'nobody' WHERE slug = 'owner'"),
-      (error) => /the document has passages/.test(error.stdout + error.stderr))
+      (error) => /the document has passages/.test(error.message))
     await worker.sql("DELETE FROM documents WHERE slug = 'owner'")
     assert.deepEqual(await stored(), [])
   })

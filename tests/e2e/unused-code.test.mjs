@@ -19,7 +19,7 @@ const PARTS = {
   },
   agents: { folder: 'agents', texts: ['Agent description: ', 'calls the tool `', '/chat/completions'] },
   workflows: { folder: 'agents', texts: ['Workflow description: ', 'needs it to choose a workflow'] },
-  'the client': { folder: 'client', texts: ['has no read-only tool', 'These schemas are not enforced'] },
+  'the client': { folder: 'client', texts: ['has no read-only tool', 'has tools whose output schemas'] },
   retrieval: { folder: 'rag', texts: ['Argument `queryText` must not be blank', 'FROM json_each('] },
   sources: { folder: 'server', texts: ['edge-mcp/missing'] },
   approval: { folder: 'server', texts: ['edge-mcp/approval', '\\n\\nTool: ', 'was not approved'] },
