@@ -21,7 +21,7 @@ impl Connection {
     ///
     /// async fn names(client: McpClient, cx: Context) -> Vec<String> {
     ///     let listing = client.connect(&cx).list_tools().await;
-    ///     let names = listing.items.iter().map(|tool| tool.full_name());
+    ///     let names = listing.items.iter().map(|tool| tool.full_name().to_owned());
     ///     names.chain(listing.missing.iter().map(ToString::to_string)).collect()
     /// }
     /// ```
