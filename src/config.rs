@@ -1,4 +1,4 @@
-//! Configuration: the error about a setting, and the URLs to which tokens and keys may be sent.
+//! Configuration: the variables of an environment, the error about one of them, and the URLs to which tokens and keys may be sent.
 
 use std::fmt;
 

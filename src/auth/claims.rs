@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use super::principal::{CLIENT_PREFIX, Principal};
 use super::validator::{Presented, TokenRefusal};
-use crate::config::SecureUrl;
 use crate::host::is_same_url;
 use crate::limits::CLOCK_SKEW_SECONDS;
 
@@ -63,7 +62,74 @@ impl ExpectedClaims {
     /// # Errors
     /// The refusal of the first check that fails.
     pub fn check(&self, claims: Map<String, Value>, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
-        check(claims, self, presented.resource(), presented.now())
+        let now = presented.now();
+        let expires = time(&claims, "exp")?;
+        let (not_before, issued_at) = (time(&claims, "nbf")?, time(&claims, "iat")?);
+        let issuer = string(&claims, "iss")?;
+        let audience = strings(&claims, "aud")?;
+        if !is_access_token(&claims)? {
+            return Err(invalid("it is a refresh token or an ID token, not an access token"));
+        }
+        if string(&claims, "token_type")?.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+            return Err(invalid("its `token_type` is not Bearer"));
+        }
+        if claims.contains_key("cnf") {
+            return Err(invalid(
+                "it is bound to a key (`cnf`), and this server cannot check that the caller has the key",
+            ));
+        }
+        match (issuer, &self.issuer) {
+            (Some(issuer), Some(known)) if issuer != known => {
+                return Err(invalid("its `iss` is not the expected issuer"));
+            }
+            (None, Some(_)) if self.requires_claims => return Err(invalid("it has no `iss`")),
+            _ => {}
+        }
+        match expires {
+            Some(expires) if has_expired(expires, now) => return Err(TokenRefusal::Expired),
+            None if self.requires_claims => return Err(invalid("it has no `exp`")),
+            _ => {}
+        }
+        let latest = now.saturating_add(CLOCK_SKEW_SECONDS);
+        if not_before.is_some_and(|time| time > latest) {
+            return Err(invalid("it is not valid yet (`nbf`)"));
+        }
+        if issued_at.is_some_and(|time| time > latest) {
+            return Err(invalid("it was issued in the future (`iat`)"));
+        }
+        let is_for_us = match &self.audience {
+            Audience::Any => true,
+            Audience::Named(name) => audience.contains(&name.as_str()),
+            Audience::Resource => {
+                presented.resource().is_some_and(|url| audience.iter().any(|one| is_same_url(url.as_str(), one)))
+            }
+        };
+        if !is_for_us {
+            return Err(TokenRefusal::WrongAudience);
+        }
+        let client_id = match string(&claims, "client_id")? {
+            Some(client) => Some(client),
+            None => string(&claims, "azp")?,
+        };
+        Ok(Principal {
+            subject: subject(string(&claims, "sub")?, client_id)?,
+            issuer: issuer.or(self.issuer.as_deref()).map(str::to_owned),
+            client_id: client_id.map(str::to_owned),
+            scopes: scopes(&claims)?,
+            expires,
+            // The endpoint compares the audience with the URL of this server again, unless it is empty. With `Named` and `Any`, the token may
+            // have another audience, so the principal does not contain the audience.
+            audience: match self.audience {
+                Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
+                Audience::Named(_) | Audience::Any => Vec::new(),
+            },
+            claims,
+        })
+    }
+
+    /// Returns whether the audience is the URL of this server, so that an endpoint needs one.
+    pub(super) fn needs_resource(&self) -> bool {
+        matches!(self.audience, Audience::Resource)
     }
 }
 
@@ -82,74 +148,6 @@ pub(super) enum Audience {
 /// Parses a JSON object without duplicate keys.
 pub(super) fn parse_object(json: &[u8]) -> Option<Map<String, Value>> {
     Document::parse(json, JsonLimits::default()).ok()?.root().to_map()
-}
-
-/// Checks `claims` for the server at `resource`, and returns the caller that they identify. `now` is in seconds since 1970.
-///
-/// # Errors
-/// The refusal of the first check that fails.
-fn check(
-    claims: Map<String, Value>,
-    expected: &ExpectedClaims,
-    resource: Option<&SecureUrl>,
-    now: u64,
-) -> Result<Principal, TokenRefusal> {
-    let expires = time(&claims, "exp")?;
-    let (not_before, issued_at) = (time(&claims, "nbf")?, time(&claims, "iat")?);
-    let issuer = string(&claims, "iss")?;
-    let audience = strings(&claims, "aud")?;
-    if !is_access_token(&claims)? {
-        return Err(invalid("it is a refresh token or an ID token, not an access token"));
-    }
-    if string(&claims, "token_type")?.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
-        return Err(invalid("its `token_type` is not Bearer"));
-    }
-    if claims.contains_key("cnf") {
-        return Err(invalid("it is bound to a key (`cnf`), and this server cannot check that the caller has the key"));
-    }
-    match (issuer, &expected.issuer) {
-        (Some(issuer), Some(known)) if issuer != known => return Err(invalid("its `iss` is not the expected issuer")),
-        (None, Some(_)) if expected.requires_claims => return Err(invalid("it has no `iss`")),
-        _ => {}
-    }
-    match expires {
-        Some(expires) if has_expired(expires, now) => return Err(TokenRefusal::Expired),
-        None if expected.requires_claims => return Err(invalid("it has no `exp`")),
-        _ => {}
-    }
-    let latest = now.saturating_add(CLOCK_SKEW_SECONDS);
-    if not_before.is_some_and(|time| time > latest) {
-        return Err(invalid("it is not valid yet (`nbf`)"));
-    }
-    if issued_at.is_some_and(|time| time > latest) {
-        return Err(invalid("it was issued in the future (`iat`)"));
-    }
-    let is_for_us = match &expected.audience {
-        Audience::Any => true,
-        Audience::Named(name) => audience.contains(&name.as_str()),
-        Audience::Resource => resource.is_some_and(|url| audience.iter().any(|one| is_same_url(url.as_str(), one))),
-    };
-    if !is_for_us {
-        return Err(TokenRefusal::WrongAudience);
-    }
-    let client_id = match string(&claims, "client_id")? {
-        Some(client) => Some(client),
-        None => string(&claims, "azp")?,
-    };
-    Ok(Principal {
-        subject: subject(string(&claims, "sub")?, client_id)?,
-        issuer: issuer.or(expected.issuer.as_deref()).map(str::to_owned),
-        client_id: client_id.map(str::to_owned),
-        scopes: scopes(&claims)?,
-        expires,
-        // The endpoint compares the audience with the URL of this server again, unless it is empty. With `Named` and `Any`, the token may
-        // have another audience, so the principal does not contain the audience.
-        audience: match expected.audience {
-            Audience::Resource => audience.into_iter().map(str::to_owned).collect(),
-            Audience::Named(_) | Audience::Any => Vec::new(),
-        },
-        claims,
-    })
 }
 
 /// Returns `false` if the claims are marked as the claims of another kind of token, such as a refresh token or an ID token. An

@@ -155,7 +155,7 @@ impl Introspection {
     /// Requires the audience `audience` instead of the URL of this server.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
-        self.expected.audience = Audience::Named(audience.into());
+        self.expected = self.expected.audience(audience);
         self
     }
 
@@ -281,6 +281,6 @@ impl TokenValidator for Introspection {
     }
 
     fn needs_resource(&self) -> bool {
-        matches!(self.expected.audience, Audience::Resource)
+        self.expected.needs_resource()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 9068; RFC 7515; RFC 8725, "JSON Web Token Best Current Practices".
 
-use super::claims::{self, Audience, ExpectedClaims, invalid};
+use super::claims::{self, ExpectedClaims, invalid};
 use super::jwks::{self, Algorithm};
 use super::principal::Principal;
 use super::validator::{Presented, TokenRefusal, TokenValidator};
@@ -99,7 +99,7 @@ impl Jwt {
     /// Requires the audience `audience` instead of the URL of this server.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
-        self.expected.audience = Audience::Named(audience.into());
+        self.expected = self.expected.audience(audience);
         self
     }
 
@@ -196,6 +196,6 @@ impl TokenValidator for Jwt {
     }
 
     fn needs_resource(&self) -> bool {
-        matches!(self.expected.audience, Audience::Resource)
+        self.expected.needs_resource()
     }
 }

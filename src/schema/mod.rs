@@ -29,8 +29,7 @@ pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 
 use crate::bounded_cache::{BoundedCache, NEVER};
-use crate::limits::SCHEMAS;
-use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS};
+use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS, SCHEMAS};
 
 /// A compiled schema, with the arguments that a client repeats in headers.
 pub struct Schema {

@@ -230,12 +230,11 @@ impl Listed {
         })
     }
 
-    /// Returns the output schema of a tool for the list of a server of this program, or `None` if there is none that can be published: a
-    /// client may reject the whole list because of a schema that cannot be enforced. `left` is the number of steps that the request has left
-    /// to compile schemas.
+    /// Returns the output schema of a tool, for the list of tools that a server of this program sends. Returns `None` if the tool has no such
+    /// schema, or one with hidden characters. `left` is the number of steps that the request has left to compile schemas.
     ///
     /// # Errors
-    /// This library cannot enforce the schema.
+    /// This library cannot enforce the schema. A client might then reject the whole list.
     pub(in crate::client) fn published_output(&self, left: &Cell<u32>) -> Result<Option<Rc<Schema>>, NotEnforceable> {
         let Some(output) = self.0.output.as_ref().filter(|output| output.is_visible) else { return Ok(None) };
         if output.is_enforceable.get() != Some(Ok(())) {

@@ -1,4 +1,4 @@
-//! What several tests use: a sample server with requests to it, networks and models with prepared answers, golden files, and random
+//! Code that several tests use: a sample server and requests to it, networks and models with prepared answers, golden files, and random
 //! choices.
 
 pub mod fake_model;
