@@ -243,6 +243,7 @@ pub mod registry;
 mod rpc;
 mod schema;
 mod server;
+pub mod storage;
 pub mod testing;
 mod text;
 #[cfg(feature = "worker")]

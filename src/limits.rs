@@ -346,6 +346,26 @@ limits! {
         UPSTREAM_LEGACY_SECONDS: u64 = 3600, Seconds, "":
             "the time for which the client remembers that a server is legacy" => "the client negotiates again";
     }
+    "Databases" {
+        SQL_BYTES: usize = 100_000, Bytes, "":
+            "a statement (the limit of D1)" => "the statement fails";
+        SQL_PARAMETERS: usize = 100, Count, "":
+            "parameters of a statement (the limit of D1)" => "the statement fails";
+        SQL_VALUE_BYTES: usize = 2_000_000, Bytes, "":
+            "a text or a BLOB of a statement (the limit of D1)" => "the statement fails";
+        SQL_BATCH: usize = 1000, Count, "":
+            "statements of a batch" => "the batch fails, and changes nothing";
+        SQL_RESULT_BYTES: usize = 16 << 20, Bytes, "":
+            "the rows of a statement, as JSON" => "the statement fails; changes that it made stay";
+        KV_KEY_BYTES: usize = 512, Bytes, "":
+            "a key (the limit of Workers KV)" => "the request fails";
+        KV_VALUE_BYTES: usize = 25 << 20, Bytes, "":
+            "a value of a key (the limit of Workers KV)" => "the request fails";
+        KV_EXPIRY_SECONDS: u64 = 60, Seconds, "":
+            "the least time after which a value expires (the limit of Workers KV)" => "the request fails";
+        KV_PAGE: usize = 1000, Count, "":
+            "keys of a page (the limit of Workers KV)" => "the list has further pages";
+    }
     "Retrieval" {
         FILTER_BYTES: usize = 2048, Bytes, "":
             "the argument `filter`, without spaces between its parts" => "the call fails";

@@ -58,7 +58,7 @@ pub use query::{IndexedWord, Query};
 pub use retrieval::Retrieval;
 pub use retrieved::{RetrievalMode, Retrieved, RetrievedPassage};
 pub use retriever::{Question, Retriever};
-pub use sqlite::{Database, SqlitePassages, Statement, migration};
+pub use sqlite::{SqlitePassages, migration};
 pub use store::{
     Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError, StoreFailure,
 };

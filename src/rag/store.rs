@@ -9,6 +9,7 @@ use super::filter::{Filter, FilterError, check_metadata};
 use super::query::Query;
 use crate::call::error::HandlerError;
 use crate::limits::{RAG_CHUNK_MOST_BYTES, RAG_DOCUMENT_CHUNKS, RAG_LINKS, RAG_NAME_BYTES};
+use crate::storage::{DatabaseError, DatabaseFailure};
 use crate::text::Text;
 
 /// The number of a passage. A store never uses a number again.
@@ -226,6 +227,14 @@ pub trait PassageStore {
 impl From<FilterError> for StoreError {
     fn from(error: FilterError) -> Self {
         Self { kind: StoreFailure::Filter, cause: error.to_string() }
+    }
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        let is_migrated = error.kind != DatabaseFailure::NotMigrated;
+        let kind = if is_migrated { StoreFailure::Unavailable } else { StoreFailure::NotMigrated };
+        Self { kind, cause: error.to_string() }
     }
 }
 

@@ -20,7 +20,8 @@
 //! ```
 //!
 //! A [`Client`] can send a token and headers, read resources, get prompts, and answer the questions of handlers. A [`TestHost`] has a clock
-//! that the test advances, a network with prepared responses, and a log. `docs/testing.md` shows how to use them.
+//! that the test advances, a network with prepared responses, and a log. A `TestDatabase` is SQLite in memory with the migrations of the
+//! server, and a [`TestKv`] is a store of keys and values. `docs/testing.md` shows how to use them.
 //!
 //! The futures of a client run in every executor, such as [`run`], `futures::executor::block_on` and `#[tokio::test]`. A request of a
 //! client always ends: see [`TestHost::run`].
@@ -28,7 +29,12 @@
 mod answer;
 mod client;
 mod clock;
+#[cfg(not(target_arch = "wasm32"))]
+mod database;
 mod host;
+mod kv;
+#[cfg(not(target_arch = "wasm32"))]
+mod mathematics;
 mod network;
 mod running;
 mod tasks;
@@ -39,7 +45,10 @@ use std::rc::Rc;
 
 pub use answer::Answer;
 pub use client::Client;
+#[cfg(not(target_arch = "wasm32"))]
+pub use database::TestDatabase;
 pub use host::TestHost;
+pub use kv::TestKv;
 pub use running::{Stalled, run};
 pub use validate::validate;
 

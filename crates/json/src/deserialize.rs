@@ -56,7 +56,12 @@ pub fn read_text<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
     read(Document::parse(text, JsonLimits::MOST).ok()?.root()).ok()
 }
 
-impl Value<'_> {
+impl<'d> Value<'d> {
+    /// Returns a serde deserializer of the value. [`read`] also accepts `7.0` as an integer in tagged and flattened types.
+    pub fn deserializer(self) -> impl Deserializer<'d, Error = TypeError> {
+        Reader { value: self, numbers: Numbers::AsWritten }
+    }
+
     /// Copies the source text. `None` does not occur, because the text was parsed as JSON.
     pub fn to_raw(self) -> Option<Box<RawValue>> {
         read(self).ok()

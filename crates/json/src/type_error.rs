@@ -36,7 +36,8 @@ impl TypeError {
 
     /// Prepends `segment` to the path.
     #[inline(never)]
-    pub(super) fn inside(mut self, segment: PathSegment) -> Self {
+    #[must_use]
+    pub fn inside(mut self, segment: PathSegment) -> Self {
         self.0.reversed_path.push(segment);
         self
     }

@@ -1,9 +1,6 @@
 //! A store in SQLite, such as D1.
 //!
-//! | module | content |
-//! |---|---|
-//! | `statements` | the texts of the statements |
-//! | `rows` | the values of the statements, and the rows of their results |
+//! `statements` has the texts of the statements, and `rows` their values and the rows of their results.
 
 mod rows;
 mod statements;
@@ -17,7 +14,8 @@ use super::query::{IndexedWord, beginning};
 use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
-use rows::{Array, Group, Statistics, array, found, groups, passages, read};
+use crate::storage::{Database, Rows, Statement};
+use rows::{Array, Group, Statistics, array, found, groups, passages, read, unavailable};
 
 /// The prefix of the tables in the texts of the statements.
 const PREFIX: &str = "rag";
@@ -55,39 +53,19 @@ fn check_prefix(prefix: &str) -> Result<(), ConfigError> {
     ))
 }
 
-/// A statement of SQL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
-    /// The text of the statement, with the parameters `?1`, `?2` and so on.
-    pub sql: String,
-    /// The values of the parameters.
-    pub values: Vec<String>,
-}
-
-/// A database with SQLite and its extensions FTS5 and JSON.
-pub trait Database {
-    /// Runs the statements in one transaction: all of them, or none. Returns the rows of each statement. A row is the text of its only
-    /// column.
-    ///
-    /// # Errors
-    /// A statement failed. [`StoreFailure::NotMigrated`](super::StoreFailure::NotMigrated) if a table does not exist.
-    fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<Vec<String>>, StoreError>>;
-}
-
 /// A store in a database with SQLite.
 ///
-/// The store does not create its tables. [`migration`] returns their SQL. Several indexes and spaces share the tables. The results of a search depend only on the documents of its space that match its filter.
-///
-/// In a Worker, use `edge_mcp::worker::D1Passages`.
-#[derive(Debug)]
-pub struct SqlitePassages<D> {
-    database: D,
+/// The store does not create its tables. [`migration`] returns their SQL. Several indexes and spaces share the tables. The results of a
+/// search depend only on the documents of its space that match its filter.
+#[derive(Clone, Debug)]
+pub struct SqlitePassages {
+    database: Database,
     prefix: String,
 }
 
-impl<D> SqlitePassages<D> {
+impl SqlitePassages {
     /// Creates a store in `database`. The names of its tables begin with `rag_`.
-    pub fn new(database: D) -> Self {
+    pub fn new(database: Database) -> Self {
         Self { database, prefix: PREFIX.to_owned() }
     }
 
@@ -101,7 +79,7 @@ impl<D> SqlitePassages<D> {
     }
 
     /// Returns the database.
-    pub fn database(&self) -> &D {
+    pub fn database(&self) -> &Database {
         &self.database
     }
 
@@ -113,6 +91,12 @@ impl<D> SqlitePassages<D> {
     /// # Errors
     /// A document is [not valid](Document::check).
     pub fn save_statements(&self, space: &Space, documents: &[Document]) -> Result<Vec<Statement>, StoreError> {
+        documents.iter().try_for_each(Document::check)?;
+        self.write_all(space, documents)
+    }
+
+    /// Returns the statements that write valid documents.
+    fn write_all(&self, space: &Space, documents: &[Document]) -> Result<Vec<Statement>, StoreError> {
         Ok(groups(documents)?.iter().flat_map(|group| self.write(space, group)).collect())
     }
 
@@ -132,16 +116,15 @@ impl<D> SqlitePassages<D> {
         all.map(|(sql, values)| self.statement(sql, space, values.into_iter().map(Array::json).collect())).collect()
     }
 
-    /// Returns statements that remove a document with all of its passages.
-    pub fn remove_statements(&self, space: &Space, document: &str) -> Vec<Statement> {
-        vec![self.statement(statements::REMOVE, space, vec![document.to_owned()])]
+    /// Returns the statement that removes a document with all of its passages.
+    pub fn remove_statement(&self, space: &Space, document: &str) -> Statement {
+        self.statement(statements::REMOVE, space, vec![document.to_owned()])
     }
 
     /// Returns a statement whose first parameters are the index and the space.
     fn statement(&self, sql: &str, space: &Space, values: Vec<String>) -> Statement {
-        let mut all = vec![space.index.to_string(), space.name.clone()];
-        all.extend(values);
-        Statement { sql: statements::named(sql, &self.prefix), values: all }
+        let statement = self.database.query(statements::named(sql, &self.prefix));
+        values.into_iter().fold(statement.bind(&*space.index).bind(&space.name), Statement::bind)
     }
 
     /// Returns a statement with a filter. The values of the filter are its third parameter.
@@ -179,12 +162,13 @@ fn halves(stem: &str) -> (Option<&str>, Option<&str>) {
     (stem.get(..half), stem.get(half.saturating_add(1)..))
 }
 
-impl<D: Database> SqlitePassages<D> {
+impl SqlitePassages {
     /// Replaces the chunks of several documents: of all of them, or of none. Returns the sum of the changes.
     ///
     /// # Errors
     /// A document is [not valid](Document::check), or the database failed.
     pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<Saved, StoreError> {
+        documents.iter().try_for_each(Document::check)?;
         let groups = groups(documents)?;
         let count =
             |group: &Group| self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()]);
@@ -196,14 +180,51 @@ impl<D: Database> SqlitePassages<D> {
         }
         let results = self.database.batch(batch).await?;
         let mut kept_chunks: usize = 0;
-        for counted in results.into_iter().take(groups.len()) {
-            for (stored, kept) in read::<(usize, usize)>(Some(counted))? {
+        for counted in results.iter().take(groups.len()) {
+            for (stored, kept) in read::<(usize, usize)>(counted.all()?)? {
                 saved.deleted = saved.deleted.saturating_add(stored.saturating_sub(kept));
                 kept_chunks = kept_chunks.saturating_add(kept);
             }
         }
         saved.inserted = saved.chunks.saturating_sub(kept_chunks);
         Ok(saved)
+    }
+
+    /// Inserts a row of the program, and saves the document of this row: both, or none. The database chooses the id of the row, and the id
+    /// is the name of the document. Returns the id.
+    ///
+    /// `row` is an INSERT into a table with an `INTEGER PRIMARY KEY`. The name of `document` is ignored.
+    ///
+    /// ```
+    /// use edge_mcp::rag::{ChunkOptions, Document, Space, SqlitePassages, StoreError, chunks};
+    ///
+    /// async fn add(notes: &SqlitePassages, title: &str, text: &str) -> Result<i64, StoreError> {
+    ///     let space = Space { index: "notes".into(), name: String::new() };
+    ///     let row = notes.database().query("INSERT INTO notes (title, text) VALUES (?1, ?2)").bind(title).bind(text);
+    ///     let document = Document {
+    ///         name: String::new(),
+    ///         metadata: [("title".to_owned(), title.into())].into_iter().collect(),
+    ///         chunks: chunks(text, &ChunkOptions::new()),
+    ///         links: Vec::new(),
+    ///     };
+    ///     notes.save_with_row(&space, row, document).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The document is [not valid](Document::check), or the database failed.
+    pub async fn save_with_row(&self, space: &Space, row: Statement, document: Document) -> Result<i64, StoreError> {
+        let document = Document { name: "a row".to_owned(), ..document };
+        document.check()?;
+        let document = Document { name: statements::UNNAMED.to_owned(), ..document };
+        let mut batch = self.write_all(space, &[document])?;
+        batch.push(row);
+        batch.push(self.statement(statements::REMOVE_OF_ROW, space, Vec::new()));
+        batch.push(self.statement(statements::NAME_BY_ROW, space, vec![statements::UNNAMED.to_owned()]));
+        batch.push(self.database.query("SELECT last_insert_rowid() AS id"));
+        let results = self.database.batch(batch).await?;
+        let id = results.last().map(Rows::first).transpose()?.flatten();
+        id.ok_or_else(|| unavailable("an INSERT returned no id"))
     }
 
     async fn find(&self, mut search: Search) -> Result<Matches, StoreError> {
@@ -223,7 +244,7 @@ impl<D: Database> SqlitePassages<D> {
     }
 
     async fn run(&self, search: &Search) -> Result<(Statistics, Vec<Passage>), StoreError> {
-        found(self.database.batch(vec![self.search_statement(search)?]).await?.pop())
+        found(self.search_statement(search)?.all().await?)
     }
 
     async fn find_edges(
@@ -236,12 +257,12 @@ impl<D: Database> SqlitePassages<D> {
         let around = RAG_GRAPH_NODES.saturating_sub(seeds.len());
         let values = vec![array(seeds), number::text(threshold), around.to_string(), RAG_READ_EDGES.to_string()];
         let statement = self.filtered(&statements::edges(), space, filter, values)?;
-        let edges: Vec<(PassageId, PassageId, f64)> = read(self.database.batch(vec![statement]).await?.pop())?;
+        let edges: Vec<(PassageId, PassageId, f64)> = read(statement.all().await?)?;
         Ok(edges.into_iter().map(|(source, target, weight)| Edge { source, target, weight }).collect())
     }
 }
 
-impl<D: Database> PassageStore for SqlitePassages<D> {
+impl PassageStore for SqlitePassages {
     fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
         self.find(search).boxed_local()
     }
@@ -254,7 +275,7 @@ impl<D: Database> PassageStore for SqlitePassages<D> {
     ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
         async move {
             let statement = self.filtered(statements::PASSAGES, space, filter, vec![array(ids)])?;
-            passages(self.database.batch(vec![statement]).await?.pop())
+            passages(statement.all().await?)
         }
         .boxed_local()
     }
@@ -275,8 +296,7 @@ impl<D: Database> PassageStore for SqlitePassages<D> {
 
     fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
         async move {
-            let removed: Vec<(PassageId,)> =
-                read(self.database.batch(self.remove_statements(space, document)).await?.pop())?;
+            let removed: Vec<String> = self.remove_statement(space, document).all().await?;
             Ok(!removed.is_empty())
         }
         .boxed_local()
@@ -290,9 +310,17 @@ mod tests {
     use super::*;
     use crate::limits::RAG_CHUNK_MOST_BYTES;
     use crate::rag::{Chunk, ChunkOptions, Query, StoreFailure, chunks};
+    use crate::storage::SqlValue;
+    use crate::testing::TestDatabase;
 
-    fn store() -> SqlitePassages<()> {
-        SqlitePassages::new(())
+    fn store() -> SqlitePassages {
+        SqlitePassages::new(TestDatabase::empty().database())
+    }
+
+    /// Returns the texts of a statement that are not the index and the space.
+    fn texts(statement: &Statement) -> Vec<&str> {
+        let values = statement.values().iter().skip(2);
+        values.map(|value| if let SqlValue::Text(text) = value { text.as_str() } else { panic!("{value:?}") }).collect()
     }
 
     fn space() -> Space {
@@ -317,17 +345,18 @@ mod tests {
     #[test]
     fn statements_select_by_space() {
         let mut all = store().save_statements(&space(), &[document("a", "# A\n\nText.")]).expect("statements");
-        all.extend(store().remove_statements(&space(), "a"));
+        all.push(store().remove_statement(&space(), "a"));
         for filter in [Filter::default(), Filter::eq("a", 1)] {
             for sql in [statements::SEARCH, statements::PASSAGES, &statements::edges(), statements::COUNT] {
                 let statement = store().filtered(sql, &space(), &filter, Vec::new()).expect("valid");
-                let is_filtered = statement.sql.contains("json_type(document.metadata");
-                assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql);
+                let is_filtered = statement.sql().contains("json_type(document.metadata");
+                assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql());
                 all.push(statement);
             }
         }
-        for Statement { sql, values } in all {
-            assert_eq!(values[..2], ["docs", "tenant"]);
+        for statement in all {
+            let sql = statement.sql();
+            assert_eq!(statement.values()[..2], [SqlValue::from("docs"), SqlValue::from("tenant")]);
             let selects = sql.contains("index_name = ?1") && sql.contains("space = ?2");
             assert!(selects || sql.contains("SELECT ?1, ?2"), "{sql}");
             assert!(!sql.contains('{'), "{sql}");
@@ -337,8 +366,9 @@ mod tests {
     /// R21: the values of a filter are a parameter.
     #[test]
     fn the_text_of_a_statement_contains_no_value() {
-        let Statement { sql, values } = search();
-        assert_eq!(values[2..], [r#"["$.\"a\"",[1.0]]"#, r#"["tea"]"#, "5", "[]", "4", "1000"]);
+        let search = search();
+        let sql = search.sql();
+        assert_eq!(texts(&search), [r#"["$.\"a\"",[1.0]]"#, r#"["tea"]"#, "5", "[]", "4", "1000"]);
         assert!(sql.contains("json_type(document.metadata"), "{sql}");
         assert!(!sql.contains("tea"), "{sql}");
     }
@@ -376,15 +406,15 @@ mod tests {
         let at_limits = Document { chunks: chunks.collect(), links, ..document(&name, "") };
         let documents = [document("a", &text), document("b", "Text."), at_limits, document("c", &text)];
         let statements = store().save_statements(&space(), &documents).expect("statements");
-        let inserts = statements.iter().filter(|statement| statement.sql.contains("INSERT INTO rag_chunks ")).count();
+        let inserts = statements.iter().filter(|statement| statement.sql().contains("INSERT INTO rag_chunks ")).count();
         assert!((10..20).contains(&inserts), "{inserts}");
-        for Statement { values, .. } in &statements {
-            for list in &values[2..] {
+        for statement in &statements {
+            for list in texts(statement) {
                 assert!(list.len() < 2_000_000, "{}", list.len());
                 assert!(serde_json::from_str::<Vec<serde_json::Value>>(list).is_ok());
             }
         }
-        assert_eq!(store().save_statements(&space(), &[]).expect("statements"), []);
+        assert!(store().save_statements(&space(), &[]).expect("statements").is_empty());
     }
 
     /// R65: a document beyond a limit is an error, and nothing is written.
@@ -400,10 +430,10 @@ mod tests {
     fn the_tables_have_a_prefix() {
         let store = store().tables("kb").expect("a prefix");
         let statement = store.statement(statements::REMOVE, &space(), Vec::new());
-        assert!(statement.sql.starts_with("DELETE FROM kb_documents "), "{}", statement.sql);
+        assert!(statement.sql().starts_with("DELETE FROM kb_documents "), "{}", statement.sql());
         let long = "a".repeat(32);
         for invalid in ["", "Kb", "1a", "a b", "a\"", "ä", &long] {
-            assert!(SqlitePassages::new(()).tables(invalid).is_err(), "{invalid}");
+            assert!(store.clone().tables(invalid).is_err(), "{invalid}");
             assert!(migration(invalid).is_err(), "{invalid}");
         }
     }
@@ -416,7 +446,7 @@ mod tests {
         let mut statements = store().save_statements(&space(), &[document("a", "Text.")]).expect("statements");
         statements.extend([search(), store().statement(&statements::edges(), &space(), Vec::new())]);
         let of_prefix = |word: &&str| word.starts_with("rag_");
-        let texts = statements.iter().map(|statement| statement.sql.as_str());
+        let texts = statements.iter().map(Statement::sql);
         let names = texts.flat_map(|sql| sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
         let tables: BTreeSet<_> = names.filter(of_prefix).map(|name| name.replace("rag_", "kb_")).collect();
         assert_eq!(tables.len(), 6, "{tables:?}");

@@ -28,12 +28,11 @@ pub(super) struct Group {
     pub(super) count: usize,
 }
 
-/// Divides documents into groups. D1 limits a value to 2 MB, so a new group, or a new array of chunks, begins when an array is long. The
+/// Divides valid documents into groups. D1 limits a value to 2 MB, so a new group, or a new array of chunks, begins when an array is long. The
 /// limits of a document keep the rest of an array below 1.5 MB.
 pub(super) fn groups(documents: &[Document]) -> Result<Vec<Group>, StoreError> {
     let mut groups: Vec<Group> = Vec::new();
     for document in documents {
-        document.check()?;
         if groups.last().is_none_or(Group::is_full) {
             groups.push(Group::default());
         }
@@ -114,9 +113,8 @@ pub(super) fn array<T: Serialize>(items: impl IntoIterator<Item = T>) -> String 
     write::to_string(&items.into_iter().collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// Reads the rows of a statement. `None` means that the database returned too few results.
-pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec<T>, StoreError> {
-    let rows = rows.ok_or_else(|| unavailable("a batch has too few results"))?;
+/// Reads rows that are JSON.
+pub(super) fn read<T: DeserializeOwned>(rows: Vec<String>) -> Result<Vec<T>, StoreError> {
     let row = |text: String| read_text(text.as_bytes()).ok_or_else(|| unavailable("a row is malformed"));
     rows.into_iter().map(row).collect()
 }
@@ -126,15 +124,15 @@ pub(super) fn read<T: DeserializeOwned>(rows: Option<Vec<String>>) -> Result<Vec
 pub(super) type Statistics = (u64, u8, Vec<(String, u64)>);
 
 /// Reads the rows of a search.
-pub(super) fn found(rows: Option<Vec<String>>) -> Result<(Statistics, Vec<Passage>), StoreError> {
-    let mut rows = rows.unwrap_or_default().into_iter();
-    let first = read(Some(rows.by_ref().take(1).collect()))?.pop();
+pub(super) fn found(rows: Vec<String>) -> Result<(Statistics, Vec<Passage>), StoreError> {
+    let mut rows = rows.into_iter();
+    let first = read(rows.by_ref().take(1).collect())?.pop();
     let statistics = first.ok_or_else(|| unavailable("a search has no rows"))?;
-    Ok((statistics, passages(Some(rows.collect()))?))
+    Ok((statistics, passages(rows.collect())?))
 }
 
 /// Reads rows that are passages.
-pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreError> {
+pub(super) fn passages(rows: Vec<String>) -> Result<Vec<Passage>, StoreError> {
     // Reading the metadata as a `Map` would add the parser of serde_json to the wasm module.
     type Row = (PassageId, String, usize, String, String, Box<RawValue>);
     let passage = |(id, document, ordinal, heading, text, metadata): Row| {
@@ -145,7 +143,7 @@ pub(super) fn passages(rows: Option<Vec<String>>) -> Result<Vec<Passage>, StoreE
     passages.collect::<Option<_>>().ok_or_else(|| unavailable("the metadata of a passage is malformed"))
 }
 
-fn unavailable(cause: &str) -> StoreError {
+pub(super) fn unavailable(cause: &str) -> StoreError {
     StoreError { kind: StoreFailure::Unavailable, cause: cause.to_owned() }
 }
 
@@ -155,12 +153,11 @@ mod tests {
 
     #[test]
     fn a_malformed_passage_is_an_error() {
-        let row = |metadata| Some(vec![format!(r#"[7,"tea",0,"Tea","Text.",{metadata}]"#)]);
+        let row = |metadata| vec![format!(r#"[7,"tea",0,"Tea","Text.",{metadata}]"#)];
         let passage = passages(row(r#"{"a":[1,"b"]}"#)).expect("a passage").remove(0);
         assert_eq!((passage.id, passage.metadata["a"].to_string().as_str()), (7, r#"[1,"b"]"#));
         for metadata in ["[1]", "null", "1e999", r#"{"a":1e999}"#, "{"] {
             assert!(passages(row(metadata)).is_err(), "{metadata}");
         }
-        assert!(passages(None).is_err());
     }
 }

@@ -197,6 +197,17 @@ CROSS JOIN rag_documents AS document ON document.space = {space} AND document.na
 pub(super) const REMOVE: &str =
     "DELETE FROM rag_documents WHERE space = {space} AND name = ?3 RETURNING json_array(id) AS item";
 
+/// The name of a document until its row has an id. No other document can have it, because it has a control character.
+pub(super) const UNNAMED: &str = "\u{1}";
+
+/// Deletes the document of an earlier row that had the id of the row that the previous statement inserted.
+pub(super) const REMOVE_OF_ROW: &str =
+    "DELETE FROM rag_documents WHERE space = {space} AND name = CAST(last_insert_rowid() AS TEXT)";
+
+/// Names a document by the id of the inserted row. `?3`: the name that it has.
+pub(super) const NAME_BY_ROW: &str =
+    "UPDATE rag_documents SET name = CAST(last_insert_rowid() AS TEXT) WHERE space = {space} AND name = ?3";
+
 /// Returns the text of a statement with a filter, whose condition is `filter`, or `None` if it matches everything.
 pub(super) fn filtered(sql: &str, filter: Option<&str>) -> String {
     let parts = match filter {

@@ -1,4 +1,5 @@
-//! A server for tests. Its tools send requests to the servers in the variable `SERVERS`, or search the documents of a tenant.
+//! A server for tests. Its tools send requests to the servers in the variable `SERVERS`, search the documents of a tenant, or check the
+//! storage.
 #![forbid(unsafe_code)]
 
 mod call;
@@ -6,7 +7,9 @@ mod clients;
 mod tenants;
 
 use edge_mcp::client::{Listing, McpClient, Peer};
-use edge_mcp::worker::D1Passages;
+use edge_mcp::rag::SqlitePassages;
+use edge_mcp::storage::{Database, KvStore};
+use edge_mcp::worker::{database, kv};
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +21,11 @@ edge_mcp::worker::entry!(endpoint);
 fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
     let (client, answering) = clients::clients(env)?;
     let keys = StateKeys::from_secret(env, "MCP_STATE_KEY")?;
-    let passages = D1Passages::new(env.d1("DB")?);
+    let database = database(env, "DB")?;
     Ok(Endpoint::new(server)
-        .state(passages)
+        .state(SqlitePassages::new(database.clone()))
+        .state(database)
+        .state(kv(env, "KV")?)
         .state(client)
         .state(answering)
         .state_keys(keys)
@@ -35,6 +40,11 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .tool(search)
         .tool(related)
         .tool(save)
+        .tool(Tool::new(
+            "check-storage",
+            "Runs the tables of tests/statements, and returns the failures.",
+            check_storage,
+        ))
         .tool(Tool::new("about", "Describes a server.", about))
         .tool(Tool::new("list", "Lists the names of one server, or of all servers.", list))
         .tool(Tool::new("call", "Calls a tool.", call::call))
@@ -45,6 +55,12 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .tool(Tool::new("prompt", "Gets a prompt.", prompt))
         .tool(Tool::new("complete", "Completes an argument.", complete))
         .build()
+}
+
+async fn check_storage(cx: Context) -> Result<String, HandlerError> {
+    let mut failures = statements::check_database(&*cx.state::<Database>()?).await;
+    failures.extend(statements::check_store(&*cx.state::<KvStore>()?).await);
+    Ok(failures.join("\n"))
 }
 
 fn peer(server: &str, cx: &Context) -> Result<Peer, HandlerError> {

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Fields, Filter, GraphRagTool, PassageStore, Retrieval, Space, VectorQueryTool, chunks,
+    ChunkOptions, Document, Fields, Filter, GraphRagTool, PassageStore, Retrieval, Space, SqlitePassages,
+    VectorQueryTool, chunks,
 };
-use edge_mcp::worker::D1Passages;
 use edge_mcp::{BuildError, Context, HandlerError, RequestInfo, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub(crate) fn admit(request: &RequestInfo) {
 }
 
 pub(crate) fn tools(request: &RequestInfo) -> Result<[Tool; 3], BuildError> {
-    let store = request.state::<D1Passages>()?;
+    let store = request.state::<SqlitePassages>()?;
     let fields = Fields::new().text("status", "Whether the document is published");
     let search = VectorQueryTool::new(INDEX, Rc::clone(&store)).filter(fields.clone()).spaces_required().tool();
     let related = GraphRagTool::new(INDEX, Rc::clone(&store)).filter(fields).spaces_required().tool();
@@ -45,6 +45,6 @@ async fn save(Saved { document: name, text, status, links }: Saved, cx: Context)
     let space = Space { index: INDEX.into(), name: tenant.0.clone() };
     let metadata = Map::from_iter([("status".to_owned(), json!(status))]);
     let document = Document { name, metadata, chunks: chunks(&text, &ChunkOptions::new()), links };
-    cx.state::<D1Passages>()?.save(&space, &document).await?;
+    cx.state::<SqlitePassages>()?.save(&space, &document).await?;
     Ok(())
 }

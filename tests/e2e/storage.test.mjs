@@ -1,4 +1,5 @@
-// Tests that a tenant never sees the passages of another tenant, with the tools of tests/client-worker in workerd.
+// Tests the storage in workerd, with the tools of tests/client-worker: the tables of tests/statements, and that a tenant never sees the
+// passages of another tenant.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -23,6 +24,11 @@ const call = async (tenant, name, args) => {
   assert.ok(body.result, JSON.stringify(body))
   return body.result
 }
+
+test('D1 and Workers KV have the outcomes of the tables', async () => {
+  const result = await call(undefined, 'check-storage', {})
+  assert.equal(result.content[0].text, '')
+})
 
 /** Returns the text of a document. All tenants have documents with the same names and words, and one word of their own. */
 const textOf = (tenant, version) => `# Shared\n\nThe common secret of number${TENANTS.indexOf(tenant)}, version${version}.\n\n## More\n\nCommon words.`

@@ -1,0 +1,227 @@
+//! A database for tests: SQLite in memory.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use edge_json::number;
+use edge_json::write;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, ready};
+use rusqlite::limits::Limit;
+use rusqlite::types::{Null, ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
+
+use super::mathematics;
+use crate::limits::{SQL_RESULT_BYTES, SQL_VALUE_BYTES};
+use crate::storage::{Database, DatabaseError, DatabaseFailure, Engine, SqlValue, Statement};
+
+/// The limits of D1, apart from those that every [`Database`] checks.
+const LIMITS: &[(Limit, i32)] = &[
+    (Limit::SQLITE_LIMIT_COLUMN, 100),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 5),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 32),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 100),
+];
+
+/// A database for tests: SQLite in memory, with the limits of D1. A clone is another handle of the same database.
+///
+/// ```
+/// use edge_mcp::testing::{self, TestDatabase};
+///
+/// let test = TestDatabase::empty();
+/// testing::run(async {
+///     let notes = test.database();
+///     notes.query("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)").run().await?;
+///     notes.query("INSERT INTO notes (title) VALUES (?1)").bind("Tea").run().await?;
+///     let notes: Vec<(i64, String)> = notes.query("SELECT id, title FROM notes").all().await?;
+///     assert_eq!(notes, [(1, "Tea".to_owned())]);
+///     Ok::<_, edge_mcp::storage::DatabaseError>(())
+/// }).expect("the statements run");
+/// ```
+#[derive(Clone)]
+pub struct TestDatabase(Rc<Sqlite>);
+
+struct Sqlite {
+    /// The connection, or the reason why there is none.
+    connection: RefCell<Result<Connection, String>>,
+    /// The number of requests that still succeed. `None` means that there is no limit.
+    remaining: Cell<Option<usize>>,
+}
+
+impl TestDatabase {
+    /// Creates a database that has run the migrations in a folder: its files `*.sql`, in the order of their names.
+    ///
+    /// A relative path begins at the folder of the package, in which cargo runs the tests: `migrations`.
+    ///
+    /// # Errors
+    /// The folder cannot be read, has no migrations, or one of them fails. The error names the file.
+    pub fn migrated(folder: impl AsRef<Path>) -> Result<Self, DatabaseError> {
+        let folder = folder.as_ref();
+        let unreadable = |error: std::io::Error| failed(format!("{} cannot be read: {error}", folder.display()));
+        let files = fs::read_dir(folder).map_err(unreadable)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut files = files.collect::<Result<Vec<PathBuf>, _>>().map_err(unreadable)?;
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "sql"));
+        files.sort();
+        if files.is_empty() {
+            return Err(failed(format!("{} has no migrations", folder.display())));
+        }
+        let database = Self::empty();
+        for file in files {
+            let sql = fs::read_to_string(&file).map_err(unreadable)?;
+            database.migrate(&sql).map_err(|error| failed(format!("{}: {error}", file.display())))?;
+        }
+        Ok(database)
+    }
+
+    /// Creates a database without tables.
+    pub fn empty() -> Self {
+        let connection = open().map_err(|error| error.to_string());
+        Self(Rc::new(Sqlite { connection: RefCell::new(connection), remaining: Cell::new(None) }))
+    }
+
+    /// Runs the statements of a migration.
+    ///
+    /// # Errors
+    /// A statement fails.
+    pub fn migrate(&self, sql: &str) -> Result<(), DatabaseError> {
+        self.0.with(|connection| connection.execute_batch(sql))
+    }
+
+    /// Returns the database, for the state of an endpoint. Its name is `DB`.
+    pub fn database(&self) -> Database {
+        Database::new(NAME, self.clone())
+    }
+
+    /// Lets all requests fail after the next `requests`, as those to a database that does not answer.
+    pub fn fail_after(&self, requests: usize) {
+        self.0.remaining.set(Some(requests));
+    }
+
+    /// Lets all requests succeed again.
+    pub fn recover(&self) {
+        self.0.remaining.set(None);
+    }
+}
+
+/// The name of the binding.
+const NAME: &str = "DB";
+
+fn open() -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    for (limit, most) in LIMITS {
+        connection.set_limit(*limit, *most)?;
+    }
+    mathematics::add(&connection)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::try_from(SQL_VALUE_BYTES).unwrap_or(i32::MAX))?;
+    Ok(connection)
+}
+
+impl Sqlite {
+    fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, DatabaseError> {
+        match &*self.connection.borrow() {
+            Ok(connection) => run(connection).map_err(|error| database_error(&error)),
+            Err(error) => Err(failed(error.clone())),
+        }
+    }
+
+    /// Runs statements in one transaction, as D1 does.
+    fn transaction(&self, statements: &[Statement]) -> Result<Vec<String>, DatabaseError> {
+        if let Some(remaining) = self.remaining.get() {
+            self.remaining.set(Some(remaining.saturating_sub(1)));
+            if remaining == 0 {
+                return Err(DatabaseError::of_message(NAME, "a test lets it fail"));
+            }
+        }
+        let results = self.with(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let results =
+                statements.iter().map(|statement| execute(connection, statement)).collect::<Result<Vec<_>, _>>()?;
+            transaction.commit()?;
+            Ok(results)
+        })?;
+        match results.iter().find(|result| result.len() > SQL_RESULT_BYTES) {
+            Some(result) => Err(DatabaseError::too_long(result.len())),
+            None => Ok(results),
+        }
+    }
+}
+
+/// Runs a statement, and returns its result in the form of [`Engine`].
+fn execute(connection: &Connection, statement: &Statement) -> rusqlite::Result<String> {
+    let before = connection.total_changes();
+    let mut prepared = connection.prepare(statement.sql())?;
+    let columns: Vec<_> = prepared.column_names().map(str::to_owned).collect();
+    let mut found = prepared.query(params_from_iter(statement.values()))?;
+    let mut rows = String::new();
+    while let Some(row) = found.next()? {
+        let cells: Vec<_> = (0..columns.len()).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?;
+        rows.extend([",[", &cells.join(","), "]"]);
+    }
+    let changes = connection.total_changes().saturating_sub(before);
+    let columns = write::text(&columns.into());
+    Ok(format!("[{changes},{columns}{rows}]"))
+}
+
+/// Returns a value as JSON, as JavaScript writes the value that D1 returns.
+fn cell(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "null".to_owned(),
+        ValueRef::Integer(integer) => integer.to_string(),
+        ValueRef::Real(real) if !real.is_finite() => "null".to_owned(),
+        ValueRef::Real(0.0) => "0".to_owned(),
+        ValueRef::Real(real) => number::text(real).trim_end_matches(".0").to_owned(),
+        // A text can have bytes that are not UTF-8, or the encoding of other bytes.
+        ValueRef::Text(text) => write::text(&String::from_utf8_lossy(text).into()),
+        ValueRef::Blob(bytes) => write::text(&bytes.into()),
+    }
+}
+
+/// D1 passes every number as REAL.
+impl rusqlite::ToSql for SqlValue {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        #[allow(clippy::cast_precision_loss, reason = "a statement rejects numbers beyond 2^53 - 1")]
+        Ok(match self {
+            Self::Null => Null.into(),
+            Self::Integer(integer) => ToSqlOutput::Owned(Value::Real(*integer as f64)),
+            Self::Real(real) => ToSqlOutput::Owned(Value::Real(*real)),
+            Self::Text(text) => text.as_str().into(),
+            Self::Blob(bytes) => bytes.as_slice().into(),
+        })
+    }
+}
+
+fn failed(cause: String) -> DatabaseError {
+    DatabaseError::new(DatabaseFailure::Statement, cause)
+}
+
+/// Converts an error of SQLite into the message of D1.
+fn database_error(error: &rusqlite::Error) -> DatabaseError {
+    let is_constraint = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+    let code = if is_constraint { "SQLITE_CONSTRAINT" } else { "SQLITE_ERROR" };
+    DatabaseError::of_message(NAME, &format!("{error}: {code}"))
+}
+
+impl Engine for TestDatabase {
+    fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
+        let results = self.0.transaction(&[statement]);
+        let result = results.map(|mut results| results.pop().unwrap_or_default());
+        ready(result).boxed_local()
+    }
+
+    fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<String>, DatabaseError>> {
+        ready(self.0.transaction(&statements)).boxed_local()
+    }
+}
+
+impl fmt::Debug for TestDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TestDatabase")
+    }
+}
