@@ -1,11 +1,10 @@
 //! A knowledge base of Markdown documents. It has tools that search, read and save documents, a resource for each document,
 //! and prompts that answer from the documents.
 //!
-//! Each module imports only from the modules before it in this list: `document`, `passages`, `store`, `d1`, `scopes`, `tools`, `ingest`,
+//! Each module imports only from the modules before it in this list: `document`, `passages`, `store`, `scopes`, `tools`, `ingest`,
 //! `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
-mod d1;
 mod document;
 mod entry;
 mod excerpt;

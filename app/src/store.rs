@@ -1,13 +1,13 @@
-//! A trait for the storage of documents. The Worker uses an implementation with D1, and the tests use an implementation in memory.
+//! The documents in a database, with their passages.
 
-use std::ops::Deref;
 use std::rc::Rc;
 
-use async_trait::async_trait;
 use edge_mcp::HandlerError;
-use edge_mcp::rag::{self, PassageStore, StoreFailure};
+use edge_mcp::rag::{self, PassageStore, SqlitePassages, StoreFailure};
+use edge_mcp::storage::{Database, DatabaseError, DatabaseFailure};
 
 use crate::document::{Document, Slug};
+use crate::passages::{space, with_passages};
 
 /// The reason why a request to the store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,21 @@ pub(crate) enum Failure {
     Document,
 }
 
+/// A [`Failure`], with its cause for the log.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreError {
+    pub(crate) failure: Failure,
+    pub(crate) cause: String,
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        let is_missing = error.kind == DatabaseFailure::NotMigrated;
+        let failure = if is_missing { Failure::NotMigrated } else { Failure::Unavailable };
+        Self { failure, cause: error.to_string() }
+    }
+}
+
 impl From<rag::StoreError> for StoreError {
     fn from(rag::StoreError { kind, cause }: rag::StoreError) -> Self {
         let failure = match kind {
@@ -29,13 +44,6 @@ impl From<rag::StoreError> for StoreError {
         };
         Self { failure, cause }
     }
-}
-
-/// A [`Failure`], with its cause for the log.
-#[derive(Clone, Debug)]
-pub(crate) struct StoreError {
-    pub(crate) failure: Failure,
-    pub(crate) cause: String,
 }
 
 impl From<StoreError> for HandlerError {
@@ -55,207 +63,75 @@ impl From<StoreError> for HandlerError {
     }
 }
 
-/// Stores documents.
-#[async_trait(?Send)]
-pub(crate) trait Store {
-    /// Returns the text of the document with this slug, or `None` if it does not exist.
-    async fn read(&self, slug: &Slug) -> Result<Option<String>, StoreError>;
+const READ: &str = "SELECT text FROM documents WHERE slug = ?1";
 
-    /// Creates or replaces documents and their passages: all of them, or none.
-    async fn save(&self, documents: &[Document]) -> Result<(), StoreError>;
+const SAVE: &str = "INSERT INTO documents (slug, title, text, set_name, hash) VALUES (?1, ?2, ?3, ?4, ?5) \
+     ON CONFLICT (slug) DO UPDATE SET title = excluded.title, text = excluded.text, saved_at = excluded.saved_at, \
+     set_name = excluded.set_name, hash = excluded.hash";
 
-    /// Deletes a document and its passages. With `set`, deletes it only if it belongs to this set. Returns whether it was deleted.
-    async fn delete(&self, slug: &Slug, set: Option<&str>) -> Result<bool, StoreError>;
+/// Deletes a document. Triggers delete its passages and links. `?2`: its set, or NULL for any.
+const DELETE: &str = "DELETE FROM documents WHERE slug = ?1 AND (?2 IS NULL OR set_name = ?2) RETURNING slug";
 
-    /// Returns the slugs and the hashes of at most `limit` documents of a set, sorted by slug. Slugs up to `after` are left out.
-    async fn list_set(&self, set: &str, after: &str, limit: u32) -> Result<Vec<(Slug, Option<String>)>, StoreError>;
+const LIST_SET: &str = "SELECT slug, hash FROM documents WHERE set_name = ?1 AND slug > ?2 ORDER BY slug LIMIT ?3";
 
-    /// Returns the slugs and the titles of at most `limit` documents whose slugs begin with `prefix`, sorted by slug. Slugs up to `after` are
-    /// left out.
-    async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError>;
-}
+/// Lists documents whose slugs begin with `?1`. The index of slugs has them in this order.
+const LIST: &str = "SELECT slug, title FROM documents \
+     WHERE slug > ?2 AND slug >= ?1 AND slug < ?1 || char(1114111) ORDER BY slug LIMIT ?3";
 
 /// The documents that all requests share.
 pub(crate) struct Documents {
-    store: Rc<dyn Store>,
-    passages: Rc<dyn PassageStore>,
+    passages: Rc<SqlitePassages>,
 }
 
 impl Documents {
-    /// Creates the documents of a store, and of the store of their passages.
-    pub(crate) fn new(store: Rc<dyn Store>, passages: Rc<dyn PassageStore>) -> Self {
-        Self { store, passages }
+    /// Creates the documents of a database.
+    pub(crate) fn new(database: Database) -> Self {
+        Self { passages: Rc::new(SqlitePassages::new(database)) }
     }
 
     /// Returns the store that finds passages.
     pub(crate) fn passages(&self) -> Rc<dyn PassageStore> {
         self.passages.clone()
     }
-}
 
-impl Deref for Documents {
-    type Target = dyn Store;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.store
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod memory {
-    //! An in-memory store. A test can make its requests fail.
-
-    use std::cell::{Cell, RefCell};
-    use std::collections::BTreeMap;
-
-    use async_trait::async_trait;
-    use edge_mcp::rag::{
-        self, Edge, Filter, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreFailure,
-    };
-    use futures::FutureExt;
-    use futures::future::{LocalBoxFuture, ready};
-
-    use super::{Document, Failure, Slug, Store, StoreError};
-    use crate::passages::{space, with_passages};
-
-    #[derive(Default)]
-    pub(crate) struct MemoryStore {
-        documents: RefCell<BTreeMap<Slug, Document>>,
-        passages: rag::MemoryStore,
-        pub(crate) failure: Cell<Option<Failure>>,
-        /// The number of documents that the last list read.
-        pub(crate) listed: Cell<usize>,
-        /// The number of requests that still succeed. Later requests fail. `None` means that there is no limit.
-        pub(crate) remaining: Cell<Option<usize>>,
+    fn database(&self) -> &Database {
+        self.passages.database()
     }
 
-    impl MemoryStore {
-        pub(crate) fn count(&self) -> usize {
-            self.documents.borrow().len()
-        }
-
-        fn check(&self) -> Result<(), StoreError> {
-            let failure = self.failure.get().or((self.remaining.get() == Some(0)).then_some(Failure::Unavailable));
-            self.remaining.set(self.remaining.get().map(|times| times.saturating_sub(1)));
-            match failure {
-                Some(failure) => Err(StoreError { failure, cause: "simulated outage".into() }),
-                None => Ok(()),
-            }
-        }
-
-        fn check_passages(&self) -> Result<(), rag::StoreError> {
-            self.check().map_err(|StoreError { failure, cause }| rag::StoreError { kind: failure.into(), cause })
-        }
+    /// Returns the text of the document with this slug, or `None` if it does not exist.
+    pub(crate) async fn read(&self, slug: &Slug) -> Result<Option<String>, StoreError> {
+        Ok(self.database().query(READ).bind(slug.as_str()).first().await?)
     }
 
-    impl From<Failure> for StoreFailure {
-        fn from(failure: Failure) -> Self {
-            match failure {
-                Failure::NotMigrated => Self::NotMigrated,
-                Failure::Unavailable => Self::Unavailable,
-                Failure::Document => Self::Document,
-            }
-        }
+    /// Creates or replaces documents and their passages: all of them, or none.
+    pub(crate) async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
+        let save = |Document { slug, title, text, set, hash }: &Document| {
+            self.database().query(SAVE).bind(slug.as_str()).bind(title).bind(text).bind(set).bind(hash)
+        };
+        let passages: Vec<_> = documents.iter().map(with_passages).collect();
+        let passages = self.passages.save_statements(&space(), &passages)?;
+        Ok(self.database().batch(documents.iter().map(save).chain(passages)).await.map(drop)?)
     }
 
-    #[async_trait(?Send)]
-    impl Store for MemoryStore {
-        async fn read(&self, slug: &Slug) -> Result<Option<String>, StoreError> {
-            self.check()?;
-            Ok(self.documents.borrow().get(slug).map(|document| document.text.clone()))
-        }
-
-        async fn save(&self, documents: &[Document]) -> Result<(), StoreError> {
-            self.check()?;
-            for document in documents {
-                let passages = with_passages(document);
-                self.passages.save(&space(), &passages).await?;
-                self.documents.borrow_mut().insert(document.slug.clone(), document.clone());
-            }
-            Ok(())
-        }
-
-        async fn delete(&self, slug: &Slug, set: Option<&str>) -> Result<bool, StoreError> {
-            self.check()?;
-            let of_set = |document: &Document| set.is_none_or(|set| document.set.as_deref() == Some(set));
-            if !self.documents.borrow().get(slug).is_some_and(of_set) {
-                return Ok(false);
-            }
-            self.passages.remove(&space(), slug.as_str()).await.expect("a store in memory does not fail");
-            self.documents.borrow_mut().remove(slug);
-            Ok(true)
-        }
-
-        async fn list_set(
-            &self,
-            set: &str,
-            after: &str,
-            limit: u32,
-        ) -> Result<Vec<(Slug, Option<String>)>, StoreError> {
-            self.check()?;
-            let documents = self.documents.borrow();
-            let listed = documents.values().filter(|one| one.set.as_deref() == Some(set) && one.slug.as_str() > after);
-            Ok(listed.take(limit as usize).map(|one| (one.slug.clone(), one.hash.clone())).collect())
-        }
-
-        async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError> {
-            self.check()?;
-            let documents = self.documents.borrow();
-            let is_listed = |one: &&Document| one.slug.as_str().starts_with(prefix) && one.slug.as_str() > after;
-            let listed = documents.values().filter(is_listed).take(limit as usize);
-            let listed: Vec<_> = listed.map(|one| (one.slug.clone(), one.title.clone())).collect();
-            self.listed.set(listed.len());
-            Ok(listed)
-        }
+    /// Deletes a document and its passages. With `set`, deletes it only if it belongs to this set. Returns whether it was deleted.
+    pub(crate) async fn delete(&self, slug: &Slug, set: Option<&str>) -> Result<bool, StoreError> {
+        let deleted: Vec<Slug> = self.database().query(DELETE).bind(slug.as_str()).bind(set).all().await?;
+        Ok(!deleted.is_empty())
     }
 
-    impl PassageStore for MemoryStore {
-        fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, rag::StoreError>> {
-            match self.check_passages() {
-                Ok(()) => self.passages.search(search),
-                Err(error) => ready(Err(error)).boxed_local(),
-            }
-        }
+    /// Returns the slugs and the hashes of at most `limit` documents of a set, sorted by slug. Slugs up to `after` are left out.
+    pub(crate) async fn list_set(
+        &self,
+        set: &str,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<(Slug, Option<String>)>, StoreError> {
+        Ok(self.database().query(LIST_SET).bind(set).bind(after).bind(limit).all().await?)
+    }
 
-        fn passages<'a>(
-            &'a self,
-            space: &'a Space,
-            ids: &'a [PassageId],
-            filter: &'a Filter,
-        ) -> LocalBoxFuture<'a, Result<Vec<Passage>, rag::StoreError>> {
-            match self.check_passages() {
-                Ok(()) => self.passages.passages(space, ids, filter),
-                Err(error) => ready(Err(error)).boxed_local(),
-            }
-        }
-
-        fn edges<'a>(
-            &'a self,
-            space: &'a Space,
-            seeds: &'a [PassageId],
-            threshold: f64,
-            filter: &'a Filter,
-        ) -> LocalBoxFuture<'a, Result<Vec<Edge>, rag::StoreError>> {
-            match self.check_passages() {
-                Ok(()) => self.passages.edges(space, seeds, threshold, filter),
-                Err(error) => ready(Err(error)).boxed_local(),
-            }
-        }
-
-        fn save<'a>(
-            &'a self,
-            space: &'a Space,
-            document: &'a rag::Document,
-        ) -> LocalBoxFuture<'a, Result<Saved, rag::StoreError>> {
-            PassageStore::save(&self.passages, space, document)
-        }
-
-        fn remove<'a>(
-            &'a self,
-            space: &'a Space,
-            document: &'a str,
-        ) -> LocalBoxFuture<'a, Result<bool, rag::StoreError>> {
-            self.passages.remove(space, document)
-        }
+    /// Returns the slugs and the titles of at most `limit` documents whose slugs begin with `prefix`, sorted by slug. Slugs up to `after`
+    /// are left out.
+    pub(crate) async fn list(&self, prefix: &str, after: &str, limit: u32) -> Result<Vec<(Slug, String)>, StoreError> {
+        Ok(self.database().query(LIST).bind(prefix).bind(after).bind(limit).all().await?)
     }
 }

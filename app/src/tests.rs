@@ -1,9 +1,8 @@
-//! Tests of the knowledge base with an in-memory store.
+//! Tests of the knowledge base with SQLite in memory, which has run the migrations.
 
 use std::path::Path;
-use std::rc::Rc;
 
-use edge_mcp::testing::{self, Answer, Client};
+use edge_mcp::testing::{self, Answer, Client, TestDatabase};
 use edge_mcp::{Endpoint, Revision, StaticTokens};
 use edge_mcp_test_support::{fake_model, golden, network};
 use serde_json::{Value, json};
@@ -11,13 +10,17 @@ use serde_json::{Value, json};
 use crate::document::Document;
 use crate::librarian::Librarian;
 use crate::server::server;
-use crate::store::memory::MemoryStore;
-use crate::store::{Documents, Failure, Store};
+use crate::store::Documents;
 
 mod librarian;
 
-fn endpoint(store: &Rc<MemoryStore>, librarian: Option<Librarian>) -> Endpoint {
-    testing::endpoint(server).state(Documents::new(store.clone(), store.clone())).state(librarian)
+fn endpoint(database: &TestDatabase, librarian: Option<Librarian>) -> Endpoint {
+    testing::endpoint(server).state(Documents::new(database.database())).state(librarian)
+}
+
+/// Returns a database that has run the migrations.
+fn migrated() -> TestDatabase {
+    TestDatabase::migrated("../migrations").expect("the migrations run")
 }
 
 /// Returns a client of 2025-11-25, because revisions before 2026-07-28 have a separate error code for resources that do not exist.
@@ -28,7 +31,7 @@ fn old_client(endpoint: &Endpoint) -> Client<'_> {
 /// A change of tools/list must also change the golden file.
 #[test]
 fn published_tools_equal_the_golden_file() {
-    let endpoint = endpoint(&Rc::default(), None);
+    let endpoint = endpoint(&TestDatabase::empty(), None);
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
@@ -49,13 +52,13 @@ fn code(answer: &Answer) -> Option<i64> {
 }
 
 struct KnowledgeBase {
-    store: Rc<MemoryStore>,
+    database: TestDatabase,
 }
 
 impl KnowledgeBase {
     /// Returns a knowledge base with two documents.
     fn new() -> Self {
-        let base = Self { store: Rc::default() };
+        let base = Self { database: migrated() };
         for (slug, title, text) in [
             ("deploying", "Deploying", "Run scripts/deploy."),
             ("testing", "Testing", "Run scripts/test, then deploy."),
@@ -67,11 +70,22 @@ impl KnowledgeBase {
     }
 
     fn request(&self, method: &str, params: Value) -> Answer {
-        testing::run(old_client(&endpoint(&self.store, None)).request(method, params))
+        testing::run(old_client(&endpoint(&self.database, None)).request(method, params))
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Answer {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Returns the number of documents.
+    fn count(&self) -> u64 {
+        let count = self.database.database().query("SELECT count(*) FROM documents").first();
+        testing::run(count).expect("a count").expect("a row")
+    }
+
+    /// Returns a knowledge base whose migrations have not been applied.
+    fn not_migrated() -> Self {
+        Self { database: TestDatabase::empty() }
     }
 
     fn text(&self, tool: &str, arguments: Value) -> (String, bool) {
@@ -99,7 +113,6 @@ fn documents_can_be_found_read_and_replaced() {
 fn ingest_stores_all_documents_or_none() {
     let base = KnowledgeBase::new();
     let document = |slug: &str| json!({ "slug": slug, "title": "T", "text": "New." });
-    let count = || base.store.count();
     for (documents, expected) in [
         (json!([document("a"), document("b"), document("a")]), "Two documents have the slug `a`"),
         (json!([document("a"), document("B b")]), "a slug is made of"),
@@ -108,12 +121,10 @@ fn ingest_stores_all_documents_or_none() {
     ] {
         let (text, is_error) = base.text("run_ingest", json!({ "documents": documents }));
         assert!(is_error && text.contains(expected), "{text}");
-        assert_eq!(count(), 2, "nothing is stored");
+        assert_eq!(base.count(), 2, "nothing is stored");
     }
-    base.store.failure.set(Some(Failure::NotMigrated));
-    let (text, is_error) = base.text("run_ingest", json!({ "documents": [document("a")] }));
+    let (text, is_error) = KnowledgeBase::not_migrated().text("run_ingest", json!({ "documents": [document("a")] }));
     assert!(is_error && text.contains("migrations"), "{text}");
-    base.store.failure.set(None);
     let done = base.call("run_ingest", json!({ "documents": [document("a"), document("testing")] }));
     assert_eq!(
         *done.structured(),
@@ -121,7 +132,7 @@ fn ingest_stores_all_documents_or_none() {
             { "slug": "a", "uri": "kb://documents/a" }, { "slug": "testing", "uri": "kb://documents/testing" },
         ] })
     );
-    assert_eq!(count(), 3);
+    assert_eq!(base.count(), 3);
 }
 
 #[test]
@@ -131,7 +142,7 @@ fn documents_can_be_deleted() {
         let deleted = base.call("delete-document", json!({ "slug": "testing" }));
         assert_eq!(*deleted.structured(), json!({ "existed": existed }));
     }
-    assert_eq!(base.store.count(), 1);
+    assert_eq!(base.count(), 1);
     let (text, is_error) = base.text("read-document", json!({ "slug": "testing" }));
     assert!(is_error && text.contains("no document"), "{text}");
 }
@@ -142,7 +153,7 @@ fn each_tool_needs_one_scope() {
     let token = |scope: &str| json!({ "token": scope, "subject": scope, "scopes": [scope] });
     let tokens = json!([token("kb:read"), token("kb:write")]).to_string();
     let tokens = StaticTokens::from_json("TOKENS", Some(&tokens)).expect("tokens");
-    let endpoint = endpoint(&Rc::default(), None).auth(tokens);
+    let endpoint = endpoint(&TestDatabase::empty(), None).auth(tokens);
     for (scope, tools) in [
         ("kb:read", &["search-passages", "related-passages", "search-documents", "read-document"][..]),
         ("kb:write", &["save-document", "delete-document", "list-set", "run_ingest"]),
@@ -235,7 +246,7 @@ fn a_document_that_no_store_can_save_is_a_mistake_of_the_caller() {
     }
 }
 
-/// A list reads at most as many documents as it shows.
+/// A list and a completion show only so many documents.
 #[test]
 fn lists_of_documents_are_limited() {
     let base = KnowledgeBase::new();
@@ -248,7 +259,10 @@ fn lists_of_documents_are_limited() {
             hash: None,
         };
         let documents: Vec<_> = numbers.map(document).collect();
-        testing::run(base.store.save(&documents)).expect("saved");
+        let stored = Documents::new(base.database.database());
+        for documents in documents.chunks(500) {
+            testing::run(stored.save(documents)).expect("saved");
+        }
     };
     save(0..150);
     let reference = json!({ "type": "ref/resource", "uri": "kb://documents/{slug}" });
@@ -256,12 +270,11 @@ fn lists_of_documents_are_limited() {
     let completed = base.request("completion/complete", json!({ "ref": reference, "argument": argument }));
     let completion = &completed.result()["completion"];
     assert_eq!(completion["values"].as_array().map(Vec::len), Some(100));
-    assert_eq!((&completion["hasMore"], base.store.listed.get()), (&json!(true), 101));
+    assert_eq!(completion["hasMore"], true);
 
-    save(150..5000);
+    save(150..5001);
     let listed = base.request("resources/list", json!({}));
     assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5000));
-    assert_eq!(base.store.listed.get(), 5000);
 }
 
 #[test]
@@ -275,7 +288,7 @@ fn slugs_are_completed_by_prefix() {
     for (value, slugs) in [("", json!(["deploying", "testing"])), ("te", json!(["testing"])), ("x", json!([]))] {
         assert_eq!(complete(value).result()["completion"]["values"], slugs, "{value}");
     }
-    base.store.failure.set(Some(Failure::Unavailable));
+    base.database.fail_after(0);
     assert_eq!(code(&complete("")), Some(-32603));
 }
 
@@ -299,7 +312,7 @@ fn prompts_embed_the_matching_documents() {
     ] {
         assert_eq!(get(name, json!({ "code": "x" })).text(), text, "{name}");
     }
-    base.store.failure.set(Some(Failure::NotMigrated));
+    base.database.fail_after(0);
     assert_eq!(code(&get("answer-from-documents", json!({ "question": "x" }))), Some(-32603));
 }
 
@@ -324,15 +337,15 @@ fn a_failing_store_leaves_no_partial_state() {
     ] {
         for remaining in 0..=requests {
             let base = KnowledgeBase::new();
-            base.store.remaining.set(Some(remaining));
+            base.database.fail_after(remaining);
             let answer = base.request(method, params.clone());
             let has_failed = code(&answer) == Some(-32603) || answer.result()["isError"] == true;
             assert_eq!(has_failed, remaining < requests, "{method} after {remaining}: {answer:?}");
-            assert!(!format!("{answer:?}").contains("simulated outage"), "{answer:?}");
-            base.store.remaining.set(None);
+            assert!(!format!("{answer:?}").contains("lets it fail"), "{answer:?}");
+            base.database.recover();
             if has_failed {
                 let testing = base.text("read-document", json!({ "slug": "testing" })).0;
-                assert_eq!((base.store.count(), &*testing), (2, "Run scripts/test, then deploy."), "{method}");
+                assert_eq!((base.count(), &*testing), (2, "Run scripts/test, then deploy."), "{method}");
             }
             let again = base.request(method, params.clone());
             assert!(!again.is_error(), "{method}: {again:?}");
@@ -343,16 +356,16 @@ fn a_failing_store_leaves_no_partial_state() {
 /// The error of an outage names a remedy and does not contain the cause.
 #[test]
 fn outage_errors_name_a_remedy() {
-    let base = KnowledgeBase::new();
-    for (failure, remedy) in [(Failure::NotMigrated, "migrations apply"), (Failure::Unavailable, "Try again later")] {
-        base.store.failure.set(Some(failure));
+    let unavailable = KnowledgeBase::new();
+    unavailable.database.fail_after(0);
+    for (base, remedy) in [(KnowledgeBase::not_migrated(), "migrations apply"), (unavailable, "Try again later")] {
         for (tool, arguments) in [
             ("search-documents", json!({ "query": "x" })),
             ("read-document", json!({ "slug": "testing" })),
             ("save-document", json!({ "slug": "a", "title": "t", "text": "x" })),
         ] {
             let (text, is_error) = base.text(tool, arguments);
-            assert!(is_error && text.contains(remedy) && !text.contains("simulated outage"), "{tool}: {text}");
+            assert!(is_error && text.contains(remedy) && !text.contains("lets it fail"), "{tool}: {text}");
         }
         for (method, params) in
             [("resources/list", json!({})), ("resources/read", json!({ "uri": "kb://documents/testing" }))]
