@@ -1,13 +1,14 @@
 //! The rows of a statement.
 
+use edge_json::number::Number;
 use edge_json::type_error::{PathSegment, TypeError};
 use edge_json::{Document, JsonLimits, Kind, Value};
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::database::MOST_INTEGER;
 use super::error::{DatabaseError, DatabaseFailure};
+use super::value::MOST_INTEGER;
 
 /// The rows that a statement of a batch returned, and the number of rows that it changed.
 #[derive(Clone, Debug)]
@@ -85,12 +86,18 @@ fn rows<'d>(document: &'d Document<'d>) -> Result<impl Iterator<Item = Result<Ro
 
 /// Returns whether a cell has a number that JavaScript cannot represent exactly.
 fn is_rounded(value: Value<'_>) -> bool {
-    #[allow(clippy::cast_precision_loss, reason = "2^53 - 1 is exact")]
-    let most = MOST_INTEGER as f64;
     // Shorter numbers without an exponent are smaller, and most numbers are.
     let text = value.text();
-    let is_short = text.len() <= 15 && !text.contains(['e', 'E']);
-    value.kind() == Kind::Number && !is_short && text.parse::<f64>().is_ok_and(|number| number.abs() > most)
+    if value.kind() != Kind::Number || (text.len() <= 15 && !text.contains(['e', 'E'])) {
+        return false;
+    }
+    match Number::of(text) {
+        Some(Number::Unsigned(number)) => number > MOST_INTEGER.unsigned_abs(),
+        Some(Number::Signed(number)) => number.unsigned_abs() > MOST_INTEGER.unsigned_abs(),
+        #[allow(clippy::cast_precision_loss, reason = "2^53 - 1 is exact")]
+        Some(Number::Float(number)) => number.abs() > MOST_INTEGER as f64,
+        None => true,
+    }
 }
 
 fn malformed() -> DatabaseError {
@@ -252,5 +259,88 @@ impl<'de> Deserializer<'de> for Cell<'de> {
         visitor: V,
     ) -> Result<V::Value, TypeError> {
         self.value.deserializer().deserialize_enum(name, variants, visitor).map_err(|error| self.in_column(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    fn one<T: DeserializeOwned>(columns: &str, row: &str) -> Result<T, String> {
+        let rows = Rows::new(format!("[0,[{columns}],[{row}]]"));
+        rows.first().map(|first| first.expect("a row")).map_err(|error| error.to_string())
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum State {
+        Open,
+        Done,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Id(i64);
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Note {
+        id: Id,
+        title: String,
+        stars: Option<f32>,
+        is_done: bool,
+        is_old: Option<bool>,
+        state: State,
+        picture: Vec<u8>,
+    }
+
+    #[test]
+    fn a_row_is_read_into_a_struct() {
+        let columns = r#""title","id","stars","is_done","is_old","state","picture","further""#;
+        let note = one::<Note>(columns, r#""Tea",7,null,1,0,"done",[1,255],"x""#);
+        let expected = Note {
+            id: Id(7),
+            title: "Tea".into(),
+            stars: None,
+            is_done: true,
+            is_old: Some(false),
+            state: State::Done,
+            picture: vec![1, 255],
+        };
+        assert_eq!(note, Ok(expected));
+        assert_eq!(
+            one::<Note>(columns, r#""Tea",7,2,2,0,"open",[],"x""#),
+            Err("a row of the database does not have the expected type in the column `is_done`: expected 0 or 1".into())
+        );
+        let missing = one::<Note>(r#""id""#, "7").expect_err("a column is missing");
+        assert!(missing.contains("missing field `title`"), "{missing}");
+    }
+
+    #[test]
+    fn a_row_is_read_into_a_tuple_or_a_value() {
+        assert_eq!(one(r#""a","b","c""#, r#"1,"x",0"#), Ok((1_u8, "x".to_owned(), false)));
+        assert_eq!(one(r#""a""#, "5"), Ok(5_u64));
+        assert_eq!(one(r#""a""#, "5"), Ok(Id(5)));
+        assert_eq!(one(r#""a""#, "0.5"), Ok(0.5_f64));
+        assert_eq!(one(r#""a""#, r#""open""#), Ok(State::Open));
+        assert_eq!(one(r#""a""#, r#""x""#), Ok(Some("x".to_owned())));
+        assert_eq!(one(r#""a""#, "null"), Ok(None::<String>));
+        assert_eq!(one(r#""a""#, "1"), Ok(true));
+        assert_eq!(one(r#""a""#, "[1,2]"), Ok((vec![1_u8, 2],)));
+        for (columns, row) in [(r#""a","b""#, "1,2"), (r#""a""#, r#""x""#), (r#""a""#, "-1"), (r#""a""#, "0.5")] {
+            assert!(one::<u64>(columns, row).is_err(), "{row}");
+        }
+        assert!(one::<(u8,)>(r#""a","b""#, "1,2").is_err(), "a column is left over");
+        assert!(one::<(u8, u8)>(r#""a""#, "1").is_err(), "a column is missing");
+    }
+
+    #[test]
+    fn a_result_that_is_not_one_is_an_error() {
+        for json in ["", "{}", "[]", "[0]", "[-1,[]]", "[null,[]]"] {
+            let rows = Rows::new(json.to_owned());
+            assert!(rows.changes().is_err() || rows.all::<u8>().is_err(), "{json}");
+        }
+        assert_eq!(Rows::new("[3,[]]".into()).changes(), Ok(3));
+        assert_eq!(Rows::new("[0,[\"a\"]]".into()).first::<u8>(), Ok(None));
     }
 }

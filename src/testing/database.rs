@@ -205,7 +205,11 @@ fn failed(cause: String) -> DatabaseError {
 fn database_error(error: &rusqlite::Error) -> DatabaseError {
     let is_constraint = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
     let code = if is_constraint { "SQLITE_CONSTRAINT" } else { "SQLITE_ERROR" };
-    DatabaseError::of_message(NAME, &format!("{error}: {code}"))
+    let message = match error {
+        rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) => msg.clone(),
+        other => other.to_string(),
+    };
+    DatabaseError::of_message(NAME, &format!("{message}: {code}"))
 }
 
 impl Engine for TestDatabase {
@@ -223,5 +227,72 @@ impl Engine for TestDatabase {
 impl fmt::Debug for TestDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TestDatabase")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::run;
+
+    fn kind<T: fmt::Debug>(result: Result<T, DatabaseError>) -> DatabaseFailure {
+        result.expect_err("an error").kind
+    }
+
+    #[test]
+    fn migrations_run_in_the_order_of_their_names() {
+        let test = TestDatabase::migrated("migrations").expect("the migrations of this repository");
+        let tables =
+            test.database().query("SELECT count(*) FROM sqlite_schema WHERE name IN ('documents', 'rag_chunks')");
+        assert_eq!(run(tables.first::<u32>()), Ok(Some(2)));
+        for (folder, problem) in [("nowhere", "nowhere cannot be read"), ("src", "src has no migrations")] {
+            let error = TestDatabase::migrated(folder).expect_err(folder).to_string();
+            assert!(error.starts_with(problem), "{error}");
+        }
+        let error = test.migrate("CREATE TABLE documents (a)").expect_err("the table exists");
+        assert!(error.to_string().contains("already exists"), "{error}");
+    }
+
+    #[test]
+    fn a_database_fails_when_a_test_says_so() {
+        let test = TestDatabase::empty();
+        let select = || test.database().query("SELECT 1");
+        test.fail_after(1);
+        assert_eq!(run(select().first::<u8>()), Ok(Some(1)));
+        for _ in 0..2 {
+            assert_eq!(kind(run(select().first::<u8>())), DatabaseFailure::Unavailable);
+            assert_eq!(kind(run(select().run())), DatabaseFailure::Unavailable);
+        }
+        test.recover();
+        assert_eq!(run(select().first::<u8>()), Ok(Some(1)));
+    }
+
+    #[test]
+    fn a_batch_has_limits_and_belongs_to_one_database() {
+        let (one, other) = (TestDatabase::empty().database(), TestDatabase::empty().database());
+        let select = || one.query("SELECT 1");
+        assert_eq!(run(one.batch((0..1000).map(|_| select()))).map(|results| results.len()), Ok(1000));
+        assert_eq!(kind(run(one.batch((0..1001).map(|_| select())))), DatabaseFailure::Statement);
+        assert_eq!(kind(run(other.batch([select()]))), DatabaseFailure::Statement);
+        assert!(run(one.batch([])).is_ok_and(|results| results.is_empty()));
+    }
+
+    #[test]
+    fn a_result_has_a_limit() {
+        let database = TestDatabase::empty().database();
+        let rows = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT hex(zeroblob(500000)) AS a FROM n";
+        assert!(run(database.query(rows).bind(16).all::<String>()).is_ok());
+        assert_eq!(kind(run(database.query(rows).bind(17).all::<String>())), DatabaseFailure::Statement);
+    }
+
+    #[test]
+    fn an_error_names_the_command_that_migrates() {
+        let error = run(TestDatabase::empty().database().query("SELECT 1 FROM notes").run()).expect_err("no table");
+        assert_eq!(error.kind, DatabaseFailure::NotMigrated);
+        let text = error.to_string();
+        assert!(
+            text.contains("no such table: notes") && text.contains("npx wrangler d1 migrations apply DB"),
+            "{text}"
+        );
     }
 }

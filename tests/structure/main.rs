@@ -29,6 +29,7 @@ const MODULES: [&str; 19] = [
     "protocol",
     "schema",
     "host",
+    "storage",
     "config",
     "auth",
     "call",
