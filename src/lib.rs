@@ -289,6 +289,7 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
+pub use call::tool_event::ToolEvent;
 pub use config::{ConfigError, SecureUrl};
 #[cfg(feature = "client")]
 pub use http::in_process::InProcess;
@@ -307,7 +308,6 @@ pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
-pub use server::hook::ToolEvent;
 pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};

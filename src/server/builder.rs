@@ -12,7 +12,7 @@ use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::cached_lists::CachedLists;
 use super::definitions::{Definitions, Sources};
-use super::hook::ToolEvent;
+use super::hook::hook;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, after};
@@ -20,6 +20,7 @@ use super::tool::Tool;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
+use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
 use crate::text::Text;
@@ -264,7 +265,7 @@ impl McpServerBuilder {
     where
         F: Future<Output = Result<(), HandlerError>> + 'static,
     {
-        self.definitions.hooks.add(move |tool, event, cx| observe(tool.clone(), event, cx));
+        self.definitions.hooks.push(hook(move |tool, event, cx| observe(tool.clone(), event, cx)));
         self
     }
 

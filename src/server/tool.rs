@@ -9,13 +9,14 @@ use serde::Serialize;
 
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, permission};
-use super::hook::{Hooks, ToolEvent};
+use super::hook::hook;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
-use crate::call::context::{CallableTool, Context};
+use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::IntoToolResult;
+use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::text::Text;
@@ -58,7 +59,7 @@ pub struct Tool {
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
     pub(crate) handler: Box<dyn AnyToolHandler>,
-    pub(crate) hooks: Hooks,
+    pub(crate) hooks: Vec<Hook>,
     pub(crate) approval: Option<Approval>,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<Origin>,
@@ -143,7 +144,7 @@ impl Tool {
             annotations: ToolAnnotations::default(),
             access: Access::default(),
             handler,
-            hooks: Hooks::default(),
+            hooks: Vec::new(),
             approval: None,
             origin: None,
             problem: None,
@@ -184,7 +185,7 @@ impl Tool {
     where
         F: Future<Output = Result<(), HandlerError>> + 'static,
     {
-        self.hooks.add(move |_, event, cx| observe(event, cx));
+        self.hooks.push(hook(move |_, event, cx| observe(event, cx)));
         self
     }
 
