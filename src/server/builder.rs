@@ -69,9 +69,22 @@ impl McpServer {
         self.caller.as_ref().is_none_or(|caller| access.shows_to(caller))
     }
 
-    /// Returns the tools that the caller can see.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &Rc<Tool>> {
-        self.definitions.tools.iter().filter(|tool| self.shows(&tool.access))
+    /// Returns the tools, in the order of registration, without those of sources. Each tool serializes to its description, as registries
+    /// list it.
+    ///
+    /// A server that no request uses has all tools, including those that only some callers can see.
+    ///
+    /// ```
+    /// use edge_mcp::{McpServer, Tool};
+    ///
+    /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
+    /// let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
+    /// let greet = server.tools().find(|tool| tool.name() == "greet").expect("a tool");
+    /// assert_eq!(serde_json::to_value(greet).expect("JSON")["description"], "Says hello.");
+    /// # Ok::<_, edge_mcp::BuildError>(())
+    /// ```
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.shows(&tool.access))
     }
 
     /// Returns the tool `name`, if the caller can see it.

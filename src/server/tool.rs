@@ -5,8 +5,6 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, permission};
 use super::hook::hook;
@@ -69,8 +67,7 @@ pub struct Tool {
 
 /// The agent or workflow that a tool was made from.
 pub(crate) struct Origin {
-    pub tool_type: ToolType,
-    /// The word for the type, for messages.
+    /// The type of the tool: `agent` or `workflow`.
     pub kind: &'static str,
     pub key: String,
     /// Returns the problem with the definition. The parameter returns whether the server has the tool of a name.
@@ -79,17 +76,6 @@ pub(crate) struct Origin {
 
 /// The text is the predicate of a sentence.
 pub(crate) type OriginProblem = Box<dyn Fn(&dyn Fn(&str) -> bool) -> Option<String>>;
-
-/// The origin of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ToolType {
-    /// An [agent](crate::Agent).
-    Agent,
-    /// A [workflow](crate::Workflow).
-    Workflow,
-}
 
 impl Tool {
     /// Creates the tool `name`. The name has 1 to 64 characters of `A-Z a-z 0-9 _ . -`. A model uses the description to decide when to call
@@ -277,6 +263,11 @@ impl Tool {
         let Metadata { name, description, .. } = &self.metadata;
         let input = self.input_schema().ok()?;
         Some(CallableTool { name: name.clone(), description: description.clone().unwrap_or_default(), input })
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.metadata.name
     }
 
     pub(crate) fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
