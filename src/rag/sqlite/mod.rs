@@ -1,9 +1,6 @@
 //! A store in SQLite, such as D1.
 //!
-//! | module | content |
-//! |---|---|
-//! | `statements` | the texts of the statements |
-//! | `rows` | the values of the statements, and the rows of their results |
+//! `statements` has the texts of the statements. `rows` has their values, and reads the rows of their results.
 
 mod rows;
 mod statements;
