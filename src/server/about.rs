@@ -226,7 +226,7 @@ impl McpServer {
     /// assert_eq!(json["remotes"][0]["url"], "https://mcp.example.com/mcp");
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
-    pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson<'_>> {
+    pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson> {
         ServerJson::new(&self.definitions.info, self.definitions.about.as_deref(), own_url)
     }
 }
