@@ -301,19 +301,9 @@ impl Context {
         }
     }
 
-    /// Describes the tool `name` of the same server, if the caller can call it.
-    pub(crate) fn callable_tool(&self, name: &str) -> Option<CallableTool> {
-        self.tools.as_ref()?.callable(name, self)
-    }
-
     /// Returns the tools that the handler can call.
     pub(crate) fn tools(&self) -> Option<&Rc<dyn CallTools>> {
         self.tools.as_ref()
-    }
-
-    /// Returns the name of the server.
-    pub(crate) fn server_name(&self) -> Option<&str> {
-        self.tools.as_ref().map(|tools| tools.name())
     }
 
     /// Completes when the client has disconnected and no longer needs the result.

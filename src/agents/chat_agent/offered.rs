@@ -76,7 +76,7 @@ impl Offered {
 /// Returns the tools with these names that exist for the caller and whose scopes the caller has.
 pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
     let mut offered = Vec::new();
-    for tool in names.iter().filter_map(|name| cx.callable_tool(name)) {
+    for tool in names.iter().filter_map(|name| cx.tools()?.callable(name, cx)) {
         offered.extend(Offered::new(tool));
     }
     offered
