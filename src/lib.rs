@@ -206,7 +206,7 @@
 //! | text from the client's model, roots | [`Context::sample`], [`Context::roots`] | `docs/elicitation.md` |
 //! | work that later rounds of a call do not repeat | [`Context::step`] | `docs/steps.md` |
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
-//! | agents and workflows as tools | [`Agent`], [`ChatAgent`], [`Workflow`] | `docs/agents.md`, `docs/workflows.md` |
+//! | agents and workflows as tools | [`agents`] | `docs/agents.md`, `docs/workflows.md` |
 //! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
@@ -224,7 +224,7 @@
 // compiler finds functions that nothing uses.
 #![cfg_attr(not(feature = "client"), allow(dead_code, unused_imports))]
 
-mod agents;
+pub mod agents;
 mod auth;
 mod base64;
 mod bounded_cache;
@@ -271,9 +271,6 @@ pub use edge_json as json;
 /// URI templates (RFC 6570).
 pub use edge_uri_template as uri_template;
 
-pub use agents::agent::{Agent, AgentCall, AgentReply, Usage};
-pub use agents::chat_agent::{ChatAgent, ChatModel};
-pub use agents::workflow::Workflow;
 pub use auth::{
     Algorithm, AnyOf, ExpectedClaims, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys,
     StaticTokens, TokenRefusal, TokenValidator,
@@ -290,9 +287,8 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
+pub use call::tool_event::ToolEvent;
 pub use config::{ConfigError, SecureUrl};
-#[cfg(feature = "client")]
-pub use http::in_process::InProcess;
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;
@@ -303,17 +299,15 @@ pub use protocol::message::RequestId;
 pub use protocol::resource_contents::{NotBase64, ResourceContents};
 pub use protocol::revision::Revision;
 pub use schema::{HasJsonSchema, SchemaError};
-pub use server::about::{ServerDetail, ServerInfo, ToolInfo, ToolList, VersionDetail};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
-pub use server::hook::ToolEvent;
 pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
 pub use server::source::{Found, Source};
-pub use server::tool::{Tool, ToolType};
+pub use server::tool::Tool;
 pub use text::Text;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.

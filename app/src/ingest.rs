@@ -1,6 +1,7 @@
 //! The workflow `ingest`, which stores many documents in one call: all of them, or none.
 
-use edge_mcp::{Context, HandlerError, Json, Workflow};
+use edge_mcp::agents::Workflow;
+use edge_mcp::{Context, HandlerError, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -4,10 +4,11 @@
 
 use std::time::Duration;
 
+use edge_mcp::agents::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel};
 use edge_mcp::client::McpClient;
 use edge_mcp::host::Environment;
 use edge_mcp::json::{self, JsonLimits};
-use edge_mcp::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel, ConfigError, Text};
+use edge_mcp::{ConfigError, Text};
 use serde_json::json;
 
 use crate::document::URI_PREFIX;

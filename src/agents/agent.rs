@@ -18,7 +18,7 @@ use crate::call::result::{IntoToolResult, ToolResult};
 use crate::protocol::content::Content;
 use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;
-use crate::server::tool::{Origin, Tool, ToolType};
+use crate::server::tool::{Origin, Tool};
 use crate::text::Text;
 
 /// The member of `_meta` with the token usage.
@@ -27,7 +27,8 @@ const USAGE: &str = "edge-mcp/usage";
 /// An agent that answers questions in natural language.
 ///
 /// ```
-/// use edge_mcp::{Agent, AgentReply, Context, HandlerError, McpServer};
+/// use edge_mcp::agents::{Agent, AgentReply};
+/// use edge_mcp::{Context, HandlerError, McpServer};
 ///
 /// struct Parrot;
 ///
@@ -200,6 +201,6 @@ fn tool(agent: impl Agent) -> Tool {
         let missing = || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
         problem.clone().or_else(missing)
     };
-    tool.origin = Some(Origin { tool_type: ToolType::Agent, kind: "agent", key, problem: Box::new(problem) });
+    tool.origin = Some(Origin { kind: "agent", key, problem: Box::new(problem) });
     tool
 }

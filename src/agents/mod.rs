@@ -1,8 +1,14 @@
 //! Agents and workflows, which are served as tools.
 //!
-//! An `agent` is served as the tool `ask_<key>`, and a `workflow` as the tool `run_<key>`. The files of `chat_agent` implement an agent
-//! that asks a model. All of them register tools and a handler, so the room `server` runs them as it runs every other tool.
+//! An [`Agent`] is served as the tool `ask_<key>`, and a [`Workflow`] as the tool `run_<key>`. A [`ChatAgent`] is an agent that asks a
+//! model. All of them are tools with a handler, so a server runs them as it runs every other tool.
+//!
+//! Pages: `docs/agents.md`, `docs/workflows.md`.
 
-pub(crate) mod agent;
-pub(crate) mod chat_agent;
-pub(crate) mod workflow;
+mod agent;
+mod chat_agent;
+mod workflow;
+
+pub use agent::{Agent, AgentCall, AgentReply, Usage};
+pub use chat_agent::{ChatAgent, ChatModel};
+pub use workflow::Workflow;

@@ -13,7 +13,7 @@ use crate::call::step_memory::Status;
 use crate::protocol::description::is_blank;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
-use crate::server::tool::{Origin, Tool, ToolType};
+use crate::server::tool::{Origin, Tool};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::Text;
 
@@ -28,7 +28,8 @@ const RUN: &str = "edge-mcp/run";
 /// If a request has `"edge-mcp/run": true` in its `_meta`, the `_meta` of the result contains the status and the times of the steps.
 ///
 /// ```
-/// use edge_mcp::{Context, HandlerError, Json, McpServer, Workflow};
+/// use edge_mcp::agents::Workflow;
+/// use edge_mcp::{Context, HandlerError, Json, McpServer};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -72,8 +73,7 @@ impl Workflow {
         let problem = move |_: &dyn Fn(&str) -> bool| {
             is_blank.then(|| "has an empty description; a model needs it to choose a workflow".into())
         };
-        let (tool_type, key) = (ToolType::Workflow, key.into_owned());
-        tool.origin = Some(Origin { tool_type, kind: "workflow", key, problem: Box::new(problem) });
+        tool.origin = Some(Origin { kind: "workflow", key: key.into_owned(), problem: Box::new(problem) });
         Self { tool }
     }
 

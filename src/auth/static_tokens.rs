@@ -6,7 +6,7 @@ use edge_json::type_error::PathSegment;
 use edge_json::{Document, JsonError, JsonLimits, deserialize};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use subtle::{ConditionallySelectable, ConstantTimeEq};
 
 use super::bearer;
 use super::principal::Principal;
@@ -106,21 +106,16 @@ impl StaticTokens {
         }
     }
 
-    /// Finds the entry of a token. It compares all entries, so its time depends only on their number.
+    /// Finds the entry of a token. It compares all entries in constant time, so its time depends only on their number.
     fn find(&self, token: &str) -> Option<&Principal> {
         let digest = digest_of(token);
         let mut found = 0_u64;
         for (nth, (known, _)) in (1_u64..).zip(&self.entries) {
-            found.conditional_assign(&nth, is_same(known, &digest));
+            found.conditional_assign(&nth, known.ct_eq(&digest));
         }
         let index = usize::try_from(found.checked_sub(1)?).ok()?;
         self.entries.get(index).map(|(_, principal)| principal)
     }
-}
-
-/// Compares two digests in constant time.
-fn is_same(one: &Sha256Digest, other: &Sha256Digest) -> Choice {
-    one.ct_eq(other)
 }
 
 fn digest_of(token: &str) -> Sha256Digest {

@@ -1,6 +1,5 @@
 //! The context of a call: the request that a handler answers.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -16,6 +15,7 @@ use super::request_info::{PerCaller, RequestInfo};
 use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
+use super::tool_event::ToolEvent;
 use crate::auth::Principal;
 use crate::host::Host;
 use crate::limits::STATE_BYTES;
@@ -28,9 +28,12 @@ use crate::schema::Schema;
 use crate::text::{Text, shortened};
 
 /// The tools of a server that handlers can call.
-pub(crate) trait CallTools: Any {
+pub(crate) trait CallTools {
     /// Returns the name of the server.
     fn name(&self) -> &str;
+
+    /// Returns the hooks of all tools.
+    fn hooks(&self) -> &[Hook];
 
     /// Describes the tool `name`, if it exists for the caller of `cx` and the caller has the tool's scopes.
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;
@@ -43,6 +46,9 @@ pub(crate) trait CallTools: Any {
         cx: &'a Context,
     ) -> LocalBoxFuture<'a, Result<ToolResult, HandlerError>>;
 }
+
+/// A hook: it gets the name of a tool, an event of a call, and the context of the call.
+pub(crate) type Hook = Rc<dyn Fn(&Text, ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
 
 /// A tool that a handler can call.
 pub(crate) struct CallableTool {
@@ -295,19 +301,9 @@ impl Context {
         }
     }
 
-    /// Describes the tool `name` of the same server, if the caller can call it.
-    pub(crate) fn callable_tool(&self, name: &str) -> Option<CallableTool> {
-        self.tools.as_ref()?.callable(name, self)
-    }
-
     /// Returns the tools that the handler can call.
     pub(crate) fn tools(&self) -> Option<&Rc<dyn CallTools>> {
         self.tools.as_ref()
-    }
-
-    /// Returns the name of the server.
-    pub(crate) fn server_name(&self) -> Option<&str> {
-        self.tools.as_ref().map(|tools| tools.name())
     }
 
     /// Completes when the client has disconnected and no longer needs the result.

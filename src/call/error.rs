@@ -190,11 +190,11 @@ pub trait ResultExt<T, E>: Sized {
     /// use edge_mcp::{Context, HandlerError, ResultExt};
     ///
     /// async fn clear(cx: Context) -> Result<&'static str, HandlerError> {
-    ///     let is_confirmed = cx.confirm("clear", "Delete all parcels?").await.or_unasked(|| false)?;
+    ///     let is_confirmed = cx.confirm("clear", "Delete all parcels?").await.or_if_unasked(|| false)?;
     ///     Ok(if is_confirmed { "Deleted." } else { "Nothing was deleted." })
     /// }
     /// ```
-    fn or_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
+    fn or_if_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
     where
         E: Into<InputError>;
 }
@@ -214,7 +214,7 @@ impl<T, E> ResultExt<T, E> for Result<T, E> {
         self.map_err(E::into_handler_error)
     }
 
-    fn or_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
+    fn or_if_unasked(self, instead: impl FnOnce() -> T) -> Result<T, HandlerError>
     where
         E: Into<InputError>,
     {

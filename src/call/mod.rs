@@ -3,7 +3,7 @@
 //! A `handler` is an async function. It gets its arguments and a `context`, and returns a `result` or an `error`. The context gives it the
 //! shared `state`, the `request_info`, the `platform` (requests to other servers, work after the answer), and `notifications`. A handler
 //! can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, and `passed_question` passes on those of other
-//! servers. After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds,
+//! servers. A hook observes each `tool_event`. After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds,
 //! and `step_memory` has the results of each finished `step`. Both find them by `call_path`, the position in the call. `deadline` and the
 //! `connection` to the client end a handler that takes too long or whose client has disconnected.
 
@@ -29,3 +29,4 @@ pub(crate) mod session_required;
 pub(crate) mod state;
 pub(crate) mod step;
 pub(crate) mod step_memory;
+pub(crate) mod tool_event;

@@ -71,21 +71,17 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, State::default())
+        Self::of_endpoint(head, principal, false, State::default())
     }
 
-    /// Creates the request for a page of an endpoint with this state. Pages need no token. If calls of the endpoint need one
-    /// (`needs_token`), the caller has no scope.
-    pub(crate) fn of_page(head: Rc<dyn Request>, needs_token: bool, state: State) -> Self {
-        Self::with(head, None, needs_token, state)
-    }
-
-    /// Creates the request that `principal` sent to an endpoint with this state.
-    pub(crate) fn of_endpoint(head: Rc<dyn Request>, principal: Option<Principal>, state: State) -> Self {
-        Self::with(head, principal, false, state)
-    }
-
-    fn with(head: Rc<dyn Request>, principal: Option<Principal>, is_unidentified: bool, state: State) -> Self {
+    /// Creates the request that `principal` sent to an endpoint with this state. Pages need no token. If calls of their endpoint need one,
+    /// the caller of a page `is_unidentified`, and has no scope.
+    pub(crate) fn of_endpoint(
+        head: Rc<dyn Request>,
+        principal: Option<Principal>,
+        is_unidentified: bool,
+        state: State,
+    ) -> Self {
         Self(Rc::new(Shared {
             head: PerCaller::new(head),
             principal: PerCaller::new(principal),

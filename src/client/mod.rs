@@ -40,7 +40,7 @@ pub use connection::{Connection, Peer};
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
-pub use operations::definition::Listed;
+pub use operations::definition::Definition;
 pub use operations::listing::{Listing, Toolset};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::result::CallResult;
@@ -52,3 +52,4 @@ pub use tokens::client_credentials::ClientCredentials;
 pub use upstream::Upstream;
 
 pub use crate::host::transport::Transport;
+pub use crate::http::in_process::InProcess;

@@ -8,7 +8,7 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::mcp_client::{McpClient, Server};
-use super::operations::definition::{Listed, warn_of_output};
+use super::operations::definition::{Definition, warn_of_output};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
@@ -51,7 +51,7 @@ impl RemoteTools {
     }
 
     /// Returns whether a tool of such a server belongs to the source.
-    fn includes(&self, tool: &Listed) -> bool {
+    fn includes(&self, tool: &Definition) -> bool {
         match &self.names {
             Some(names) => names.iter().any(|name| name == tool.full_name()),
             None => is_read_only(tool),
@@ -59,7 +59,7 @@ impl RemoteTools {
     }
 
     /// Returns the tool for a definition, or `None` for a tool that a server cannot list.
-    fn tool_of(&self, listed: &Listed, is_trusted: bool, cx: &Context) -> Option<Tool> {
+    fn tool_of(&self, listed: &Definition, is_trusted: bool, cx: &Context) -> Option<Tool> {
         if name_problem(listed.full_name()).is_some() {
             return None;
         }
@@ -135,7 +135,7 @@ struct RemoteHandler {
     server: String,
     tool: String,
     /// The definition, and the context of the list. `None` if the tool was not listed in this request.
-    listed: Option<(Listed, Context)>,
+    listed: Option<(Definition, Context)>,
 }
 
 impl AnyToolHandler for RemoteHandler {
@@ -172,13 +172,13 @@ impl AnyToolHandler for RemoteHandler {
                     )));
                 }
             }
-            Ok(server.call(&tool, arguments).through(&cx).await?.into_tool_result())
+            Ok(server.call(&tool, arguments).ask_caller(&cx).await?.into_tool_result())
         };
         Ok(call.boxed_local())
     }
 }
 
 /// Returns whether the annotations of a tool say that it is read-only. Annotations that contradict one another say nothing.
-fn is_read_only(tool: &Listed) -> bool {
+fn is_read_only(tool: &Definition) -> bool {
     tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
 }

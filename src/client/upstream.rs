@@ -169,7 +169,7 @@ impl Upstream {
     /// [`Elicited::Accepted`] contains the content of the form: an object with its fields. The client adds the defaults of the form for
     /// absent fields, and checks the content against the form. If the function fails, the call fails.
     ///
-    /// To ask the caller of this program, use [`Call::through`](super::Call::through) instead. The function itself must not ask the caller:
+    /// To ask the caller of this program, use [`Call::ask_caller`](super::Call::ask_caller) instead. The function itself must not ask the caller:
     /// in the next round, the client would send the call to a legacy server a second time.
     ///
     /// ```

@@ -165,7 +165,7 @@ impl Endpoint {
 
     /// Creates the information about a request to this endpoint.
     pub(super) fn request_info(&self, head: Rc<dyn Request>, principal: Option<Principal>) -> RequestInfo {
-        RequestInfo::of_endpoint(head, principal, self.state.clone())
+        RequestInfo::of_endpoint(head, principal, false, self.state.clone())
     }
 
     /// Runs the functions of [`each`](Self::each), and builds the server. The server hides the items that the caller must not see.

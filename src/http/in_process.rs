@@ -18,8 +18,8 @@ use crate::host::{
 /// network: its authentication, its rate limit and its other limits apply.
 ///
 /// ```
-/// use edge_mcp::client::{McpClient, Upstream};
-/// use edge_mcp::{Endpoint, InProcess, McpServer, Tool};
+/// use edge_mcp::client::{InProcess, McpClient, Upstream};
+/// use edge_mcp::{Endpoint, McpServer, Tool};
 ///
 /// let parcels = Endpoint::new(|_| {
 ///     McpServer::builder("parcels", "1.0.0").tool(Tool::new("track", "Locates a parcel.", || async { "in Lyon" })).build()

@@ -34,7 +34,7 @@ impl Endpoint {
                 return Err(foreign_origin());
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let request = RequestInfo::of_page(head.clone(), needs_token, self.state.clone());
+            let request = RequestInfo::of_endpoint(head.clone(), None, needs_token, self.state.clone());
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }

@@ -1,26 +1,13 @@
 //! Retrieval: documents as chunks, and the search for the chunks that answer a question (feature `rag`).
 //!
-//! | module | content |
-//! |---|---|
-//! | `chunks` | the division of a document into chunks |
-//! | `links` | the links of a document to other documents |
-//! | `filter` | filters on the metadata of documents, evaluated in Rust and as a condition of SQLite |
-//! | `words`, `stem` | the words of a text, as the full-text index of SQLite reads them |
-//! | `impact` | the impacts and the weights of words, by which stores choose passages |
-//! | `query` | the words of a question |
-//! | `store` | the storage of passages |
-//! | `memory` | the store in memory |
-//! | `sqlite` | the store in SQLite, such as D1 |
-//! | `store_source` | the choice of the store of a call |
-//! | `retrieval` | the settings of a request |
-//! | `retriever` | from a question to passages |
-//! | `retrieved` | the result of a retrieval |
-//! | `order` | the order of items by several numbers |
-//! | `rescore` | the order of the passages that a store finds |
-//! | `graph` | the scores of passages by their connections with the passages that were found |
-//! | `passages` | passages as text for a model |
-//! | `tools` | the tools that search |
-//! | `work` | the count of the bytes that a function reads, for tests of linear time |
+//! `chunks` divides a document, and `links` finds its links to other documents. A `store` saves the chunks as passages, with the `impact`
+//! of their `words`, which `stem` reduces. There are two stores, `memory` and `sqlite`. `store_source` chooses the store of a call.
+//!
+//! A `retriever` answers a question: `query` has its words, `filter` the condition on the metadata of documents, and `retrieval` the
+//! settings of the request. The store finds candidates. `rescore` ranks them by their words, and `graph` by their connections, both with
+//! the sort keys of `order`. The result is `retrieved`, which `passages` writes as text for a model. `tools` has the tools that search.
+//!
+//! `work` counts the bytes that a function reads, for tests of linear time.
 
 mod chunks;
 mod filter;

@@ -24,24 +24,20 @@ impl Forms {
         }
     }
 
-    /// Adds an item to a list that has these names.
-    pub(super) fn add(&mut self, [draft, current]: [&str; 2], item: &Value) {
-        add(&mut self.draft, draft, item.clone());
-        add(&mut self.current, current, item.clone());
-    }
-
     /// Adds an object to a list that has these names.
-    pub(super) fn push(&mut self, [draft, current]: [&str; 2], item: Self) {
-        add(&mut self.draft, draft, item.draft.into());
-        add(&mut self.current, current, item.current.into());
+    pub(super) fn push(&mut self, names: [&str; 2], item: Self) {
+        self.add(names, [item.draft.into(), item.current.into()]);
     }
-}
 
-fn add(form: &mut Map<String, Value>, list: &str, item: Value) {
-    if !list.is_empty()
-        && let Some(items) = form.entry(list).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
-    {
-        items.push(item);
+    /// Adds an item, in both forms, to a list that has these names.
+    pub(super) fn add(&mut self, names: [&str; 2], item: [Value; 2]) {
+        for ((form, name), item) in [&mut self.draft, &mut self.current].into_iter().zip(names).zip(item) {
+            if !name.is_empty()
+                && let Value::Array(items) = form.entry(name).or_insert_with(|| Value::Array(Vec::new()))
+            {
+                items.push(item);
+            }
+        }
     }
 }
 

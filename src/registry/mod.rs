@@ -19,3 +19,5 @@ mod server_json;
 
 pub use package::{Argument, Command, Input, Package, Remote, Repository};
 pub use server_json::ServerJson;
+
+pub use crate::server::about::{ServerDetail, ServerInfo, VersionDetail};

@@ -83,7 +83,8 @@ impl Argument {
     #[must_use]
     pub fn choices(mut self, choices: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         for choice in choices {
-            self.0.add(["choices"; 2], &Value::from(&*choice.into()));
+            let choice = Value::from(&*choice.into());
+            self.0.add(["choices"; 2], [choice.clone(), choice]);
         }
         self
     }
@@ -174,7 +175,7 @@ impl Package {
         self.0.set(["", "runtimeHint"], text(&command.draft, "name"));
         self.0.current.remove("packageArguments");
         for argument in arguments(&command.current) {
-            self.0.add(["", "packageArguments"], &argument);
+            self.0.add(["", "packageArguments"], [Value::Null, argument]);
         }
         self.0.set(["command", ""], command.draft);
         self

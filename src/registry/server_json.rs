@@ -3,8 +3,6 @@
 //! Source: <https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json>, and the registry's documentation,
 //! "Package Types" and "Publishing Remote Servers".
 
-use std::borrow::Cow;
-
 use edge_json::object;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,30 +11,23 @@ use super::about::{About, id};
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
 use crate::protocol::description::{Icon, Implementation};
-use crate::text::has_uri_characters;
+use crate::text::{Text, has_uri_characters};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
 /// The description of a server for the MCP registry. [`McpServer::server_json`](crate::McpServer::server_json) creates
 /// it.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerJson<'a> {
+pub struct ServerJson {
     #[serde(rename = "$schema")]
     schema: &'static str,
-    name: Cow<'a, str>,
+    /// The values that the registry accepts.
+    #[serde(flatten)]
+    info: Implementation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<Cow<'a, str>>,
-    description: Cow<'a, str>,
-    version: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    website_url: Option<&'a str>,
+    repository: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    icons: Vec<&'a Icon>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    repository: Option<&'a Map<String, Value>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    packages: Vec<&'a Map<String, Value>>,
+    packages: Vec<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remotes: Vec<Value>,
     /// Whether the only remote is the URL of the endpoint.
@@ -44,42 +35,29 @@ pub struct ServerJson<'a> {
     is_at_own_url: bool,
 }
 
-impl<'a> ServerJson<'a> {
+impl ServerJson {
     /// Describes a server. Returns `None` if the server has neither a registry name, nor a URL from which a name can be
     /// derived.
-    pub(crate) fn new(info: &'a Implementation, about: Option<&'a About>, own_url: Option<&str>) -> Option<Self> {
+    pub(crate) fn new(info: &Implementation, about: Option<&About>, own_url: Option<&str>) -> Option<Self> {
         let (mut packages, mut remotes) = (Vec::new(), Vec::new());
         if let Some(about) = about {
-            packages.extend(about.packages.iter().map(|package| &package.0.current));
+            packages.extend(about.packages.iter().map(|package| package.0.current.clone()));
             remotes.extend(about.remotes.iter().map(|remote| Value::Object(remote.0.current.clone())));
         }
-        let name = match about.and_then(|about| about.registry_name.as_deref()) {
-            Some(name) => name.into(),
+        let name = match about.and_then(|about| about.registry_name.clone()) {
+            Some(name) => name,
             None => name_at(info, about, own_url.or_else(|| remotes.first()?.get("url")?.as_str())?)?.into(),
         };
-        let title = info.title.as_deref().and_then(shortened);
-        let description = info.description.as_deref().and_then(shortened);
-        let description = description.or_else(|| title.clone()).or_else(|| shortened(&info.name));
         let own = own_url.filter(|_| remotes.is_empty());
         remotes.extend(own.map(|url| object(vec![("type", "streamable-http".into()), ("url", url.into())])));
-        let mut icons = Vec::new();
-        for icon in info.icons.iter().filter(|icon| is_icon(icon)) {
-            icons.push(icon);
-        }
-        Some(Self {
-            schema: SCHEMA,
-            name,
-            title,
-            // The name of a server is not empty, so the default is never used.
-            description: description.unwrap_or_default(),
-            version: &info.version,
-            website_url: info.website_url.as_deref().filter(|url| is_https(url)),
-            icons,
-            repository: about.and_then(|about| about.repository.as_ref()).map(|repository| &repository.0.current),
-            packages,
-            remotes,
-            is_at_own_url: own.is_some(),
-        })
+        let mut accepted = Implementation { name, ..info.clone() };
+        accepted.title = info.title.as_deref().and_then(shortened);
+        let description = info.description.as_deref().and_then(shortened);
+        accepted.description = description.or_else(|| accepted.title.clone()).or_else(|| shortened(&info.name));
+        accepted.icons.retain(is_icon);
+        accepted.website_url = accepted.website_url.filter(|url| is_https(url));
+        let repository = about.and_then(|about| Some(about.repository.as_ref()?.0.current.clone()));
+        Some(Self { schema: SCHEMA, info: accepted, repository, packages, remotes, is_at_own_url: own.is_some() })
     }
 
     /// Adds the `Authorization` header that a server with authentication requires at its own URL. A configured
@@ -100,10 +78,10 @@ impl<'a> ServerJson<'a> {
 }
 
 /// Shortens a text to the maximum length, at the end of a word. Returns `None` for an empty text.
-fn shortened(text: &str) -> Option<Cow<'_, str>> {
+fn shortened(text: &str) -> Option<Text> {
     let text = text.trim();
     let Some((end, _)) = text.char_indices().nth(SERVER_JSON_DESCRIPTION) else {
-        return (!text.is_empty()).then_some(Cow::Borrowed(text));
+        return (!text.is_empty()).then(|| text.to_owned().into());
     };
     let beginning = text.get(..end)?;
     // Dropping the last character makes room for the ellipsis.

@@ -100,7 +100,7 @@ fn now(call: &Call) -> u64 {
 /// URL of its endpoint. It does not cover parameters that differ between rounds.
 pub(super) fn request_digest(cx: &Context, request: &Request<'_>) -> String {
     let caller = cx.request().caller().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
-    let server = (cx.server_name(), cx.resource());
+    let server = (cx.tools().map(|tools| tools.name()), cx.resource());
     let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
     if let Some(params) = request.params {
         canonical::write_members(params, is_same_in_all_rounds, &mut text);

@@ -1,11 +1,12 @@
 //! The description of a server: identity, version, packages, remotes, tools.
 
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
-use super::tool::{Tool, ToolType};
-use crate::protocol::description::Implementation;
+use super::tool::Tool;
+use crate::protocol::description::{Implementation, Metadata};
 use crate::registry::about::{About, blank_problem, id, id_problem, registry_name_problem};
 use crate::registry::{Package, Remote, Repository, ServerJson};
 use crate::text::Text;
@@ -158,47 +159,30 @@ impl ServerDetail {
     }
 }
 
-/// The tools of a server.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct ToolList {
-    /// The tools, in the order of registration.
-    pub tools: Vec<ToolInfo>,
-}
-
-/// The description of a tool.
-#[derive(Clone, Debug, Serialize)]
+/// A tool, as registries describe it.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolInfo {
-    /// The id: the same as the name.
-    pub id: Text,
-    /// The name.
-    pub name: Text,
-    /// The description.
-    pub description: Option<Text>,
-    /// The schema of the arguments.
-    pub input_schema: Box<RawValue>,
-    /// The schema of the structured content.
+struct ToolInfo<'a> {
+    id: &'a Text,
+    name: &'a Text,
+    description: &'a Option<Text>,
+    input_schema: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Box<RawValue>>,
-    /// The origin of the tool, if it was made from an agent or a workflow.
+    output_schema: Option<&'a RawValue>,
+    /// The origin of the tool: `agent` or `workflow`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_type: Option<ToolType>,
+    tool_type: Option<&'static str>,
 }
 
-impl ToolInfo {
-    /// Describes `tool`. Returns `None` if one of its schemas is invalid. [`build`](McpServerBuilder::build) rejects such a tool.
-    fn of(tool: &Tool) -> Option<Self> {
-        let (input, output) = (tool.input_schema().ok()?, tool.output_schema().ok()?);
-        Some(Self {
-            id: tool.metadata.name.clone(),
-            name: tool.metadata.name.clone(),
-            description: tool.metadata.description.clone(),
-            input_schema: input.json().to_owned(),
-            output_schema: output.map(|schema| schema.json().to_owned()),
-            tool_type: tool.origin.as_ref().map(|origin| origin.tool_type),
-        })
+/// The members are `id` (the name), `name`, `description`, `inputSchema`, `outputSchema`, and `toolType` (`agent` or `workflow`).
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let input = self.input_schema().map_err(S::Error::custom)?;
+        let output = self.output_schema().map_err(S::Error::custom)?;
+        let Metadata { name, description, .. } = &self.metadata;
+        let (input_schema, output_schema) = (input.json(), output.as_ref().map(|schema| schema.json()));
+        let tool_type = self.origin.as_ref().map(|origin| origin.kind);
+        ToolInfo { id: name, name, description, input_schema, output_schema, tool_type }.serialize(serializer)
     }
 }
 
@@ -242,27 +226,7 @@ impl McpServer {
     /// assert_eq!(json["remotes"][0]["url"], "https://mcp.example.com/mcp");
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
-    pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson<'_>> {
+    pub fn server_json(&self, own_url: Option<&str>) -> Option<ServerJson> {
         ServerJson::new(&self.definitions.info, self.definitions.about.as_deref(), own_url)
-    }
-
-    /// Returns all tools, including tools that only some callers can use, and the tools of agents and workflows.
-    ///
-    /// ```
-    /// use edge_mcp::{McpServer, Tool};
-    ///
-    /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
-    /// let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
-    /// assert_eq!(server.tool_list().tools.len(), 1);
-    /// assert!(server.tool_info("greet").is_some() && server.tool_info("Greet").is_none());
-    /// # Ok::<_, edge_mcp::BuildError>(())
-    /// ```
-    pub fn tool_list(&self) -> ToolList {
-        ToolList { tools: self.definitions.tools.iter().filter_map(|tool| ToolInfo::of(tool)).collect() }
-    }
-
-    /// Returns the tool `name`.
-    pub fn tool_info(&self, name: &str) -> Option<ToolInfo> {
-        self.definitions.tool(name).and_then(|tool| ToolInfo::of(tool))
     }
 }

@@ -21,6 +21,11 @@ impl Access {
         self.shown.as_ref().is_none_or(|shown| shown(request))
     }
 
+    /// Returns whether the caller of `request` can see and use the item.
+    pub(crate) fn permits(&self, request: &RequestInfo) -> bool {
+        self.shows_to(request) && permits(request, &self.scopes)
+    }
+
     /// Returns whether the item is available to all callers.
     pub(crate) fn is_general(&self) -> bool {
         self.shown.is_none() && self.scopes.is_empty()

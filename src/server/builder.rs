@@ -12,7 +12,7 @@ use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::cached_lists::CachedLists;
 use super::definitions::{Definitions, Sources};
-use super::hook::ToolEvent;
+use super::hook::hook;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, after};
@@ -20,6 +20,7 @@ use super::tool::Tool;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
+use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
 use crate::text::Text;
@@ -68,9 +69,22 @@ impl McpServer {
         self.caller.as_ref().is_none_or(|caller| access.shows_to(caller))
     }
 
-    /// Returns the tools that the caller can see.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &Rc<Tool>> {
-        self.definitions.tools.iter().filter(|tool| self.shows(&tool.access))
+    /// Returns the tools, in the order of registration, without those of sources. Each tool serializes to its description, as registries
+    /// list it.
+    ///
+    /// A server that no request uses has all tools, including those that only some callers can see.
+    ///
+    /// ```
+    /// use edge_mcp::{McpServer, Tool};
+    ///
+    /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
+    /// let server = McpServer::builder("greeter", "1.0.0").tool(greet).build()?;
+    /// let greet = server.tools().find(|tool| tool.name() == "greet").expect("a tool");
+    /// assert_eq!(serde_json::to_value(greet).expect("JSON")["description"], "Says hello.");
+    /// # Ok::<_, edge_mcp::BuildError>(())
+    /// ```
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.shows(&tool.access))
     }
 
     /// Returns the tool `name`, if the caller can see it.
@@ -264,7 +278,7 @@ impl McpServerBuilder {
     where
         F: Future<Output = Result<(), HandlerError>> + 'static,
     {
-        self.definitions.hooks.add(move |tool, event, cx| observe(tool.clone(), event, cx));
+        self.definitions.hooks.push(hook(move |tool, event, cx| observe(tool.clone(), event, cx)));
         self
     }
 

@@ -9,13 +9,12 @@ use serde_json::{Map, Value};
 
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::hook::Hooks;
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, add_new};
 use super::tool::{Origin, Tool};
-use crate::call::context::Context;
+use crate::call::context::{Context, Hook};
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
@@ -36,7 +35,7 @@ pub(crate) struct Definitions {
     pub extensions: Map<String, Value>,
     pub lists_all: bool,
     /// The hooks of all tools.
-    pub hooks: Hooks,
+    pub hooks: Vec<Hook>,
     /// Warnings about the definitions, for the log.
     pub warnings: Vec<String>,
     /// The check of the resources. Only `McpServerBuilder::resource` sets it, so the wasm module of a server without resources does not
@@ -79,7 +78,7 @@ impl Definitions {
             logging: None,
             extensions: Map::new(),
             lists_all: false,
-            hooks: Hooks::default(),
+            hooks: Vec::new(),
             warnings: Vec::new(),
             resource_check: None,
             template_check: None,

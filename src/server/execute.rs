@@ -1,6 +1,5 @@
 //! A tool call: checks of the arguments, hooks, handler and deadline, and checks of the result.
 
-use std::any::Any;
 use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,15 +11,16 @@ use futures::future::LocalBoxFuture;
 use super::access::permits;
 use super::approval::Permission;
 use super::builder::McpServer;
-use super::hook::{Hooks, ToolEvent};
+use super::hook::notify;
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
-use crate::call::context::{CallTools, CallableTool, Context, unknown_tool};
+use crate::call::context::{CallTools, CallableTool, Context, Hook, unknown_tool};
 use crate::call::deadline::{Ended, late, run};
 use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
+use crate::call::tool_event::ToolEvent;
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::Text;
@@ -40,7 +40,7 @@ pub(crate) enum Executed {
 ///
 /// The future is boxed, so the wasm module contains it only once, for calls of clients and nested calls.
 pub(crate) fn execute(
-    server: &McpServer,
+    server: &dyn CallTools,
     tool: &Tool,
     arguments: Value<'_>,
     cx: &Context,
@@ -48,7 +48,7 @@ pub(crate) fn execute(
     let called = Called {
         name: tool.metadata.name.clone(),
         deadline: tool.deadline,
-        hooks: server.definitions.hooks.and(&tool.hooks),
+        hooks: [server.hooks(), &tool.hooks].concat(),
         output: tool.output_schema(),
         cx: cx.clone(),
     };
@@ -105,7 +105,7 @@ fn mistakes(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<Vec<Strin
 struct Called {
     name: Text,
     deadline: Duration,
-    hooks: Hooks,
+    hooks: Vec<Hook>,
     output: Result<Option<Rc<Schema>>, SchemaError>,
     cx: Context,
 }
@@ -151,7 +151,7 @@ impl Called {
 
     /// Sends an event to the hooks. Failures of hooks are only logged.
     async fn notify(&self, event: ToolEvent) {
-        for failure in self.hooks.notify(&self.name, event, &self.cx).await {
+        for failure in notify(&self.hooks, &self.name, event, &self.cx).await {
             let cause = failure.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
             failure::log(self.cx.host(), &self.name, &format!("a hook failed: {}{cause}", failure.message()));
         }
@@ -246,66 +246,55 @@ impl McpServer {
         cx: &Context,
     ) -> Result<ToolResult, HandlerError> {
         let tool = self.tool(name).ok_or_else(|| HandlerError::new(unknown_tool(name)))?;
-        self.execute_nested(&tool, arguments, cx).await
-    }
-
-    /// Calls `tool`, a tool of this server or of a source, as a nested call of `cx`.
-    pub(crate) async fn execute_nested(
-        &self,
-        tool: &Tool,
-        arguments: serde_json::Value,
-        cx: &Context,
-    ) -> Result<ToolResult, HandlerError> {
-        let name = &*tool.metadata.name;
-        if !permits(cx.request(), &tool.access.scopes) {
-            let scopes = tool.access.scopes.join(" ");
-            return Err(HandlerError::new(format!(
-                "`{name}` needs the scope {scopes}, which the caller does not have."
-            )));
-        }
-        if cx.depth() >= NESTED_CALLS {
-            let message = format!("`{name}` was not called: tool calls are nested too deeply (limit: {NESTED_CALLS}).");
-            return Err(HandlerError::new(message));
-        }
-        let text = write::text(&arguments);
-        let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
-            .ok()
-            .filter(|document| document.root().kind() == Kind::Object)
-            .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
-        let inner = cx.within(Rc::new(self.clone()), name, &text);
-        let work = execute(self, tool, document.root(), &inner);
-        // Free the arguments before the tool runs.
-        drop(document);
-        drop(text);
-        drop(arguments);
-        match work.await {
-            Executed::Done(result) => Ok(result),
-            Executed::CannotAsk(error) => {
-                let message = error.to_string().into();
-                Err(HandlerError::from(error).with_message(message))
-            }
-            // The questions also end the outermost call.
-            Executed::Asks => std::future::pending().await,
-        }
+        execute_nested(Rc::new(self.clone()), &tool, arguments, cx).await
     }
 }
 
-impl McpServer {
-    /// Returns the server whose tools the handler of `cx` can call.
-    pub(crate) fn of(cx: &Context) -> Option<Rc<Self>> {
-        let tools: Rc<dyn Any> = cx.tools()?.clone();
-        tools.downcast().ok()
+/// Calls `tool`, a tool of `server` or of a source, as a nested call of `cx`.
+pub(crate) async fn execute_nested(
+    server: Rc<dyn CallTools>,
+    tool: &Tool,
+    arguments: serde_json::Value,
+    cx: &Context,
+) -> Result<ToolResult, HandlerError> {
+    let name = &*tool.metadata.name;
+    if !permits(cx.request(), &tool.access.scopes) {
+        let scopes = tool.access.scopes.join(" ");
+        return Err(HandlerError::new(format!("`{name}` needs the scope {scopes}, which the caller does not have.")));
     }
-
-    /// Returns whether the caller of `cx` can see and call `tool`.
-    pub(crate) fn permits(&self, tool: &Tool, cx: &Context) -> bool {
-        self.shows(&tool.access) && permits(cx.request(), &tool.access.scopes)
+    if cx.depth() >= NESTED_CALLS {
+        let message = format!("`{name}` was not called: tool calls are nested too deeply (limit: {NESTED_CALLS}).");
+        return Err(HandlerError::new(message));
+    }
+    let text = write::text(&arguments);
+    let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
+        .ok()
+        .filter(|document| document.root().kind() == Kind::Object)
+        .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
+    let inner = cx.within(server.clone(), name, &text);
+    let work = execute(&*server, tool, document.root(), &inner);
+    // Free the arguments before the tool runs.
+    drop(document);
+    drop(text);
+    drop(arguments);
+    match work.await {
+        Executed::Done(result) => Ok(result),
+        Executed::CannotAsk(error) => {
+            let message = error.to_string().into();
+            Err(HandlerError::from(error).with_message(message))
+        }
+        // The questions also end the outermost call.
+        Executed::Asks => std::future::pending().await,
     }
 }
 
 impl CallTools for McpServer {
     fn name(&self) -> &str {
         &self.definitions.info.name
+    }
+
+    fn hooks(&self) -> &[Hook] {
+        &self.definitions.hooks
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {

@@ -21,7 +21,7 @@ mod checked_tools;
 pub(crate) mod completion;
 pub(crate) mod definitions;
 pub(crate) mod execute;
-pub(crate) mod hook;
+mod hook;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;

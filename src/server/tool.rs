@@ -5,17 +5,16 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, permission};
-use super::hook::{Hooks, ToolEvent};
+use super::hook::hook;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
-use crate::call::context::{CallableTool, Context};
+use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::IntoToolResult;
+use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::text::Text;
@@ -58,7 +57,7 @@ pub struct Tool {
     pub(crate) annotations: ToolAnnotations,
     pub(crate) access: Access,
     pub(crate) handler: Box<dyn AnyToolHandler>,
-    pub(crate) hooks: Hooks,
+    pub(crate) hooks: Vec<Hook>,
     pub(crate) approval: Option<Approval>,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<Origin>,
@@ -68,8 +67,7 @@ pub struct Tool {
 
 /// The agent or workflow that a tool was made from.
 pub(crate) struct Origin {
-    pub tool_type: ToolType,
-    /// The word for the type, for messages.
+    /// The type of the tool: `agent` or `workflow`.
     pub kind: &'static str,
     pub key: String,
     /// Returns the problem with the definition. The parameter returns whether the server has the tool of a name.
@@ -78,17 +76,6 @@ pub(crate) struct Origin {
 
 /// The text is the predicate of a sentence.
 pub(crate) type OriginProblem = Box<dyn Fn(&dyn Fn(&str) -> bool) -> Option<String>>;
-
-/// The origin of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum ToolType {
-    /// An [agent](crate::Agent).
-    Agent,
-    /// A [workflow](crate::Workflow).
-    Workflow,
-}
 
 impl Tool {
     /// Creates the tool `name`. The name has 1 to 64 characters of `A-Z a-z 0-9 _ . -`. A model uses the description to decide when to call
@@ -143,7 +130,7 @@ impl Tool {
             annotations: ToolAnnotations::default(),
             access: Access::default(),
             handler,
-            hooks: Hooks::default(),
+            hooks: Vec::new(),
             approval: None,
             origin: None,
             problem: None,
@@ -184,7 +171,7 @@ impl Tool {
     where
         F: Future<Output = Result<(), HandlerError>> + 'static,
     {
-        self.hooks.add(move |_, event, cx| observe(event, cx));
+        self.hooks.push(hook(move |_, event, cx| observe(event, cx)));
         self
     }
 
@@ -276,6 +263,11 @@ impl Tool {
         let Metadata { name, description, .. } = &self.metadata;
         let input = self.input_schema().ok()?;
         Some(CallableTool { name: name.clone(), description: description.clone().unwrap_or_default(), input })
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.metadata.name
     }
 
     pub(crate) fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::agents::{ChatAgent, ChatModel};
+use edge_mcp::client::{InProcess, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
-    ChatAgent, ChatModel, Context, Elicited, Endpoint, Found, HandlerError, InProcess, ListKind, McpServer, Source,
-    StaticTokens, Text, Tool, ToolEvent,
+    Context, Elicited, Endpoint, Found, HandlerError, ListKind, McpServer, Source, StaticTokens, Text, Tool, ToolEvent,
 };
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};

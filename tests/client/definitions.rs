@@ -1,6 +1,6 @@
 //! The definitions of tools: the headers that they require, the results that they promise, and the hints that they give.
 
-use edge_mcp::client::{CallResult, ClientError, Executed, Failure, Listed, Upstream};
+use edge_mcp::client::{CallResult, ClientError, Definition, Executed, Failure, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{McpServer, Revision};
 use serde_json::{Value, json};
@@ -12,12 +12,12 @@ fn pinned(peer: &Peer) -> Upstream {
     at(peer).revision(Revision::V2026_07_28)
 }
 
-fn listed(tool: Value) -> Listed {
-    Listed::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition")
+fn listed(tool: Value) -> Definition {
+    Definition::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition")
 }
 
 /// Calls the tool `track`, with this definition.
-fn call(upstream: Upstream, definition: Option<&Listed>, arguments: Value) -> Result<CallResult, ClientError> {
+fn call(upstream: Upstream, definition: Option<&Definition>, arguments: Value) -> Result<CallResult, ClientError> {
     let host = TestHost::new();
     let connection = client(upstream).connect(&context(&host));
     let call = connection.call("parcels_track", arguments)?;
@@ -105,7 +105,7 @@ fn a_tool_with_invalid_marks_is_left_out() {
         let host = TestHost::new();
         let connection = client(pinned(&peer)).connect(&context(&host));
         let list = testing::run(host.run(connection.list_tools())).expect("the list ends");
-        assert_eq!(list.items.iter().map(Listed::name).collect::<Vec<_>>(), ["track"], "{tool}");
+        assert_eq!(list.items.iter().map(Definition::name).collect::<Vec<_>>(), ["track"], "{tool}");
         assert_eq!(list.left_out.len(), 1, "{tool}");
         assert!(
             list.left_out[0].starts_with("The tool `x` of the server `parcels` is not valid: "),
@@ -116,7 +116,7 @@ fn a_tool_with_invalid_marks_is_left_out() {
     }
     // An escape hides a mark from a search of the text.
     let hidden = r#"{"name":"x","inputSchema":{"type":"object","properties":{"a":{"type":"string","x\u002dmcp-header":"a b"}}}}"#;
-    assert!(Listed::from_json(&format!(r#"{{"server":"parcels","tool":{hidden}}}"#)).is_err());
+    assert!(Definition::from_json(&format!(r#"{{"server":"parcels","tool":{hidden}}}"#)).is_err());
 }
 
 /// C10: a server that requires headers did not execute the call. The tools are listed, and the call is sent once more.
@@ -189,7 +189,7 @@ fn a_definition_is_stored_and_read() {
     let connection = client(pinned(&peer)).connect(&context(&host));
     let list = testing::run(host.run(connection.list_tools())).expect("the list ends");
     let stored = list.items[0].to_json();
-    let tool = Listed::from_json(&stored).expect("a definition");
+    let tool = Definition::from_json(&stored).expect("a definition");
     assert_eq!((tool.server(), tool.name(), tool.full_name()), ("parcels", "track", "parcels_track"));
     assert_eq!((tool.raw(), tool.to_json()), (list.items[0].raw(), stored));
 
@@ -204,7 +204,7 @@ fn a_definition_is_stored_and_read() {
     for text in
         ["", "[]", "{}", r#"{"server":"a"}"#, r#"{"server":"a","tool":{}}"#, r#"{"server":1,"tool":{"name":"a"}}"#]
     {
-        assert!(Listed::from_json(text).is_err(), "{text}");
+        assert!(Definition::from_json(text).is_err(), "{text}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hostile lists, definitions and results.
 
-use edge_mcp::client::{Failure, Listed, Listing, McpClient, Upstream};
+use edge_mcp::client::{Definition, Failure, Listing, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{McpServer, Revision};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn list(pages: impl IntoIterator<Item = Answer>) -> (Listing, usize) {
 }
 
 fn names(listing: &Listing) -> Vec<&str> {
-    listing.items.iter().map(Listed::name).collect()
+    listing.items.iter().map(Definition::name).collect()
 }
 
 fn tool(name: &str) -> Value {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{Failure, Listed, Listing, McpClient, Upstream};
+use edge_mcp::client::{Definition, Failure, Listing, McpClient, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, RequestInfo, Revision};
 use futures::FutureExt;
@@ -34,7 +34,7 @@ fn list(client: &McpClient, host: &TestHost, cx: &Context) -> Listing {
 }
 
 fn names(listing: &Listing) -> Vec<&str> {
-    listing.items.iter().map(Listed::name).collect()
+    listing.items.iter().map(Definition::name).collect()
 }
 
 /// C44: a list is cached for the time that the server states.

@@ -26,7 +26,7 @@ async fn book(client: McpClient, cx: Context, place: Place, is_passed: bool) -> 
     let room = json!({ "room": 7 });
     let Some(server) = place else { return Ok(cx.call_tool("book", room).await?.text()) };
     let call = client.connect(&cx).server(server)?.call("book", room);
-    let call = if is_passed { call.through(&cx) } else { call };
+    let call = if is_passed { call.ask_caller(&cx) } else { call };
     Ok(call.await?.text())
 }
 

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{Listed, McpClient, Upstream};
+use edge_mcp::client::{Definition, InProcess, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Elicited, Endpoint, HandlerError, InProcess, McpServer, Revision, Tool};
+use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Revision, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -77,7 +77,8 @@ fn an_idempotent_call_is_sent_in_each_round() {
 fn a_read_only_call_is_sent_in_each_round() {
     async fn send(client: McpClient, cx: Context) -> Result<String, HandlerError> {
         let tool = json!({ "name": "track", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
-        let tool = Listed::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition");
+        let tool =
+            Definition::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition");
         let text = client.connect(&cx).server("parcels")?.call("track", json!({})).definition(&tool).await?.text();
         cx.confirm("send", "Send it?").await?;
         Ok(text)
@@ -96,7 +97,7 @@ fn a_read_only_call_is_sent_in_each_round() {
 
 async fn send_through(client: McpClient, cx: Context) -> Result<String, HandlerError> {
     let parcels = client.connect(&cx).server("parcels")?;
-    Ok(parcels.call("track", json!({ "number": 7 })).through(&cx).await?.text())
+    Ok(parcels.call("track", json!({ "number": 7 })).ask_caller(&cx).await?.text())
 }
 
 fn city(default: &str) -> Value {
@@ -164,7 +165,7 @@ fn the_state_of_the_server_is_hidden() {
 fn an_answer_belongs_to_one_call() {
     async fn lose(client: McpClient, cx: Context, number: u32) -> Result<String, HandlerError> {
         let parcels = client.connect(&cx).server("parcels")?;
-        Ok(parcels.call("lose", json!({ "number": number })).through(&cx).await?.text())
+        Ok(parcels.call("lose", json!({ "number": number })).ask_caller(&cx).await?.text())
     }
     async fn both(client: McpClient, cx: Context) -> Result<String, HandlerError> {
         let (one, two) = futures::try_join!(lose(client.clone(), cx.clone(), 1), lose(client.clone(), cx.clone(), 2))?;

@@ -4,11 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{CallResult, ClientError, Executed, Failure, Upstream};
+use edge_mcp::client::{CallResult, ClientError, Executed, Failure, InProcess, Upstream};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    Context, Elicited, HandlerError, InProcess, McpServer, PromptMessage, Revision, Root, Sampled, Sampling, Tool,
-};
+use edge_mcp::{Context, Elicited, HandlerError, McpServer, PromptMessage, Revision, Root, Sampled, Sampling, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

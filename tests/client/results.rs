@@ -1,10 +1,10 @@
 //! The results of resources, prompts and completions, and the description of a server.
 
-use edge_mcp::client::{ClientError, Connection, Failure, Peer as Server, Upstream};
+use edge_mcp::client::{ClientError, Connection, Failure, InProcess, Peer as Server, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
-    Completion, HandlerError, InProcess, McpServer, Prompt, PromptMessage, Resource, ResourceContents,
-    ResourceTemplate, Revision, Role, Tool,
+    Completion, HandlerError, McpServer, Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Revision,
+    Role, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -248,7 +248,7 @@ fn a_call_with_new_headers_is_sent_once_in_all_rounds() {
                 let client = client.clone();
                 async move {
                     let call = client.connect(&cx).call("parcels_track", json!({ "number": 7 }))?;
-                    Ok::<_, HandlerError>(call.through(&cx).await?.text())
+                    Ok::<_, HandlerError>(call.ask_caller(&cx).await?.text())
                 }
             };
             McpServer::builder("desk", "1.0.0").tool(Tool::new("send", "Sends.", send)).build()

@@ -1,8 +1,8 @@
 //! Tools of other servers as tools of a server.
 
-use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::client::{InProcess, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Endpoint, InProcess, McpServer, Revision, Tool};
+use edge_mcp::{Endpoint, McpServer, Revision, Tool};
 use serde_json::json;
 
 use crate::calls::track_tool;

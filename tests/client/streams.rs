@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::client::{ClientError, Failure, Upstream};
+use edge_mcp::client::{ClientError, Failure, InProcess, Upstream};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Elicited, HandlerError, InProcess, LogLevel, McpServer, Revision, Root, Tool};
+use edge_mcp::{Context, Elicited, HandlerError, LogLevel, McpServer, Revision, Root, Tool};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, track};

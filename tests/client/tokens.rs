@@ -3,9 +3,10 @@
 use std::future::{pending, ready};
 use std::time::Duration;
 
+use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{ClientCredentials, ClientError, Executed, Failure, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{ChatAgent, ChatModel, Context, HandlerError, McpServer, Revision, StaticTokens, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, Revision, StaticTokens, Tool};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern};

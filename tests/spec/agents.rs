@@ -1,7 +1,8 @@
 //! Agents as tools.
 
+use edge_mcp::agents::{Agent, AgentReply, Usage};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Agent, AgentReply, BuildError, Context, Endpoint, HandlerError, McpServer, Tool, Usage};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServer, Tool};
 use serde_json::json;
 
 use crate::support::{Internal, SECRET, legacy, modern};

@@ -1,7 +1,8 @@
 //! Approval: a person confirms a call of a tool before it runs.
 
+use edge_mcp::agents::ChatAgent;
 use edge_mcp::testing::TestHost;
-use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,10 +1,8 @@
 //! Agents that send requests to a model and call tools for it.
 
+use edge_mcp::agents::{AgentReply, ChatAgent, ChatModel};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    AgentReply, BuildError, ChatAgent, ChatModel, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer,
-    StaticTokens, Tool,
-};
+use edge_mcp::{BuildError, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer, StaticTokens, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::agents::{Agent, ChatAgent, ChatModel};
 use edge_mcp::host::{FetchError, FetchLimits, Fetched};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Agent, ChatAgent, ChatModel, ConfigError, Endpoint, McpServer, Tool};
+use edge_mcp::{ConfigError, Endpoint, McpServer, Tool};
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};

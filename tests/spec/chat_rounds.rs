@@ -1,7 +1,8 @@
 //! Conversations with a model that are interrupted by a question to the client.
 
+use edge_mcp::agents::ChatAgent;
 use edge_mcp::testing;
-use edge_mcp::{ChatAgent, Context, Endpoint, HandlerError, McpServer, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::chat_agent::{ask_name, clerk, local, over, question, tool_messages, with_tools};

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::task::Poll;
 
+use edge_mcp::agents::{ChatAgent, Workflow};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{ChatAgent, Context, HandlerError, Json, McpServer, Tool, Workflow};
+use edge_mcp::{Context, HandlerError, Json, McpServer, Tool};
 use serde_json::json;
 
 use crate::chat_agent::{local, over};

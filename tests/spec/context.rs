@@ -158,7 +158,7 @@ fn only_an_accepted_confirmation_is_true() {
     }
 }
 
-/// `or_unasked` provides a default if the client cannot be asked, in both eras. A malformed answer is still an error.
+/// `or_if_unasked` provides a default if the client cannot be asked, in both eras. A malformed answer is still an error.
 #[test]
 fn handlers_can_continue_if_the_client_cannot_be_asked() {
     #[derive(Deserialize, JsonSchema)]
@@ -166,7 +166,7 @@ fn handlers_can_continue_if_the_client_cannot_be_asked() {
         name: String,
     }
     let handler = |cx: Context| async move {
-        let name = cx.elicit::<Name>("name", "Who?").await.or_unasked(|| Elicited::Declined)?;
+        let name = cx.elicit::<Name>("name", "Who?").await.or_if_unasked(|| Elicited::Declined)?;
         Ok::<_, HandlerError>(name.accepted().map_or("no name".to_owned(), |name| name.name))
     };
     let endpoint = endpoint(handler);

@@ -125,8 +125,8 @@ fn the_host_keeps_nothing_of_a_rejected_message() {
 #[cfg(feature = "client")]
 #[test]
 fn the_host_keeps_the_data_of_the_outer_request() {
-    use edge_mcp::client::{McpClient, Upstream};
-    use edge_mcp::{Context, HandlerError, InProcess, Revision};
+    use edge_mcp::client::{InProcess, McpClient, Upstream};
+    use edge_mcp::{Context, HandlerError, Revision};
 
     let inner = Endpoint::new(|_| {
         McpServer::builder("inner", "1").tool(Tool::new("track", "Tracks it.", || async { "tracked" })).build()

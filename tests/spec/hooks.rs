@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::agents::Workflow;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent, Workflow};
+use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

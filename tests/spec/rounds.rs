@@ -5,9 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use edge_mcp::agents::{ChatAgent, Workflow};
 use edge_mcp::host::Level;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{BuildError, ChatAgent, Context, Endpoint, HandlerError, Json, McpServer, Tool, Workflow};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

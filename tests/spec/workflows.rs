@@ -1,7 +1,8 @@
 //! Workflows as tools.
 
+use edge_mcp::agents::Workflow;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, Tool, Workflow};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! An agent without a model. Its answers are fixed.
 
-use edge_mcp::{Agent, AgentReply, Context, HandlerError};
+use edge_mcp::agents::{Agent, AgentReply};
+use edge_mcp::{Context, HandlerError};
 
 const ANSWERS: [(&str, &str); 5] = [
     ("weather", "Call get-weather with a location, or read weather://current."),

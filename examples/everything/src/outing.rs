@@ -1,6 +1,7 @@
 //! A workflow with two branches. One of them asks the user.
 
-use edge_mcp::{Context, HandlerError, Json, Workflow};
+use edge_mcp::agents::Workflow;
+use edge_mcp::{Context, HandlerError, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use edge_mcp::client::{McpClient, Upstream};
-use edge_mcp::{Context, Endpoint, HandlerError, InProcess, Json, McpServer, Tool};
+use edge_mcp::client::{InProcess, McpClient, Upstream};
+use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,6 @@ use super::offered::{Offered, wire_name};
 use crate::call::context::{CallableTool, Context};
 use crate::host::{Level, warning};
 use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
-use crate::server::builder::McpServer;
 use crate::server::list::ListKind;
 use crate::server::source::Source;
 use crate::text::shortened;
@@ -18,14 +17,14 @@ const NAME: usize = 64;
 /// out.
 pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, cx: &Context) -> Vec<Offered> {
     // An agent that the program calls without a server has no tools.
-    let Some(server) = McpServer::of(cx) else { return offered };
+    let Some(server) = cx.tools() else { return offered };
     let found = sources.find(ListKind::Tools, cx).await;
     let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
     for problem in found.problems() {
         warn(problem);
     }
     let (mut count, mut bytes) = (0_usize, 0_usize);
-    for tool in found.tools.into_iter().filter(|tool| server.permits(tool, cx)) {
+    for tool in found.tools.into_iter().filter(|tool| tool.access.permits(cx.request())) {
         let Some(callable) = tool.callable() else { continue };
         let name = callable.name.clone();
         let next = match problem(&callable, &offered) {

@@ -44,7 +44,8 @@ type AddFound = for<'a> fn(Vec<Offered>, &'a dyn Source, &'a Context) -> LocalBo
 /// the caller's permissions. With the feature `client`, it can also call tools of other servers.
 ///
 /// ```
-/// use edge_mcp::{ChatAgent, ChatModel, McpServer, Tool};
+/// use edge_mcp::agents::{ChatAgent, ChatModel};
+/// use edge_mcp::{McpServer, Tool};
 ///
 /// let model = ChatModel::new("https://models.example.com/v1", "large")?;
 /// let clerk = ChatAgent::new("clerk", "The clerk", "Knows when parcels are collected.", model)
@@ -135,7 +136,7 @@ impl ChatAgent {
     /// # #[cfg(feature = "client")]
     /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// use edge_mcp::client::{McpClient, Upstream};
-    /// use edge_mcp::{ChatAgent, ChatModel};
+    /// use edge_mcp::agents::{ChatAgent, ChatModel};
     ///
     /// let client = McpClient::builder("desk", "1.0.0")
     ///     .server("parcels", Upstream::at("https://parcels.example.com/mcp")?)

@@ -15,7 +15,7 @@ const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tool
 /// provider, a gateway or a local server.
 ///
 /// ```
-/// use edge_mcp::ChatModel;
+/// use edge_mcp::agents::ChatModel;
 ///
 /// let key = std::env::var("MODEL_KEY").unwrap_or_default();
 /// let hosted = ChatModel::new("https://models.example.com/v1", "large")?.api_key(&key)?.max_tokens(2000);
@@ -70,7 +70,7 @@ impl ChatModel {
     /// A variable is invalid, or the URL or the name is missing while another variable is set.
     ///
     /// ```
-    /// use edge_mcp::ChatModel;
+    /// use edge_mcp::agents::ChatModel;
     ///
     /// let environment = |name: &str| std::env::var(name).ok();
     /// let model = ChatModel::from_environment(&environment, ["CLERK_MODEL_URL", "CLERK_MODEL", "CLERK_API_KEY"])?;

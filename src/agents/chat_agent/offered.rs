@@ -6,11 +6,12 @@ use edge_json::object;
 use futures::FutureExt;
 use serde_json::Value;
 
-use crate::call::context::{CallableTool, Context};
+use crate::call::context::{CallTools, CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::AGENT_DESCRIPTION;
-use crate::server::{builder::McpServer, tool::Tool};
+use crate::server::execute::execute_nested;
+use crate::server::tool::Tool;
 use crate::text::Text;
 
 /// Returns the name of a tool in chat completions, which do not allow dots in names.
@@ -25,7 +26,7 @@ pub(super) struct Offered {
     parameters: Value,
     wire_name: String,
     /// The tool itself, if a source of the agent found it, and the server whose hooks see its calls.
-    found: Option<(Rc<McpServer>, Rc<Tool>)>,
+    found: Option<(Rc<dyn CallTools>, Rc<Tool>)>,
 }
 
 impl Offered {
@@ -36,7 +37,7 @@ impl Offered {
     }
 
     /// Returns a tool that a source found, or `None` if its input schema is not an object.
-    pub(super) fn found(callable: CallableTool, server: Rc<McpServer>, tool: Rc<Tool>) -> Option<Self> {
+    pub(super) fn found(callable: CallableTool, server: Rc<dyn CallTools>, tool: Rc<Tool>) -> Option<Self> {
         Some(Self { found: Some((server, tool)), ..Self::new(callable)? })
     }
 
@@ -44,7 +45,7 @@ impl Offered {
     pub(super) async fn call(&self, arguments: Value, cx: &Context) -> Result<ToolResult, HandlerError> {
         if let Some((server, tool)) = &self.found {
             // Boxed, because only agents with a source need the future.
-            return server.execute_nested(tool, arguments, cx).boxed_local().await;
+            return execute_nested(server.clone(), tool, arguments, cx).boxed_local().await;
         }
         cx.call_tool(self.name(), arguments).await
     }
@@ -75,7 +76,7 @@ impl Offered {
 /// Returns the tools with these names that exist for the caller and whose scopes the caller has.
 pub(super) fn offered(names: &[Text], cx: &Context) -> Vec<Offered> {
     let mut offered = Vec::new();
-    for tool in names.iter().filter_map(|name| cx.callable_tool(name)) {
+    for tool in names.iter().filter_map(|name| cx.tools()?.callable(name, cx)) {
         offered.extend(Offered::new(tool));
     }
     offered

@@ -10,7 +10,7 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::definition::Listed;
+use super::definition::Definition;
 use super::result::CallResult;
 use super::rounds::Asked;
 use super::tool_request::call_tool;
@@ -35,10 +35,10 @@ pub struct Call {
     arguments: serde_json::Result<Box<RawValue>>,
     timeout: Duration,
     is_idempotent: bool,
-    definition: Option<Listed>,
+    definition: Option<Definition>,
     listeners: Listeners,
     /// The context whose caller answers questions for which the program has no function, and the function that asks the caller.
-    through: Option<(Context, Pass)>,
+    asks: Option<(Context, Pass)>,
 }
 
 impl Connection {
@@ -91,13 +91,13 @@ impl Call {
             is_idempotent: false,
             definition: None,
             listeners: Listeners::default(),
-            through: None,
+            asks: None,
         }
     }
 
     /// Sets the definition of the tool, from an earlier list. The client then sends the headers that the definition requires, and checks
     /// the result against its output schema. It does not list the tools again.
-    pub fn definition(mut self, definition: &Listed) -> Self {
+    pub fn definition(mut self, definition: &Definition) -> Self {
         self.definition = Some(definition.clone());
         self
     }
@@ -168,16 +168,16 @@ impl Call {
     /// async fn clear(client: McpClient, cx: Context) -> Result<String, HandlerError> {
     ///     let depot = client.connect(&cx).server("depot")?;
     ///     // The person sees, for example, "[depot] Delete all parcels?".
-    ///     Ok(depot.call("clear", json!({})).through(&cx).await?.text())
+    ///     Ok(depot.call("clear", json!({})).ask_caller(&cx).await?.text())
     /// }
     /// ```
-    pub fn through(mut self, cx: &Context) -> Self {
-        self.through = Some((cx.clone(), pass));
+    pub fn ask_caller(mut self, cx: &Context) -> Self {
+        self.asks = Some((cx.clone(), pass));
         self
     }
 
     async fn send(self) -> Result<CallResult, ClientError> {
-        let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, through } = self;
+        let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, asks } = self;
         let not_called = |problem: &str| {
             let failure = Failure::Local(format!("was not called: {problem}"));
             ClientError::new(&link.channel.server().name, Method::CallTool.name(), failure)
@@ -187,7 +187,7 @@ impl Call {
         if definition.as_ref().is_some_and(|tool| tool.server() != link.channel.server().name || !tool.is_tool(&name)) {
             return Err(not_called("the definition belongs to another tool."));
         }
-        let (cx, pass) = through.map_or_else(|| (link.channel.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
+        let (cx, pass) = asks.map_or_else(|| (link.channel.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
         let callee = Callee { server: Some(&link.channel.server().name), tool: &name };
         let cx = cx.at_call(callee, arguments.get());
         let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());

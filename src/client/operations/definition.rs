@@ -21,12 +21,12 @@ use crate::schema::{HeaderParam, NotEnforceable, Schema};
 use crate::server::list::ListKind;
 use crate::text::{Text, is_plain, line, visible};
 
-/// An item of a list, with the name of its server. Cloning is cheap.
+/// The definition of a tool, resource, resource template or prompt of another server. Cloning is cheap.
 #[derive(Clone)]
-pub struct Listed(Rc<Definition>);
+pub struct Definition(Rc<Shared>);
 
-/// A definition that was read once, and the text that the server sent.
-struct Definition {
+/// The data that all clones of a definition share: what was read of it once, and the text that the server sent.
+struct Shared {
     server: Text,
     kind: ListKind,
     name: String,
@@ -91,7 +91,7 @@ const KINDS: [ListKind; 4] = [ListKind::Tools, ListKind::Resources, ListKind::Re
 /// The length of a name or a problem in a message, in characters.
 const SHOWN: usize = 128;
 
-impl Listed {
+impl Definition {
     /// Reads an item of a list.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Listed {
         if !is_plain(&name) {
             return Err(problem("has a name with hidden characters"));
         }
-        let mut definition = Definition {
+        let mut definition = Shared {
             server: server.clone(),
             kind,
             full_name: format!("{server}_{name}"),
@@ -137,7 +137,7 @@ impl Listed {
     ///
     /// A program can store the text, and later call the tool without listing the tools again.
     pub fn to_json(&self) -> String {
-        let Definition { server, kind, json, .. } = &*self.0;
+        let Shared { server, kind, json, .. } = &*self.0;
         ObjectWriter::new().text("server", server).json(protocol_names(*kind).single, json.get()).finish()
     }
 
@@ -245,7 +245,7 @@ impl Listed {
 
     /// Returns why a second item of this name is left out.
     pub(super) fn is_listed_twice(&self) -> String {
-        let Definition { server, kind, name, .. } = &*self.0;
+        let Shared { server, kind, name, .. } = &*self.0;
         format!(
             "The {} `{}` of the server `{server}` is listed twice.",
             protocol_names(*kind).single,
@@ -321,9 +321,9 @@ pub(in crate::client) fn warn_of_output(server: &str, reason: NotEnforceable, us
     warning::once(host, "output schema of an MCP server", &problem);
 }
 
-impl fmt::Debug for Listed {
+impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listed").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
+        f.debug_struct("Definition").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
     }
 }
 
@@ -344,7 +344,7 @@ mod tests {
             ("7".to_owned(), true),
         ] {
             let tool = format!(r#"{{"server":"parcels","tool":{{"name":"track","outputSchema":{schema}}}}}"#);
-            let tool = Listed::from_json(&tool).expect("a definition");
+            let tool = Definition::from_json(&tool).expect("a definition");
             let compiled = || {
                 let left = Cell::new(4_000_000);
                 assert_eq!(matches!(tool.output(&left), Output::Enforced(_)), schema != "7", "{schema}");

@@ -13,7 +13,7 @@ use edge_json::{Kind, Value};
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
-use super::definition::Listed;
+use super::definition::Definition;
 use super::listing::Listing;
 use crate::bounded_cache::BoundedCache;
 use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
@@ -77,7 +77,7 @@ impl ListCache {
 
     /// Caches a list that is fresh for `time`.
     pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
-        let lengths = list.items.iter().map(Listed::bytes).chain(list.left_out.iter().map(String::len));
+        let lengths = list.items.iter().map(Definition::bytes).chain(list.left_out.iter().map(String::len));
         let bytes = lengths.fold(0, usize::saturating_add);
         if time.is_zero() || list.is_truncated || bytes > UPSTREAM_LIST_BYTES {
             return;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use futures::lock::Mutex;
 
-use super::definition::Listed;
+use super::definition::Definition;
 use crate::client::error::ClientError;
 use crate::server::list::ListKind;
 use crate::text::Text;
@@ -13,7 +13,7 @@ use crate::text::Text;
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The items, in the order of the servers and then of each server's list.
-    pub items: Vec<Listed>,
+    pub items: Vec<Definition>,
     /// An error for each server whose list could not be read.
     pub missing: Vec<ClientError>,
     /// A sentence for each item that was left out, with the reason.

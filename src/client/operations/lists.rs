@@ -9,7 +9,7 @@ use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 use futures::lock::Mutex;
 
-use super::definition::{Listed, protocol_names};
+use super::definition::{Definition, protocol_names};
 use super::list_cache::{Cached, Key, time_to_live};
 use super::listing::{ListLock, ListResult, Listing};
 use crate::client::error::{ClientError, Failure};
@@ -70,7 +70,7 @@ impl Lists {
     }
 
     /// Returns the definition of the tool `name`, if a list is known. It does not ask the server.
-    pub(super) async fn known_tool(&self, name: &str) -> Option<Listed> {
+    pub(super) async fn known_tool(&self, name: &str) -> Option<Definition> {
         let find = |list: &Listing| list.items.iter().find(|item| item.is_tool(name)).cloned();
         if let Some((_, list)) =
             self.tools.borrow().as_ref().filter(|(changes, _)| *changes == self.channel.list_changes.get())
@@ -195,7 +195,7 @@ impl Lists {
                     listing.is_truncated = true;
                     return Ok((listing, time));
                 }
-                match Listed::read(&self.channel.server().name, kind, item) {
+                match Definition::read(&self.channel.server().name, kind, item) {
                     // Of two items with one name, the first counts. A later page cannot replace an item.
                     Ok(item) if !names.insert(item.name().to_owned()) => listing.left_out.push(item.is_listed_twice()),
                     Ok(item) => listing.items.push(item),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
-use super::definition::{Listed, Output, warn_of_output};
+use super::definition::{Definition, Output, warn_of_output};
 use super::param_headers;
 use super::result::CallResult;
 use super::rounds::{self, Asked};
@@ -27,7 +27,7 @@ use crate::server::list::ListKind;
 pub(super) async fn call_tool(
     link: &Rc<Link>,
     mut outgoing: Outgoing,
-    definition: Option<Listed>,
+    definition: Option<Definition>,
     mut asked: Asked,
 ) -> Result<CallResult, ClientError> {
     let channel = &*link.channel;
@@ -80,14 +80,14 @@ fn new_headers(link: &Rc<Link>, outgoing: &Outgoing, name: &str) -> NewHeaders {
 }
 
 /// Returns the headers that the definition of a tool requires for these arguments.
-fn header_params(channel: &Channel, tool: &Listed, arguments: &str) -> Result<HeaderParams, ClientError> {
+fn header_params(channel: &Channel, tool: &Definition, arguments: &str) -> Result<HeaderParams, ClientError> {
     param_headers::of_call(tool.header_params(), arguments)
         .map_err(|problem| channel.failed(Method::CallTool, Failure::Local(problem.into()).into()))
 }
 
 /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one
 /// another do not count.
-fn is_repeatable(channel: &Channel, tool: &Listed) -> bool {
+fn is_repeatable(channel: &Channel, tool: &Definition) -> bool {
     let is_read_only = tool.has_hint("readOnlyHint");
     let is_safe = is_read_only || tool.has_hint("idempotentHint");
     channel.upstream().is_trusted && is_safe && !(is_read_only && tool.has_hint("destructiveHint"))
@@ -97,7 +97,7 @@ fn is_repeatable(channel: &Channel, tool: &Listed) -> bool {
 fn check_output(
     channel: &Channel,
     outgoing: &Outgoing,
-    tool: &Listed,
+    tool: &Definition,
     structured: Option<Value<'_>>,
     steps: &ForeignSteps,
 ) -> Result<(), ClientError> {

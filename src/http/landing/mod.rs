@@ -1,14 +1,8 @@
 //! The landing page, at `/`.
 //!
-//! | file | content |
-//! |---|---|
-//! | `page.html`, `page.css` | the document and its style |
-//! | `ask.js` | a client of 2026-07-28 |
-//! | `show.js` | results and errors |
-//! | `form.js` | a form from a JSON Schema |
-//! | `connect.js` | instructions for connecting each client |
-//! | `page.js` | the lists of tools, resources and prompts, and their forms |
-//! | `search.js`, `search.css` | the search box, if the endpoint has one |
+//! `page.html` and `page.css` are the document and its style. Its script consists of several files. `ask.js` is a client of 2026-07-28.
+//! `page.js` shows the lists of tools, resources and prompts, with a `form.js` for each JSON Schema, and `show.js` shows results and errors.
+//! `connect.js` has the instructions for connecting each client. `search.js` and `search.css` are the search box, if the endpoint has one.
 //!
 //! The page is the same for every visitor. Its script requests the lists from the endpoint, with the token that the visitor types in. So
 //! the endpoint decides which items a visitor sees.

@@ -1,14 +1,8 @@
 //! Chunks: the parts of a document that a search finds one by one.
 //!
-//! | module | content |
-//! |---|---|
-//! | `chunk` | a chunk, and the hashes by which a store recognizes it |
-//! | `options` | the settings |
-//! | `front_matter` | the front matter of a document |
-//! | `line` | the lines of a document, and the block that a line begins |
-//! | `blocks` | the blocks of a document |
-//! | `split` | the units at which a long block is cut |
-//! | `pack` | the division of blocks into chunks |
+//! `front_matter` separates the front matter from the text. `line` classifies each line by the block that it begins, and `blocks` joins the
+//! lines to blocks. `split` finds the units at which a long block is cut. `pack` joins short blocks and units to chunks, within the limits
+//! of the `options`. A `chunk` has the hashes by which a store recognizes it.
 
 pub(super) mod blocks;
 pub(super) mod chunk;

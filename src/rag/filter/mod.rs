@@ -3,18 +3,10 @@
 //! A caller sends a filter as the argument `filter`, and the program adds its own filters to it. The same filter is evaluated in two ways,
 //! with equal results: directly on a JSON object, and as a condition of SQLite.
 //!
-//! | module | content |
-//! |---|---|
-//! | `expression` | a filter, and the functions that build one |
-//! | `scalar` | the values in a filter |
-//! | `field` | the name of a field |
-//! | `fields` | the fields that a caller can use |
-//! | `operator` | the operators, and the names that are not operators |
-//! | `parse` | a filter from JSON |
-//! | `matches` | the evaluation on a JSON object |
-//! | `sql` | the condition for SQLite |
-//! | `schema` | the JSON Schema of the argument |
-//! | `metadata` | the metadata that filters can describe |
+//! An `expression` is a filter, and its functions build one. It compares a `field` with a `scalar` by an `operator`. `parse` reads a filter
+//! from JSON, and `fields` declares the fields that a caller can use, from which `schema` makes the JSON Schema of the argument. `matches`
+//! evaluates a filter on a JSON object, and `sql` writes it as a condition of SQLite. `metadata` checks that filters can describe the
+//! metadata of a document.
 //!
 //! # Semantics
 //!

@@ -1,10 +1,7 @@
 //! The links of a Markdown document to other documents.
 //!
-//! | module | content |
-//! |---|---|
-//! | `inline` | the links within a block |
-//! | `destination` | the destinations and labels of links |
-//! | `path` | the documents to which links lead |
+//! `inline` finds the links within a block, and `destination` reads the destinations and labels of links. `path` resolves a link to the
+//! document to which it leads.
 
 mod destination;
 mod inline;

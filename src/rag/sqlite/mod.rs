@@ -1,6 +1,5 @@
 //! A store in SQLite, such as D1.
 //!
-//! `statements` has the texts of the statements, and `rows` their values and the rows of their results.
 
 mod rows;
 mod statements;

@@ -1,12 +1,7 @@
 //! Tools that search.
 //!
-//! | module | content |
-//! |---|---|
-//! | `vector_query` | the tool that finds passages |
-//! | `graph` | the tool that finds connected passages |
-//! | `search_tool` | the settings and the handler of both |
-//! | `schema` | the schema of the arguments |
-//! | `answer` | the results |
+//! `vector_query` is the tool that finds passages, and `graph` is the tool that finds connected passages. `search_tool` has the settings
+//! and the handler of both, `schema` has the schema of their arguments, and `answer` writes their results.
 
 mod answer;
 pub(super) mod graph;

@@ -95,5 +95,5 @@ pub(crate) async fn ask(arguments: CallArguments, cx: Context) -> Result<ToolRes
 
 pub(crate) async fn pass(arguments: CallArguments, cx: Context) -> Result<ToolResult, HandlerError> {
     let peer = cx.state::<McpClient>()?.connect(&cx).server(&arguments.server)?;
-    Ok(arguments.to(&peer).through(&cx).await?.into_tool_result())
+    Ok(arguments.to(&peer).ask_caller(&cx).await?.into_tool_result())
 }

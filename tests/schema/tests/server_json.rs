@@ -7,8 +7,7 @@
 use std::fs;
 
 use edge_mcp::McpServerBuilder;
-use edge_mcp::registry::{Argument, Command, Input};
-use edge_mcp::registry::{Package, Remote, Repository};
+use edge_mcp::registry::{Argument, Command, Input, Package, Remote, Repository};
 use edge_mcp::{Icon, McpServer, Theme};
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The scenarios: one function for each name in the suite. The server of a scenario checks the requests of its function.
 
-use edge_mcp::client::{Listed, Peer};
+use edge_mcp::client::{Definition, Peer};
 use futures::try_join;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn invalid_tool_headers(peer: &Peer) -> Result<(), Failed> {
 async fn schema_preservation(peer: &Peer) -> Result<(), Failed> {
     let tools = peer.list_tools().await?;
     let tool = tools.items.iter().find(|tool| tool.name() == "json_schema_2020_12_tool");
-    let schema = tool.and_then(Listed::input_schema).ok_or("the tool is not listed")?;
+    let schema = tool.and_then(Definition::input_schema).ok_or("the tool is not listed")?;
     let schema = RawValue::from_string(schema.to_owned())?;
     let result = peer.call("json_schema_echo", json!({ "schema": schema })).await?;
     expect(&result.text(), "echoed")
