@@ -1,5 +1,6 @@
 //! A store in SQLite, such as D1.
 //!
+//! `statements` has the texts of the statements. `rows` has their values, and reads the rows of their results.
 
 mod rows;
 mod statements;
