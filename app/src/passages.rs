@@ -103,8 +103,7 @@ fn targets(document: &Document) -> Vec<String> {
         }
         found.insert(name);
     }
-    found.remove(own);
-    found.into_iter().collect()
+    found.into_iter().filter(|slug| slug != own).collect()
 }
 
 /// Returns the slug that `scripts/load` gives to the file at `path`, or `None` if it is not a Markdown file.

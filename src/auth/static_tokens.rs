@@ -2,9 +2,10 @@
 //!
 //! Each token has its own subject and scopes. Only digests of the tokens stay in memory.
 
-use edge_json::type_error::PathSegment;
-use edge_json::{Document, JsonError, JsonLimits, deserialize};
-use serde::Deserialize;
+use edge_json::deserialize::read;
+use edge_json::type_error::TypeError;
+use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 
@@ -22,8 +23,6 @@ pub struct StaticTokens {
 }
 
 /// One entry of the JSON list.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Entry {
     token: Option<String>,
     sha256: Option<String>,
@@ -75,15 +74,12 @@ impl StaticTokens {
             }
             _ => malformed(String::new()),
         })?;
-        let entries: Vec<Entry> = deserialize::read(document.root()).map_err(|error| match error.path().next() {
-            Some(PathSegment::Item(at)) => malformed(format!("; see entry {}", at.saturating_add(1))),
-            _ => malformed(String::new()),
-        })?;
-        if entries.is_empty() {
-            return Err(wrong("must list at least one token".into()));
+        if document.root().kind() != Kind::Array {
+            return Err(malformed(String::new()));
         }
         let mut known = Vec::new();
-        for (nth, entry) in (1_usize..).zip(entries) {
+        for (nth, entry) in (1_usize..).zip(document.root().items()) {
+            let Some(entry) = Entry::read(entry) else { return Err(malformed(format!("; see entry {nth}"))) };
             let digest = entry.digest().map_err(|problem| wrong(format!("has an error in entry {nth}: {problem}")))?;
             let Entry { subject, client_id, scopes, expires, .. } = entry;
             if subject.is_empty() {
@@ -93,6 +89,9 @@ impl StaticTokens {
                 return Err(wrong(format!("has an error in entry {nth}: it {problem}")));
             }
             known.push((digest, Principal { client_id, expires, ..Principal::new(subject).with_scopes(scopes) }));
+        }
+        if known.is_empty() {
+            return Err(wrong("must list at least one token".into()));
         }
         Ok(Self { entries: known })
     }
@@ -123,6 +122,23 @@ fn digest_of(token: &str) -> Sha256Digest {
 }
 
 impl Entry {
+    /// Reads an entry. Returns `None` if a member is unknown, missing or of another type.
+    // A derived `Deserialize` needs more code, because it also makes an error message, which must not be shown.
+    fn read(entry: Value<'_>) -> Option<Self> {
+        const MEMBERS: [&str; 6] = ["token", "sha256", "subject", "client_id", "scopes", "expires"];
+        if !entry.members().all(|(name, _)| MEMBERS.contains(&&*name)) {
+            return None;
+        }
+        Some(Self {
+            token: optional(entry, "token").ok()?,
+            sha256: optional(entry, "sha256").ok()?,
+            subject: read(entry.get("subject")?).ok()?,
+            client_id: optional(entry, "client_id").ok()?,
+            scopes: read(entry.get("scopes")?).ok()?,
+            expires: optional(entry, "expires").ok()?,
+        })
+    }
+
     fn digest(&self) -> Result<Sha256Digest, &'static str> {
         match (&self.token, &self.sha256) {
             (Some(token), None) if bearer::is_token(token) => Ok(digest_of(token)),
@@ -132,6 +148,11 @@ impl Entry {
             (None, None) => Err("it must have `token` or `sha256`"),
         }
     }
+}
+
+/// Reads a member that may be missing or null.
+fn optional<T: DeserializeOwned>(entry: Value<'_>, name: &str) -> Result<Option<T>, TypeError> {
+    entry.get(name).map_or(Ok(None), read)
 }
 
 fn from_hex(hex: &str) -> Option<Sha256Digest> {

@@ -4,7 +4,7 @@
 //! edge of the current node, chosen by weight. A node's score is the share of the steps at which the walk is there. This module does not
 //! sample walks: it calculates the expectation, so equal calls have equal results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use edge_json::number::text;
 
@@ -106,22 +106,22 @@ fn edges_of(edges: &[Edge], source: PassageId) -> &[Edge] {
 
 /// Returns the ids of the nodes, in ascending order.
 fn nodes(seeds: &BTreeMap<PassageId, f64>, edges: &[Edge]) -> Vec<PassageId> {
-    let mut nodes = BTreeSet::new();
+    let mut nodes: BTreeMap<PassageId, f64> = BTreeMap::new();
     let mut hop: Vec<(PassageId, f64)> = seeds.iter().map(|(id, similarity)| (*id, *similarity)).collect();
     for _ in 0..=HOPS {
         hop = ordered(&hop, |(id, weight)| [descending(*weight), *id, 0]);
         hop.truncate(RAG_GRAPH_NODES.saturating_sub(nodes.len()));
-        nodes.extend(hop.iter().map(|(id, _)| *id));
+        nodes.extend(hop.iter().copied());
         let mut next: BTreeMap<PassageId, f64> = BTreeMap::new();
         for edge in hop.iter().flat_map(|(id, _)| edges_of(edges, *id)) {
-            if !nodes.contains(&edge.target) {
+            if !nodes.contains_key(&edge.target) {
                 let heaviest = next.entry(edge.target).or_default();
                 *heaviest = heaviest.max(edge.weight);
             }
         }
         hop = next.into_iter().collect();
     }
-    nodes.into_iter().collect()
+    nodes.into_keys().collect()
 }
 
 /// Returns the nodes to which `edges` lead, as positions in `ids`, with their probabilities.
@@ -168,6 +168,8 @@ fn add(masses: &mut [f64], at: usize, mass: f64) {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
     use crate::rag::random::Random;
 
     /// Returns the position of a node in a list of all nodes.

@@ -23,8 +23,8 @@ const MEAN_LENGTH: f64 = 150.0;
 /// The factor of a weight before it is rounded.
 const PRECISION: f64 = 1000.0;
 
-/// Returns the stems of a passage with their impacts.
-pub(super) fn impacts(heading: &str, text: &str) -> BTreeMap<String, u8> {
+/// Returns the stems of a passage with their impacts, in the order of the stems.
+pub(super) fn impacts(heading: &str, text: &str) -> impl Iterator<Item = (String, u8)> + use<> {
     let mut occurrences: BTreeMap<String, f64> = BTreeMap::new();
     let mut length = 0.0;
     for (text, weight) in [(heading, HEADING), (text, 1.0)] {
@@ -36,8 +36,8 @@ pub(super) fn impacts(heading: &str, text: &str) -> BTreeMap<String, u8> {
     let half = SATURATION * (1.0 - LENGTH + LENGTH * length / MEAN_LENGTH);
     // A share is more than 0 and less than 1.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let impact = |share: f64| ((share * f64::from(IMPACTS)) as u8).saturating_add(1).min(IMPACTS);
-    occurrences.into_iter().map(|(stem, count)| (stem, impact(count / (count + half)))).collect()
+    let impact = move |share: f64| ((share * f64::from(IMPACTS)) as u8).saturating_add(1).min(IMPACTS);
+    occurrences.into_iter().map(move |(stem, count)| (stem, impact(count / (count + half))))
 }
 
 /// Returns the weight of a word that `containing` of `passages` contain. The store with SQLite calculates it by the same formula.
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     fn impact(heading: &str, text: &str, stem: &str) -> u8 {
-        impacts(heading, text)[stem]
+        impacts(heading, text).find(|(found, _)| found == stem).expect("a stem of the passage").1
     }
 
     #[test]
@@ -64,7 +64,10 @@ mod tests {
         assert!(impact("", &format!("tea tea {filler}"), "tea") > in_text);
         assert!(impact("Tea", &filler, "tea") > impact("", &format!("tea tea {filler}"), "tea"));
         assert!(impact("", "tea time", "tea") > in_text);
-        assert_eq!(impacts("Warm pots", "The pots warmed.").into_keys().collect::<Vec<_>>(), ["pot", "the", "warm"]);
+        assert_eq!(
+            impacts("Warm pots", "The pots warmed.").map(|(stem, _)| stem).collect::<Vec<_>>(),
+            ["pot", "the", "warm"]
+        );
     }
 
     #[test]
@@ -73,7 +76,7 @@ mod tests {
             assert!((1..=IMPACTS).contains(&impact("", &text, "tea")));
             assert!((1..=IMPACTS).contains(&impact(&text, "", "tea")));
         }
-        assert_eq!(impacts("", "").len(), 0);
+        assert_eq!(impacts("", "").count(), 0);
         assert!(weight(1, 1000) > weight(10, 1000));
         for (containing, passages) in [(0, 0), (1, 1), (600, 1000), (u64::MAX, u64::MAX)] {
             assert!(weight(containing, passages) >= 1);

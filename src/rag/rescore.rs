@@ -8,8 +8,6 @@
 //! - Words of a passage's own heading count more than words of the headings above it.
 //! - A passage of a section that already has a better passage counts less, so that the first results come from several sections.
 
-use std::collections::HashMap;
-
 use super::order::{descending, ordered};
 use super::query::Query;
 use super::stem::stem;
@@ -69,12 +67,13 @@ pub(super) fn rank(query: &Query, passages: u64, candidates: &[Candidate<'_>]) -
 
 /// Lowers the score of each passage whose section has better passages. The best passage must come first.
 fn spread_over_sections(ranked: &mut [Ranked], candidates: &[Candidate<'_>]) {
-    let mut better: HashMap<(&str, &str), i32> = HashMap::new();
+    let mut sections: Vec<(&str, &str)> = Vec::new();
     for Ranked { candidate, score } in ranked {
         let Some(passage) = candidates.get(*candidate) else { continue };
-        let in_section = better.entry((passage.document, passage.heading)).or_default();
-        *score *= SAME_SECTION.powi(*in_section);
-        *in_section = in_section.saturating_add(1);
+        let section = (passage.document, passage.heading);
+        let better = sections.iter().filter(|other| **other == section).count();
+        *score *= SAME_SECTION.powi(i32::try_from(better).unwrap_or(i32::MAX));
+        sections.push(section);
     }
 }
 

@@ -6,6 +6,8 @@ mod context;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use futures::FutureExt;
+
 use super::filter::Filter;
 use super::graph::GraphOptions;
 use super::query::Query;
@@ -173,7 +175,11 @@ impl Retriever {
     /// # Errors
     /// The sentence for the caller. A failure of the store is an error, and never a result without passages.
     pub async fn retrieve(&self, question: impl Into<Question>, cx: &Context) -> Result<Retrieved, HandlerError> {
-        let question = question.into();
+        // Each caller would contain the code of a future that is not boxed.
+        self.find(question.into(), cx).boxed_local().await
+    }
+
+    async fn find(&self, question: Question, cx: &Context) -> Result<Retrieved, HandlerError> {
         let chosen = cx.extension::<Retrieval>().unwrap_or_default();
         let scope = self.scope(&chosen, question.within)?;
         let graph = self.graph.map(|options| with_overrides(options, &chosen)).transpose()?;

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use super::budget::{HASHED, UNIQUE};
 use super::check::Check;
+use super::sorted::sorted;
 use edge_json::Value;
 
 impl<'d> Check<'_, 'd> {
@@ -35,8 +36,8 @@ impl<'d> Check<'_, 'd> {
             state.write(canonical.as_bytes());
             hashes.push((state.finish() & !positions) | u64::from(item.position()));
         }
-        hashes.sort_unstable();
-        for alike in hashes.chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
+        for alike in
+            sorted(hashes).chunk_by(|one, other| one | positions == other | positions).filter(|alike| alike.len() > 1)
         {
             let position = |hash: &u64| u32::try_from(hash & positions).unwrap_or(u32::MAX);
             // Items with the same hash are equal, unless the hashes collide.

@@ -10,16 +10,14 @@ use serde_json::Value;
 /// It is generated as a subschema. A root schema of schemars also has the name of the Rust type as `title`, and the dialect as `$schema`.
 /// Objects are closed.
 pub fn from_type<T: JsonSchema>() -> Value {
-    let mut generator = generator();
-    let schema = generator.subschema_for::<T>();
-    finished(schema, generator)
+    generated(SchemaGenerator::subschema_for::<T>)
 }
 
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator()
-}
-
-fn finished(mut schema: Schema, mut generator: SchemaGenerator) -> Value {
+/// This function does not depend on the type, so a wasm module contains it only once.
+fn generated(subschema: fn(&mut SchemaGenerator) -> Schema) -> Value {
+    let mut generator =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
+    let mut schema = subschema(&mut generator);
     let definitions = generator.take_definitions(false);
     if !definitions.is_empty() {
         schema.insert("$defs".into(), definitions.into());

@@ -56,8 +56,8 @@ fn bare(destination: String, depth: usize, length: usize) -> Option<(String, usi
 pub(super) fn label(label: &str) -> Option<String> {
     // CommonMark allows at most 999 characters. A label that begins with `^` is a footnote.
     let is_label = label.len() <= 999 && !label.starts_with('^');
-    let words = label.split_whitespace().map(str::to_lowercase);
-    let label = if is_label { words.collect::<Vec<_>>().join(" ") } else { String::new() };
+    let words = if is_label { label.split_whitespace().collect::<Vec<_>>().join(" ") } else { String::new() };
+    let label: String = words.chars().flat_map(char::to_lowercase).collect();
     (!label.is_empty()).then_some(label)
 }
 

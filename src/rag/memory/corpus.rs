@@ -54,7 +54,7 @@ struct Place<'c> {
 impl StoredPassage {
     fn new(id: PassageId, chunk: &Chunk, hash: String) -> Self {
         let heading = chunk.heading.join(HEADING_SEPARATOR);
-        Self { id, hash, impacts: impacts(&heading, &chunk.text), heading, text: chunk.text.clone() }
+        Self { id, hash, impacts: impacts(&heading, &chunk.text).collect(), heading, text: chunk.text.clone() }
     }
 
     fn passage(&self, place: &Place<'_>) -> Passage {

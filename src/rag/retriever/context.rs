@@ -1,11 +1,11 @@
 //! The neighbours of passages in their sections.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::call::error::HandlerError;
 use crate::rag::filter::Filter;
 use crate::rag::retrieved::RetrievedPassage;
-use crate::rag::store::{Passage, PassageId, PassageStore, Space};
+use crate::rag::store::{Edge, Passage, PassageId, PassageStore, Space};
 
 /// Edges that are heavier than this connect the passages of one section.
 const SECTION: f64 = 0.95;
@@ -32,18 +32,17 @@ pub(super) async fn add(
     passages: Vec<RetrievedPassage>,
     neighbours: usize,
 ) -> Result<Vec<RetrievedPassage>, HandlerError> {
-    let found = |id: &PassageId| passages.iter().any(|found| found.passage.id == *id);
-    // `collect` would sort the ids first, which needs more code.
-    let mut known = BTreeSet::new();
-    known.extend(passages.iter().map(|found| found.passage.id));
+    let mut known: Vec<PassageId> = passages.iter().map(|found| found.passage.id).collect();
     let mut reached = 0;
     while reached < neighbours {
-        let ids: Vec<_> = known.iter().copied().collect();
-        let edges = store.edges(space, &ids, SECTION, filter).await?;
-        known.extend(edges.iter().map(|edge| edge.target));
+        for Edge { target, .. } in store.edges(space, &known, SECTION, filter).await? {
+            if !known.contains(&target) {
+                known.push(target);
+            }
+        }
         reached = reached.saturating_add(HOPS);
     }
-    let missing: Vec<_> = known.into_iter().filter(|id| !found(id)).collect();
+    let missing = known.split_off(passages.len());
     let part = |passage: &Passage| (position(passage), Part { text: passage.text.clone(), owner: None });
     let mut parts = ByPosition::new();
     if !missing.is_empty() {

@@ -107,8 +107,8 @@ fn links(shown: &[Shown]) -> Vec<Content> {
     let mut linked = BTreeSet::new();
     let mut links = Vec::new();
     for Shown { quotation, found } in shown {
-        if let Some(uri) = quotation.uri.as_ref().filter(|uri| linked.insert(*uri)) {
-            let link = ResourceDescription::new(uri.clone(), visible(&found.passage.document));
+        if let Some(uri) = quotation.uri.as_deref().filter(|uri| linked.insert(*uri)) {
+            let link = ResourceDescription::new(uri.to_owned(), visible(&found.passage.document));
             let title = title(&found.passage);
             links.push(Content::link(if title.is_empty() { link } else { link.title(title) }));
         }
