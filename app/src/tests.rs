@@ -226,7 +226,7 @@ fn invalid_arguments_are_rejected() {
 fn a_document_that_no_store_can_save_is_a_mistake_of_the_caller() {
     let base = KnowledgeBase::new();
     let document = |title: &str, tag: &str| {
-        let text = format!("---\ntags: [{}]\n---\n# T\n\nText.\n", vec![tag; 20].join(", "));
+        let text = format!("---\ntags: [{}]\n---\n# T\n\nText.\n", [tag; 20].join(", "));
         json!({ "slug": "testing", "title": title, "text": text })
     };
     // JSON needs 6 bytes for a control character, and 2 for a quote.

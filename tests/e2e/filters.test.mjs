@@ -44,7 +44,7 @@ after(async () => {
 async function statements() {
   const { stdout } = await promisify(execFile)('cargo', [
     // These are the features of scripts/test, so cargo does not build the library again.
-    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'filter_pairs', '--', SEED, String(PAIRS),
+    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,page,rag', '--example', 'filter_pairs', '--', SEED, String(PAIRS),
   ], { cwd: ROOT, maxBuffer: 1e8 })
   return stdout.trim().split('\n').map((line) => JSON.parse(line))
 }

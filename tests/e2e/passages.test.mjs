@@ -67,7 +67,7 @@ async function answer(batch) {
 async function run(argument) {
   const program = spawn('cargo', [
     // These are the features of scripts/test, so cargo does not build the library again.
-    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,rag', '--example', 'passage_store', '--', SEED, argument,
+    'run', '--quiet', '-p', 'edge-mcp', '--no-default-features', '--features', 'client,page,rag', '--example', 'passage_store', '--', SEED, argument,
   ], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] })
   let errors = ''
   program.stderr.on('data', (text) => { errors += text })

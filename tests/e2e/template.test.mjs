@@ -26,8 +26,9 @@ const environment = {
   PATH: [...(isDebian ? ['/usr/bin'] : []), process.env.PATH].join(delimiter),
   // The server shares the compiled dependencies of the Workers in this repository.
   CARGO_TARGET_DIR: process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'),
-  // The value in Cargo.toml of this repository. With another one, cargo would compile the dependencies again.
+  // The values in Cargo.toml of this repository. With other ones, cargo would compile the dependencies again.
   CARGO_PROFILE_DEV_DEBUG: 'line-tables-only',
+  CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG: 'line-tables-only',
   CARGO_NET_OFFLINE: 'true',
   XDG_CACHE_HOME: cache,
   WRANGLER_SEND_METRICS: 'false',

@@ -2,13 +2,11 @@
 // than `worker`.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
 
-import { ROOT } from './worker.mjs'
+import { ROOT, built } from './worker.mjs'
 
 /** Texts that only the code of a part contains, and the folder of the part. The compiler may split shorter texts into numbers. */
 const PARTS = {
@@ -28,7 +26,7 @@ const PARTS = {
 
 test('examples/weather contains no part that it does not use', async () => {
   const home = join(ROOT, 'examples/weather')
-  await promisify(execFile)(join(ROOT, 'scripts/build'), [home])
+  await built('weather', false)
   const module = await readFile(join(home, 'build/index_bg.wasm'))
   const contains = (text) => module.includes(text.replaceAll('\\n', '\n'))
   assert.ok(['tools/call', 'get-weather', 'has an empty description'].every(contains), 'the module contains its texts as they are')

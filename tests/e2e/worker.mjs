@@ -194,8 +194,9 @@ async function writeSecrets(folder, secrets) {
 }
 
 const builds = new Map()
-/** Builds a Worker once. */
+/** Builds a Worker once. `scripts/test` builds all Workers before the tests, and sets WORKERS_ARE_BUILT. */
 export function built(name, unwind) {
+  if (process.env.WORKERS_ARE_BUILT && !unwind) return Promise.resolve()
   const how = [name === 'app' ? join(ROOT, 'app') : homeOf(name), ...(unwind ? ['--unwind'] : [])]
   if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), how, { maxBuffer: 1e8 }))
   return builds.get(name)

@@ -57,14 +57,14 @@ describe('the count', () => {
 
   test('includes failures, and comes after the output of the failed part', async () => {
     const failed = `thread panicked at 7\\ntest result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured\\n`
-    const { status, last, output } = await scriptsTest(['core', 'format'], { OUTPUT_edge_json: failed, STATUS: '101' })
+    const { status, last, output } = await scriptsTest(['core', 'format'], { OUTPUT_edge_mcp: failed, STATUS: '101' })
     assert.equal(last, '4 passed, 2 failed')
     assert.equal(status, 1)
     assert.match(output, /panicked at 7/)
   })
 
   test('of a runner that stops before its tests is one failure', async () => {
-    const { status, last } = await scriptsTest(['core'], { OUTPUT_edge_json: 'error: could not compile\\n', STATUS: '101' })
+    const { status, last } = await scriptsTest(['core'], { OUTPUT_edge_mcp: 'error: could not compile\\n', STATUS: '101' })
     assert.equal(last, '0 passed, 1 failed')
     assert.equal(status, 1)
   })
