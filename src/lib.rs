@@ -261,7 +261,7 @@ pub mod parsers {
     #[cfg(feature = "client")]
     pub use crate::client::wire::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};
-    pub use crate::server::approval::message;
+    pub use crate::server::approval::{message, shown_call};
     pub use crate::text::{line, sentence, shortened, visible};
 }
 

@@ -28,7 +28,7 @@ fn shop() -> Endpoint {
             .tool(Tool::new("ship", "Ships.", ship))
             .tool(Tool::new("outer", "Calls it.", outer))
             .tool(Tool::new("endless", "Asks without end.", endless))
-            .tool(remove.requires_approval(|_| Some("Remove all?".into())))
+            .tool(remove.requires_approval(async |_: serde_json::Value, _| Ok(Some("Remove all?".into()))))
     })
 }
 
