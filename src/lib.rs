@@ -289,7 +289,7 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
-pub use config::{ConfigError, SecureUrl};
+pub use config::{ConfigError, SecureUrl, Variables};
 #[cfg(feature = "client")]
 pub use http::in_process::InProcess;
 pub use http::stream::{Body, EventStream};
