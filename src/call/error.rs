@@ -1,6 +1,7 @@
 //! The error of a handler: one sentence for the caller, the cause for the log.
 
 use std::error::Error;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -78,8 +79,11 @@ impl HandlerError {
     #[cold]
     #[inline(never)]
     fn of_error(error: &(dyn Error + 'static)) -> Self {
-        match InputError::find(error) {
-            Some(input) => Self::of_question(input),
+        if let Some(input) = InputError::find(error) {
+            return Self::of_question(input);
+        }
+        match error.source().and_then(|source| source.downcast_ref::<CauseForLog>()) {
+            Some(cause) => Self::new(error.to_string()).because(cause),
             None => Self::new(INTERNAL).because(causes(error)),
         }
     }
@@ -118,6 +122,18 @@ impl HandlerError {
         self
     }
 }
+
+/// The source of an error whose own text is for the caller. `?` passes the text of the error on, and writes only this source to the log.
+#[derive(Clone, Debug)]
+pub(crate) struct CauseForLog(pub(crate) String);
+
+impl fmt::Display for CauseForLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for CauseForLog {}
 
 /// An error that `?` converts into a [`HandlerError`]: every [`std::error::Error`].
 #[diagnostic::on_unimplemented(
