@@ -54,7 +54,6 @@ pub(crate) const ROOTS: QuestionKind = QuestionKind {
     session: SessionRequired::Roots,
 };
 /// A question of another server. The caller of the client has checked that its own client declares the capability.
-#[cfg(feature = "client")]
 pub(crate) const PASSED: QuestionKind = QuestionKind { is_declared: |_| true, ..FORM };
 
 impl QuestionKind {
