@@ -42,19 +42,47 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The variables of an environment.
-pub(crate) struct Variables<'e>(&'e dyn Environment);
+/// The variables and secrets of an environment.
+///
+/// The errors name the variable and never contain its value. If the endpoint function returns such an error, every request gets a 503.
+///
+/// ```
+/// use edge_mcp::host::Environment;
+/// use edge_mcp::testing::variables;
+/// use edge_mcp::{ConfigError, Variables};
+///
+/// struct Rates {
+///     url: String,
+///     key: String,
+///     currency: Option<String>,
+/// }
+///
+/// fn rates(env: &dyn Environment) -> Result<Rates, ConfigError> {
+///     let env = Variables::of(env);
+///     Ok(Rates {
+///         url: env.required("RATES_URL", "the URL of the exchange rates")?,
+///         key: env.secret("RATES_KEY", "the key for the exchange rates")?,
+///         currency: env.get("RATES_CURRENCY")?,
+///     })
+/// }
+///
+/// let missing = rates(&variables(&[("RATES_URL", "https://rates.example.com")])).err().expect("the key is missing");
+/// assert_eq!(missing.to_string(), "RATES_KEY is not set: set it to the key for the exchange rates");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Variables<'e>(&'e dyn Environment);
 
 impl<'e> Variables<'e> {
-    pub(crate) fn of(environment: &'e dyn Environment) -> Self {
+    /// Returns the variables of an environment, such as the environment of a Worker.
+    pub fn of(environment: &'e dyn Environment) -> Self {
         Self(environment)
     }
 
-    /// Returns the value of a variable, unless it is empty.
+    /// Returns the value of a variable or secret without the spaces around it. Returns `None` if it is not set or empty.
     ///
     /// # Errors
     /// Fails if the value is an array or a table. A configuration file can contain them, and the environment passes them as JSON.
-    pub(crate) fn get(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
+    pub fn get(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
         let value = self.0.variable(name).unwrap_or_default();
         let value = value.trim();
         if value.starts_with("[\"") || value.starts_with("{\"") {
@@ -65,9 +93,20 @@ impl<'e> Variables<'e> {
         Ok((!value.is_empty()).then(|| value.to_owned()))
     }
 
-    /// Returns the value of a variable, or the error that it is not set. `what` completes "set it to".
-    pub(crate) fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
+    /// Returns the value of a variable that must be set. `what` completes the sentence "set it to" of the error.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get), and the error that the variable is not set.
+    pub fn required(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
         self.get(name)?.ok_or_else(|| ConfigError::new(name, format!("is not set: set it to {what}")))
+    }
+
+    /// Returns the value of a secret that must be set. `what` completes the sentence "set it to" of the error.
+    ///
+    /// # Errors
+    /// Those of [`required`](Self::required). The error about a secret that is not set ends with [`Environment::about_secrets`].
+    pub fn secret(&self, name: &'static str, what: &str) -> Result<String, ConfigError> {
+        self.required(name, what).map_err(|error| self.about_secret(error))
     }
 
     /// Returns the values of a variable that is a list.

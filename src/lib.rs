@@ -262,7 +262,7 @@ pub mod parsers {
     #[cfg(feature = "client")]
     pub use crate::client::wire::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};
-    pub use crate::server::approval::message;
+    pub use crate::server::approval::{message, shown_call};
     pub use crate::text::{line, sentence, shortened, visible};
 }
 
@@ -288,7 +288,7 @@ pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
 pub use call::tool_event::ToolEvent;
-pub use config::{ConfigError, SecureUrl};
+pub use config::{ConfigError, SecureUrl, Variables};
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;

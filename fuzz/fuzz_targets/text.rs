@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use edge_mcp::json::{Document, JsonLimits, Kind, Value};
-use edge_mcp::parsers::{labelled, line, message, sentence, shortened, visible};
+use edge_mcp::parsers::{labelled, line, message, sentence, shortened, shown_call, visible};
 use libfuzzer_sys::fuzz_target;
 use regex::Regex;
 use serde_json::Value as Json;
@@ -65,7 +65,8 @@ fuzz_target!(|input: (&str, &str)| {
 
 /// Checks the question for approval of a call with these arguments.
 fn approve(question: &str, json: &str, arguments: Value<'_>) {
-    let Some(shown) = message(question, "pay", arguments) else { return };
+    let Some(call) = shown_call("pay", arguments) else { return };
+    let shown = message(question, &call);
     let lines: Vec<_> = shown.split('\n').collect();
     let [own, "", "Tool: pay", last] = lines[..] else { panic!("{shown:?}") };
     assert!(!DECEPTIVE.is_match(own) && !DECEPTIVE.is_match(last), "{shown:?}");

@@ -84,8 +84,7 @@ impl Introspection {
         }
         let secret = || {
             const SECRET: &str = "MCP_INTROSPECTION_CLIENT_SECRET";
-            let secret = variables.required(SECRET, "the client secret or bearer token of this server");
-            let secret = secret.map_err(|error| variables.about_secret(error))?;
+            let secret = variables.secret(SECRET, "the client secret or bearer token of this server")?;
             if secret.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
                 Ok(secret)
             } else {

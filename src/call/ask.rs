@@ -8,7 +8,7 @@
 //! same in each round. A question that changes is asked again.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr. Older revisions would need a session for each question: see
-//! [`SessionRequired`].
+//! [`SessionRequired`](super::session_required::SessionRequired).
 
 use edge_json::deserialize::read_text;
 use edge_json::object;
@@ -18,19 +18,9 @@ use serde_json::value::RawValue;
 
 use super::context::Context;
 use super::input_error::{InputError, InputProblem};
+use super::question_kind::QuestionKind;
 use super::rounds::OpenQuestion;
-use super::session_required::SessionRequired;
 use crate::protocol::revision::Era;
-
-/// The requirements of a question on the client.
-pub(super) struct Needs {
-    /// Whether the client declares the capability that the question needs.
-    pub declared: bool,
-    /// The capability, for the error if the client does not declare it.
-    pub capability: Value,
-    /// The feature that needs a session in older revisions.
-    pub session: SessionRequired,
-}
 
 impl Context {
     /// Returns the answer to a question, and the key under which the client gave it. If the answer has not arrived, the
@@ -39,23 +29,23 @@ impl Context {
         &self,
         key: &str,
         question: Value,
-        needs: Needs,
+        kind: &'static QuestionKind,
     ) -> Result<(String, Box<RawValue>), InputError> {
-        match self.answer_now(key, question, needs)? {
+        match self.answer_now(key, question, kind)? {
             Some(answer) => Ok(answer),
             None => std::future::pending().await,
         }
     }
 
     /// Returns the answer to a question if it has arrived. Otherwise the question is sent at the end of the round.
-    pub(super) fn answer_now(
+    fn answer_now(
         &self,
         key: &str,
         question: Value,
-        Needs { declared, capability, session }: Needs,
+        kind: &'static QuestionKind,
     ) -> Result<Option<(String, Box<RawValue>)>, InputError> {
         if self.revision().era() == Era::Legacy {
-            return Err(InputProblem::SessionRequired(session).into());
+            return Err(InputProblem::SessionRequired(kind).into());
         }
         let path = self.path();
         let Some(key) = path.question_key(key) else {
@@ -66,8 +56,8 @@ impl Context {
         if let Some(answer) = self.rounds().answer(&key, &digest) {
             return Ok(Some((key, answer)));
         }
-        if !declared {
-            return Err(InputProblem::MissingCapability(capability).into());
+        if !(kind.is_declared)(&self.rounds().capabilities) {
+            return Err(InputProblem::MissingCapability(kind).into());
         }
         self.rounds().ask(key, OpenQuestion { digest, request: question }, path.place());
         Ok(None)

@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::ask::{Needs, malformed, parse, question};
+use super::ask::{malformed, parse, question};
 use super::context::Context;
 use super::handler;
 use super::input_error::{InputError, InputProblem};
-use super::session_required::SessionRequired;
+use super::question_kind::{CONFIRMATION, FORM, URL};
 use crate::schema::{HasJsonSchema, Schema};
 use crate::text::Text;
 
@@ -53,8 +53,7 @@ impl Context {
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
         let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
         let (form, schema) = schema.map_err(|problem| InputError::from(InputProblem::Forbidden(problem)))?;
-        let (question, needs) = self.form(&message.into(), form);
-        let (key, answer) = self.answer(&key, question, needs).await?;
+        let (key, answer) = self.answer(&key, form_question(&message.into(), form), &FORM).await?;
         elicited(&key, answer.get(), |content| {
             let content = content.ok_or("its `content` is missing")?;
             let document =
@@ -84,10 +83,7 @@ impl Context {
         let key = key.into();
         let (message, url) = (message.into(), url.into());
         let params = vec![("mode", "url".into()), ("message", message.into()), ("url", url.into())];
-        let declared = self.rounds().capabilities.elicitation_url;
-        let capability = json!({ "elicitation": { "url": {} } });
-        let needs = Needs { declared, capability, session: SessionRequired::Elicitation };
-        let (key, answer) = self.answer(&key, question("elicitation/create", params), needs).await?;
+        let (key, answer) = self.answer(&key, question("elicitation/create", params), &URL).await?;
         elicited(&key, answer.get(), |_| Ok(()))
     }
 
@@ -105,27 +101,16 @@ impl Context {
     /// }
     /// ```
     pub async fn confirm(&self, key: &str, question: &str) -> Result<bool, InputError> {
-        match self.confirm_now(key, question)? {
-            Some(answer) => Ok(answer.accepted().is_some()),
-            None => std::future::pending().await,
-        }
+        let form = json!({ "type": "object", "properties": {} });
+        let (key, answer) = self.answer(key, form_question(question, form), &CONFIRMATION).await?;
+        Ok(elicited(&key, answer.get(), |_| Ok(()))?.accepted().is_some())
     }
+}
 
-    /// Asks the person to confirm `message`. Returns the answer, or `None` if it has not arrived.
-    pub(crate) fn confirm_now(&self, key: &str, message: &str) -> Result<Option<Elicited<()>>, InputError> {
-        let (question, needs) = self.form(message, json!({ "type": "object", "properties": {} }));
-        let answer = self.answer_now(key, question, needs)?;
-        answer.map(|(key, answer)| elicited(&key, answer.get(), |_| Ok(()))).transpose()
-    }
-
-    /// Returns the question with this form, and its requirements on the client.
-    fn form(&self, message: &str, schema: serde_json::Value) -> (serde_json::Value, Needs) {
-        let params = vec![("mode", "form".into()), ("message", message.into()), ("requestedSchema", schema)];
-        let declared = self.rounds().capabilities.elicitation_form;
-        let capability = json!({ "elicitation": { "form": {} } });
-        let needs = Needs { declared, capability, session: SessionRequired::Elicitation };
-        (question("elicitation/create", params), needs)
-    }
+/// Creates the question with this form.
+fn form_question(message: &str, form: serde_json::Value) -> serde_json::Value {
+    let params = vec![("mode", "form".into()), ("message", message.into()), ("requestedSchema", form)];
+    question("elicitation/create", params)
 }
 
 fn elicited<T>(

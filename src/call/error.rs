@@ -1,10 +1,11 @@
 //! The error of a handler: one sentence for the caller, the cause for the log.
 
 use std::error::Error;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::input_error::InputError;
+use super::input_error::{InputError, InputProblem};
 use crate::protocol::error::INTERNAL;
 use crate::text::Text;
 
@@ -75,7 +76,35 @@ impl HandlerError {
         Self(Box::new(Details { kind, message, cause: None, input: None, meta: None }))
     }
 
-    pub(crate) fn with_message(mut self, message: Text) -> Self {
+    #[cold]
+    #[inline(never)]
+    fn of_error(error: &(dyn Error + 'static)) -> Self {
+        if let Some(input) = InputError::find(error) {
+            return Self::of_question(input);
+        }
+        match error.source().and_then(|source| source.downcast_ref::<CauseForLog>()) {
+            Some(cause) => Self::new(error.to_string()).because(cause),
+            None => Self::new(INTERNAL).because(causes(error)),
+        }
+    }
+
+    /// Creates the error of a question. The text of a question that is not allowed is for the log only.
+    fn of_question(input: InputError) -> Self {
+        let text = input.to_string();
+        let mut error = match *input.0 {
+            InputProblem::Forbidden(_) => Self::new(INTERNAL).because(text),
+            _ => Self::new(text),
+        };
+        error.0.input = Some(input);
+        error
+    }
+
+    /// Returns whether the handler asked a question that needs a session in the revision of the client.
+    pub(crate) fn needs_session(&self) -> bool {
+        self.0.input.as_ref().is_some_and(|input| input.session_required().is_some())
+    }
+
+    fn with_message(mut self, message: Text) -> Self {
         self.0.message = message;
         self
     }
@@ -94,6 +123,18 @@ impl HandlerError {
     }
 }
 
+/// The source of an error whose own text is for the caller. `?` passes the text of the error on, and writes only this source to the log.
+#[derive(Clone, Debug)]
+pub(crate) struct CauseForLog(pub(crate) String);
+
+impl fmt::Display for CauseForLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for CauseForLog {}
+
 /// An error that `?` converts into a [`HandlerError`]: every [`std::error::Error`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `std::error::Error`",
@@ -109,9 +150,7 @@ impl<E: Error + 'static> Cause for E {}
 // `HandlerError` does not implement `Error`, because this conversion would then overlap with `From<T> for T`.
 impl<E: Cause> From<E> for HandlerError {
     fn from(error: E) -> Self {
-        let mut internal = Self::new(INTERNAL).because(causes(&error));
-        internal.0.input = InputError::find(&error);
-        internal
+        Self::of_error(&error)
     }
 }
 
@@ -163,7 +202,8 @@ impl IntoHandlerError for InputError {
 
 /// Conversions of a `Result` into one with a [`HandlerError`].
 pub trait ResultExt<T, E>: Sized {
-    /// Replaces the error with `sentence` for the caller. The text of the error goes to the log.
+    /// Replaces the error with `sentence` for the caller. The text of the error goes to the log. The error of a question keeps its code and
+    /// its `data`.
     ///
     /// # Errors
     /// The converted error.

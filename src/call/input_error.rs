@@ -3,24 +3,23 @@
 use std::error::Error;
 use std::fmt;
 
-use edge_json::write;
-
+use super::question_kind::QuestionKind;
 use super::session_required::SessionRequired;
 
 /// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
 ///
-/// If a handler returns it with `?`, the caller gets an error that describes the problem. A handler that can work without the answer may
-/// also continue.
-#[derive(Clone, Debug, PartialEq)]
+/// If a handler returns it with `?`, the caller gets a sentence that describes the problem, and
+/// [`message`](crate::ResultExt::message) replaces the sentence. A handler that can work without the answer may also continue.
+#[derive(Clone, Debug)]
 pub struct InputError(pub(crate) Box<InputProblem>);
 
 /// The reason why a question cannot be asked, or why its answer cannot be used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum InputProblem {
     /// The client uses a revision in which the question would need a session.
-    SessionRequired(SessionRequired),
-    /// The request does not declare the capability that the question needs. The value is the missing declaration.
-    MissingCapability(serde_json::Value),
+    SessionRequired(&'static QuestionKind),
+    /// The request does not declare the capability that the question needs.
+    MissingCapability(&'static QuestionKind),
     /// The answer does not fit the question. The text is for the caller.
     Malformed(String),
     /// The question is not allowed. The text is for the log.
@@ -47,7 +46,7 @@ impl InputError {
     /// Returns the feature that needs a session, if that is the reason.
     pub fn session_required(&self) -> Option<SessionRequired> {
         match *self.0 {
-            InputProblem::SessionRequired(feature) => Some(feature),
+            InputProblem::SessionRequired(kind) => Some(kind.session),
             _ => None,
         }
     }
@@ -56,9 +55,8 @@ impl InputError {
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            InputProblem::SessionRequired(feature) => feature.fmt(f),
-            InputProblem::MissingCapability(needed) => {
-                write!(f, "the request does not declare {}", write::text(needed))
+            InputProblem::SessionRequired(kind) | InputProblem::MissingCapability(kind) => {
+                f.write_str(&kind.sentence())
             }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
         }

@@ -3,17 +3,15 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::ask::Needs;
 use super::context::Context;
 use super::input_error::InputError;
-use super::session_required::SessionRequired;
+use super::question_kind::PASSED;
 
 impl Context {
     /// Asks the client a question of another server. Returns the answer as the client sent it.
     ///
     /// The caller of this function has checked that the client declares the capability that the question needs.
     pub(crate) async fn pass_question(&self, key: &str, question: Value) -> Result<Box<RawValue>, InputError> {
-        let needs = Needs { declared: true, capability: Value::Null, session: SessionRequired::Elicitation };
-        self.answer(key, question, needs).await.map(|(_, answer)| answer)
+        self.answer(key, question, &PASSED).await.map(|(_, answer)| answer)
     }
 }

@@ -3,12 +3,11 @@
 //! Source: 2026-07-28, client/roots.
 
 use serde::Deserialize;
-use serde_json::json;
 
-use super::ask::{Needs, parse, question};
+use super::ask::{parse, question};
 use super::context::Context;
 use super::input_error::InputError;
-use super::session_required::SessionRequired;
+use super::question_kind::ROOTS;
 
 /// A folder that the client works in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -30,9 +29,7 @@ impl Context {
             roots: Vec<Root>,
         }
         let key = key.into();
-        let declared = self.rounds().capabilities.roots;
-        let needs = Needs { declared, capability: json!({ "roots": {} }), session: SessionRequired::Roots };
-        let (key, answer) = self.answer(&key, question("roots/list", Vec::new()), needs).await?;
+        let (key, answer) = self.answer(&key, question("roots/list", Vec::new()), &ROOTS).await?;
         parse(&key, answer.get(), "a list of roots").map(|ListRootsResult { roots }| roots)
     }
 }

@@ -5,10 +5,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ask::{Needs, parse, question};
+use super::ask::{parse, question};
 use super::context::Context;
 use super::input_error::InputError;
-use super::session_required::SessionRequired;
+use super::question_kind::SAMPLING;
 use crate::protocol::content::PromptMessage;
 use crate::text::Text;
 
@@ -73,9 +73,7 @@ impl Context {
         let Sampling { messages, max_tokens, system_prompt } = request;
         let mut params = vec![("messages", json!(messages)), ("maxTokens", max_tokens.into())];
         params.extend(system_prompt.map(|prompt| ("systemPrompt", prompt.into())));
-        let declared = self.rounds().capabilities.sampling;
-        let needs = Needs { declared, capability: json!({ "sampling": {} }), session: SessionRequired::Sampling };
-        let (key, answer) = self.answer(&key, question("sampling/createMessage", params), needs).await?;
+        let (key, answer) = self.answer(&key, question("sampling/createMessage", params), &SAMPLING).await?;
         let CreateMessageResult { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
         Ok(Sampled { text: content.text, model, stop_reason })
     }

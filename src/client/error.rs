@@ -3,16 +3,18 @@
 //! An error has a sentence for the caller and a cause for the log. The sentence names the server, the problem, and the remedy if there is
 //! one. It never contains a token, a session id or the body of a response that is not JSON-RPC.
 
+use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::call::error::HandlerError;
+use crate::call::error::{CauseForLog, HandlerError, IntoHandlerError};
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::text::Text;
 
 /// The error of a request to another MCP server.
 ///
-/// `?` converts it into a [`HandlerError`], whose message is the sentence of this error.
+/// `?` converts it into a [`HandlerError`], whose message is the sentence of this error. [`message`](crate::ResultExt::message) replaces the
+/// sentence. The log gets the cause.
 #[derive(Clone, Debug)]
 pub struct ClientError(Box<Details>);
 
@@ -22,19 +24,17 @@ struct Details {
     method: &'static str,
     failure: Failure,
     executed: Executed,
-    cause: Option<String>,
+    cause: CauseForLog,
 }
 
 /// The kind of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The server cannot be reached.
+    /// The server cannot be reached, or it closed the connection before the head of its response. The platform does not distinguish the two.
     Unreachable(Unreachable),
     /// The server did not answer within the time limit.
     Timeout(Duration),
-    /// The connection was lost before the head of the response.
-    ConnectionLost,
     /// The response ended before the answer was complete.
     Interrupted,
     /// The server redirects to another URL. Redirects are not followed.
@@ -112,7 +112,7 @@ pub(super) struct Failed(Box<(Failure, Option<String>, Executed)>);
 pub enum Unreachable {
     /// The name of the host does not resolve.
     Dns,
-    /// The connection is refused or takes too long.
+    /// The connection is refused, takes too long, or ends before the head of the response.
     Connection,
     /// The certificate is not valid.
     Certificate,
@@ -188,12 +188,13 @@ impl From<Failure> for Failed {
 impl ClientError {
     pub(super) fn new(server: &Text, method: &'static str, failure: Failure) -> Self {
         let executed = failure.executed();
-        Self(Box::new(Details { server: server.clone(), method, failure, executed, cause: None }))
+        let cause = cause(method, server, "no further details");
+        Self(Box::new(Details { server: server.clone(), method, failure, executed, cause }))
     }
 
     /// Adds the cause, for the log.
-    pub(super) fn because(mut self, cause: impl ToString) -> Self {
-        self.0.cause = Some(cause.to_string());
+    pub(super) fn because(mut self, problem: impl fmt::Display) -> Self {
+        self.0.cause = cause(self.0.method, &self.0.server, problem);
         self
     }
 
@@ -237,7 +238,6 @@ impl Failure {
             self,
             Self::Unreachable(_)
                 | Self::Timeout(_)
-                | Self::ConnectionLost
                 | Self::Interrupted
                 | Self::ServerFailed { .. }
                 | Self::Unavailable { .. }
@@ -255,7 +255,6 @@ impl Failure {
         match self {
             Self::Unreachable(Unreachable::Connection)
             | Self::Timeout(_)
-            | Self::ConnectionLost
             | Self::Interrupted
             | Self::ServerFailed { .. } => true,
             Self::Unavailable { after } => after.is_none_or(|after| after <= LONGEST_WAIT),
@@ -269,13 +268,14 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable(Unreachable::Dns) => f.write_str("has a host name that does not resolve. Check its URL."),
-            Self::Unreachable(Unreachable::Connection) => f.write_str("cannot be reached. Try again later."),
+            Self::Unreachable(Unreachable::Connection) => {
+                f.write_str("cannot be reached or has closed the connection. Try again later.")
+            }
             Self::Unreachable(Unreachable::Certificate) => f.write_str("has no valid certificate."),
             Self::Unreachable(Unreachable::SameZone) => {
                 f.write_str("cannot be called by its URL from this Worker. Use a service binding.")
             }
             Self::Timeout(time) => write!(f, "did not answer within {} s.", time.as_secs()),
-            Self::ConnectionLost => f.write_str("closed the connection before it answered."),
             Self::Interrupted => f.write_str("closed the connection in the middle of its answer."),
             Self::Redirected { to: Some(url) } => write!(f, "has moved. Set its URL to {url}."),
             Self::Redirected { to: None } => f.write_str("redirects to another URL. Set its URL to the new one."),
@@ -341,10 +341,20 @@ impl fmt::Display for ClientError {
     }
 }
 
-impl From<ClientError> for HandlerError {
-    fn from(error: ClientError) -> Self {
-        let Details { server, method, cause, .. } = &*error.0;
-        let logged = format!("{method} at {server}: {}", cause.as_deref().unwrap_or("no further details"));
-        Self::new(error.to_string()).because(logged)
+/// The source is the cause for the log.
+impl Error for ClientError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0.cause)
     }
+}
+
+impl IntoHandlerError for ClientError {
+    fn into_handler_error(self) -> HandlerError {
+        self.into()
+    }
+}
+
+/// Returns the cause of a failed request, for the log.
+fn cause(method: &str, server: &str, problem: impl fmt::Display) -> CauseForLog {
+    CauseForLog(format!("{method} at {server}: {problem}"))
 }

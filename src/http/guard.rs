@@ -88,6 +88,12 @@ fn accepts_json(accept: &str) -> bool {
         || covers(accept, ["*/*", "application/*", "application/json"])
 }
 
+/// Returns whether `accept` covers Markdown. A request without `Accept` accepts everything.
+#[cfg(feature = "page")]
+pub(super) fn accepts_markdown(accept: &str) -> bool {
+    accept.trim_matches([' ', '\t']).is_empty() || covers(accept, ["*/*", "text/*", "text/markdown"])
+}
+
 /// Returns whether `accept` names this media type. A wildcard does not count.
 pub(super) fn names(accept: &str, media_type: &str) -> bool {
     covers(accept, ["", "", media_type])

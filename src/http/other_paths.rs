@@ -6,7 +6,7 @@ use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 #[cfg(feature = "page")]
-use super::landing;
+use super::landing::{self, Format};
 use super::pipeline::{Received, foreign_origin};
 use super::stream::Body;
 use super::{server_json, well_known};
@@ -15,10 +15,10 @@ use crate::call::request_info::RequestInfo;
 use crate::host::{self, Request as _, path_of};
 
 impl Endpoint {
-    /// Returns whether a request is for the landing page.
+    /// Returns the format in which a request asks for the landing page, or `None` if it does not.
     #[cfg(feature = "page")]
-    pub(super) fn is_for_landing_page(&self, head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
-        Ok(*self.has_page && landing::is_requested(head, path)?)
+    pub(super) fn landing_page(&self, head: &BoundedRequest, path: &str) -> Result<Option<Format>, Box<HttpError>> {
+        if *self.has_page { landing::requested(head, path, &self.path) } else { Ok(None) }
     }
 
     /// Answers a request to a path other than that of the endpoint, or a request for the landing page.
@@ -40,7 +40,7 @@ impl Endpoint {
         }
         let own_url = self.access.server_url(url, &self.path);
         #[cfg(feature = "page")]
-        if self.is_for_landing_page(head, path)? {
+        if let Some(format) = self.landing_page(head, path)? {
             if !origin_passes {
                 return Err(foreign_origin());
             }
@@ -48,7 +48,7 @@ impl Endpoint {
             self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let server = self.build(&self.request_info(head.clone(), None), None, host)?;
             let info = &server.definitions.info;
-            return Ok(landing::answer(info, &self.path, own_url.get(), &self.search_box, &head.method()));
+            return Ok(landing::answer(format, info, &self.path, own_url.get(), &self.search_box, &head.method()));
         }
         if let Some(answer) = well_known::answer(&self.access.resource, own_url.get(), path, &head.method()) {
             return answer;

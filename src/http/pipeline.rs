@@ -129,7 +129,7 @@ impl Endpoint {
         let path = path_of(url);
         let is_other_path = path != self.path;
         #[cfg(feature = "page")]
-        let is_other_path = is_other_path || self.is_for_landing_page(head, path)?;
+        let is_other_path = is_other_path || self.landing_page(head, path)?.is_some();
         if is_other_path {
             let response = self.answer_other_path(received, body, origin_passes).boxed_local().await?;
             return Ok(LoggedBy::Pipeline(response.into()));

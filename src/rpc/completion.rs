@@ -72,7 +72,7 @@ async fn respond(
     let mut values = match suggestions {
         Some(suggestions) => match run_only(&call.cx, deadline, &name, suggestions).await? {
             Ok(values) => values,
-            Err(error) => return Err(handler_error::of_prompt_or_list(&call, &name, error)),
+            Err(error) => return Err(handler_error::without_own_code(&call, &name, error)),
         },
         None => Vec::new(),
     };

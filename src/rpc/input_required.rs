@@ -10,9 +10,7 @@ use super::call::{Call, MethodResponse};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
 use crate::call::failure;
-use crate::call::input_error::{InputError, InputProblem};
 use crate::call::rounds::{Answered, Earlier, Unsendable};
-use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
@@ -105,26 +103,4 @@ fn state_too_large(call: &Call, cause: &str) -> RpcError {
     let message = "This call cannot ask for input, because its request state is too large. \
                    Ask for less in one request.";
     RpcError::new(ErrorCode::Internal, message)
-}
-
-/// Converts the error of a question that the handler `name` asked. Returns the feature that needs a session, or a JSON-RPC error.
-pub(super) fn refused(call: &Call, name: &str, InputError(refusal): InputError) -> Result<SessionRequired, RpcError> {
-    match *refusal {
-        InputProblem::SessionRequired(feature) => Ok(feature),
-        InputProblem::MissingCapability(needed) => {
-            let message = "This call needs a capability that the request does not declare.";
-            let error = RpcError::new(ErrorCode::MissingCapability, message);
-            Err(error.with_data(object(vec![("requiredCapabilities", needed)])))
-        }
-        InputProblem::Malformed(problem) => Err(RpcError::invalid_params(problem)),
-        InputProblem::Forbidden(cause) => Err(failure::internal(call.cx.host(), name, &cause)),
-    }
-}
-
-/// Converts the error of a question, for a prompt or a resource. Their results cannot contain an error.
-pub(super) fn refused_by_error(call: &Call, name: &str, error: InputError) -> RpcError {
-    match refused(call, name, error) {
-        Ok(feature) => feature.error(ErrorCode::Internal),
-        Err(error) => error,
-    }
 }

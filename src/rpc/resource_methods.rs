@@ -71,7 +71,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcErr
                 run_only(&call.cx, template.deadline, &template.description.uri_template, list(call.cx.clone()))
                     .await?;
             let listed = listed
-                .map_err(|error| handler_error::of_prompt_or_list(&call, &template.description.uri_template, error))?;
+                .map_err(|error| handler_error::without_own_code(&call, &template.description.uri_template, error))?;
             resources.extend(listed.into_iter().map(Cow::Owned));
         }
     }

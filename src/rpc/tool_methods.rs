@@ -16,7 +16,7 @@ use super::call::{Call, MethodResponse};
 use super::pagination::page;
 use super::prepared::{Outcome, Work};
 use super::resolve::{Target, wrong_target};
-use super::{envelope, input_required, params};
+use super::{envelope, handler_error, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
@@ -95,7 +95,9 @@ async fn respond(
     let mut result = match work.await {
         Executed::Done(result) => result,
         Executed::Asks => return Ok(Outcome::Asks),
-        Executed::CannotAsk(error) => ToolResult::failure(input_required::refused(&call, &name, error)?.to_string()),
+        // In revisions without `inputRequests`, a model sees the error.
+        Executed::CannotAsk(error) if error.needs_session() => ToolResult::failure(error.0.message),
+        Executed::CannotAsk(error) => return Err(handler_error::without_own_code(&call, &name, error)),
     };
     let revision = call.cx.revision();
     // The client would reject content that its revision does not have.

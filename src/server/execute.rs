@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::permits;
-use super::approval::Permission;
+use super::approval::ApprovalFuture;
 use super::builder::McpServer;
 use super::hook::notify;
 use super::tool::Tool;
@@ -18,7 +18,6 @@ use crate::call::context::{CallTools, CallableTool, Context, Hook, unknown_tool}
 use crate::call::deadline::{Ended, late, run};
 use crate::call::error::HandlerError;
 use crate::call::failure;
-use crate::call::input_error::InputError;
 use crate::call::result::ToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
@@ -32,7 +31,7 @@ pub(crate) enum Executed {
     /// The handler waits for an answer of the client.
     Asks,
     /// The handler asked the client for input, and that failed.
-    CannotAsk(InputError),
+    CannotAsk(HandlerError),
 }
 
 /// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
@@ -41,7 +40,7 @@ pub(crate) enum Executed {
 /// The future is boxed, so the wasm module contains it only once, for calls of clients and nested calls.
 pub(crate) fn execute(
     server: &dyn CallTools,
-    tool: &Tool,
+    tool: &Rc<Tool>,
     arguments: Value<'_>,
     cx: &Context,
 ) -> LocalBoxFuture<'static, Executed> {
@@ -52,37 +51,38 @@ pub(crate) fn execute(
         output: tool.output_schema(),
         cx: cx.clone(),
     };
-    let is_shown = tool.approval.is_some() || !called.hooks.is_empty();
-    let checked = check(tool, arguments, cx).and_then(|()| is_shown.then(|| shown(tool, arguments)).transpose());
-    if let (Ok(Some(shown)), Some(approval)) = (&checked, &tool.approval) {
-        match approval(&tool.metadata.name, shown, arguments, cx) {
-            Permission::Granted => {}
-            // The question ends the round before the handler is called.
-            Permission::Pending => return ready(Executed::Asks).boxed_local(),
-            Permission::Denied(result) => return ready(Executed::Done(result)).boxed_local(),
-            Permission::Invalid(error) => return ready(Executed::CannotAsk(error)).boxed_local(),
+    let is_observed = !called.hooks.is_empty();
+    let checked = check(tool, arguments, cx).and_then(|()| {
+        if is_observed || tool.approval.is_some() {
+            check_memory(tool, arguments)?;
         }
+        is_observed.then(|| observed(tool, arguments)).transpose()
+    });
+    match (checked, &tool.approval) {
+        (Ok(observed), Some(approval)) => match approval(&tool.metadata.name, arguments, cx.clone()) {
+            Ok(asking) => {
+                called.run_with_approval(asking, tool.clone(), arguments.text().into(), observed).boxed_local()
+            }
+            Err(mistake) => ready(Executed::Done(refused(&tool.metadata.name, &mistake))).boxed_local(),
+        },
+        (checked, _) => called.begin(tool, arguments, checked),
     }
-    let call = || tool.handler.call(arguments, cx.clone()).map_err(|mistake| refused(&tool.metadata.name, &mistake));
-    let work = checked.and_then(|shown| Ok((shown, call()?)));
-    let mut input = Vec::new();
-    if !called.hooks.is_empty() {
-        input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
-        input.extend(work.iter().filter_map(|(shown, _)| shown.clone()).map(ToolEvent::InputAvailable));
-    }
-    called.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
 }
 
-/// Converts the arguments for the approval and the hooks. Both must see the arguments that the handler gets, so arguments that cannot be
-/// converted are rejected.
-fn shown(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
-    let (bytes, limit) = (arguments.tree_bytes(), ARGUMENT_TREE);
-    if bytes > limit {
-        let problem =
-            format!("their values take {bytes} bytes of memory (limit: {limit}): send fewer of them in one call");
-        return Err(refused(&tool.metadata.name, &problem));
-    }
+/// Converts the arguments for the hooks. They must see the arguments that the handler gets, so arguments that cannot be converted are
+/// rejected.
+fn observed(tool: &Tool, arguments: Value<'_>) -> Result<Rc<serde_json::Value>, ToolResult> {
     arguments.to_json().map(Rc::new).ok_or_else(|| refused(&tool.metadata.name, "a number is out of range"))
+}
+
+/// Checks the memory of the arguments as JSON values, which hooks and approvals can get.
+fn check_memory(tool: &Tool, arguments: Value<'_>) -> Result<(), ToolResult> {
+    let (bytes, limit) = (arguments.tree_bytes(), ARGUMENT_TREE);
+    if bytes <= limit {
+        return Ok(());
+    }
+    let problem = format!("their values take {bytes} bytes of memory (limit: {limit}): send fewer of them in one call");
+    Err(refused(&tool.metadata.name, &problem))
 }
 
 /// Checks that the arguments fit the schema of the tool.
@@ -111,6 +111,49 @@ struct Called {
 }
 
 impl Called {
+    /// Calls the handler of `tool` with arguments that have been checked, and runs the call to its end.
+    fn begin(
+        self,
+        tool: &Tool,
+        arguments: Value<'_>,
+        checked: Result<Option<Rc<serde_json::Value>>, ToolResult>,
+    ) -> LocalBoxFuture<'static, Executed> {
+        let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
+        let work = checked.and_then(|observed| Ok((observed, call()?)));
+        let mut input = Vec::new();
+        if !self.hooks.is_empty() {
+            input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
+            input.extend(work.iter().filter_map(|(observed, _)| observed.clone()).map(ToolEvent::InputAvailable));
+        }
+        self.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
+    }
+
+    /// Waits for the approval, and then calls the handler. The approval and the handler each have the whole deadline.
+    ///
+    /// The arguments are read again after the approval, because the body of the request is dropped while the approval waits.
+    async fn run_with_approval(
+        self,
+        asking: ApprovalFuture,
+        tool: Rc<Tool>,
+        arguments: Box<str>,
+        observed: Option<Rc<serde_json::Value>>,
+    ) -> Executed {
+        match run(&self.cx, self.deadline, asking).await {
+            Ended::Done(Ok(())) => {}
+            Ended::Done(Err(error)) => return self.failed(error),
+            // The question ends the round before the handler is called.
+            Ended::Asks => return Executed::Asks,
+            Ended::Late => return Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
+        }
+        let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
+            Ok(document) => self.begin(&tool, document.root(), Ok(observed)),
+            // The arguments were valid before, so this is a fault of the library.
+            Err(error) => return Executed::Done(broken(&self.name, &self.cx, &error.to_string(), "The call ended.")),
+        };
+        drop(arguments);
+        work.await
+    }
+
     /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
     async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
         for event in input {
@@ -140,8 +183,8 @@ impl Called {
     #[cold]
     #[inline(never)]
     fn failed(&self, HandlerError(error): HandlerError) -> Executed {
-        if let Some(error) = error.input {
-            return Executed::CannotAsk(error);
+        if error.input.is_some() {
+            return Executed::CannotAsk(HandlerError(error));
         }
         if let Some(cause) = &error.cause {
             failure::log(self.cx.host(), &self.name, cause);
@@ -187,7 +230,7 @@ fn outcome(executed: &Executed) -> Option<ToolEvent> {
     match executed {
         Executed::Done(result) if result.is_error => Some(ToolEvent::Error(result.text().into())),
         Executed::Done(result) => Some(ToolEvent::Output(Rc::new(result.clone()))),
-        Executed::CannotAsk(error) => Some(ToolEvent::Error(error.to_string().into())),
+        Executed::CannotAsk(error) => Some(ToolEvent::Error(error.message().into())),
         Executed::Asks => None,
     }
 }
@@ -253,7 +296,7 @@ impl McpServer {
 /// Calls `tool`, a tool of `server` or of a source, as a nested call of `cx`.
 pub(crate) async fn execute_nested(
     server: Rc<dyn CallTools>,
-    tool: &Tool,
+    tool: &Rc<Tool>,
     arguments: serde_json::Value,
     cx: &Context,
 ) -> Result<ToolResult, HandlerError> {
@@ -279,10 +322,7 @@ pub(crate) async fn execute_nested(
     drop(arguments);
     match work.await {
         Executed::Done(result) => Ok(result),
-        Executed::CannotAsk(error) => {
-            let message = error.to_string().into();
-            Err(HandlerError::from(error).with_message(message))
-        }
+        Executed::CannotAsk(error) => Err(error),
         // The questions also end the outermost call.
         Executed::Asks => std::future::pending().await,
     }

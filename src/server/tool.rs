@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::access::{Access, access_methods};
-use super::approval::{APPROVAL, Approval, permission};
+use super::approval::{APPROVAL, Approval, approval};
 use super::hook::hook;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
-use crate::call::handler::{Handler, Parameters};
+use crate::call::handler::{Arguments, Handler, Parameters};
 use crate::call::result::IntoToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
@@ -175,13 +175,14 @@ impl Tool {
         self
     }
 
-    /// Requires the approval of a person before a call runs. `question` gets arguments that fit the schema. It returns the question,
-    /// or `None` if the arguments do not need approval. Arguments with a number beyond the range of `f64` are rejected. An integer of
-    /// more than 64 bits becomes an `f64`.
+    /// Requires the approval of a person before a call runs. `question` is an async function of the arguments, which fit the schema, and
+    /// the [`Context`]. It returns the question, or `None` if the call does not need approval. With an error, the call fails. The function
+    /// runs in each round of the call, and has the same deadline as the handler. It can look up what a person needs to know.
     ///
     /// The client shows the question with the tool's name and the arguments. The tool's hooks and handler run after the
-    /// approval. A nested call asks for its own approval. If the client does not support elicitation, or if the arguments are too long
-    /// to show all of them, the result has `isError`. All clients see `"edge-mcp/approval": true` in the tool's `_meta`.
+    /// approval. An approval is valid for one call and one question: a question that has changed is asked again. A nested call asks for its
+    /// own approval. If the client does not support elicitation, or if the arguments are too long to show all of them, the result has
+    /// `isError`. All clients see `"edge-mcp/approval": true` in the tool's `_meta`.
     ///
     /// The server needs `MCP_STATE_KEY`: without it, every request gets a 503. The server cannot verify that a person
     /// approved. Approval does not replace [scopes](Self::scopes).
@@ -197,12 +198,18 @@ impl Tool {
     /// }
     ///
     /// let pay = Tool::new("pay", "Pays a bill.", |Payment { euros }: Payment| async move { format!("Paid {euros} euros.") })
-    ///     .requires_approval(|arguments| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into()));
+    ///     .requires_approval(async |Payment { euros }: Payment, _| {
+    ///         Ok((euros > 100).then(|| format!("Pay {euros} euros?").into()))
+    ///     });
     /// ```
     #[must_use]
-    pub fn requires_approval(mut self, question: impl Fn(&serde_json::Value) -> Option<Text> + 'static) -> Self {
+    pub fn requires_approval<A, F>(mut self, question: F) -> Self
+    where
+        A: Arguments,
+        F: AsyncFn(A, Context) -> Result<Option<Text>, HandlerError> + 'static,
+    {
         self.metadata.set_meta(APPROVAL, true);
-        self.approval = Some(Rc::new(move |name, json, arguments, cx| permission(question(json), name, arguments, cx)));
+        self.approval = Some(approval(question));
         self
     }
 

@@ -103,6 +103,20 @@ impl TestHost {
         self
     }
 
+    /// Makes a server unreachable: each request to this origin fails, whatever is prepared for it. Workers report such a failure in the same
+    /// way, also if the server closes the connection before it answers.
+    ///
+    /// ```
+    /// use edge_mcp::testing::TestHost;
+    ///
+    /// let host = TestHost::new().unreachable("https://api.example.com");
+    /// ```
+    #[must_use]
+    pub fn unreachable(self, origin: impl Into<String>) -> Self {
+        self.0.network.block(origin.into());
+        self
+    }
+
     /// Replaces the prepared responses with a function. The limits on time and bytes also apply to its responses.
     ///
     /// ```
@@ -210,6 +224,9 @@ impl Host for TestHost {
         self.0.network.record(&request, limits);
         let fetch = self.0.fetch.borrow().clone();
         let answer = match fetch {
+            _ if self.0.network.is_blocked(&request) => {
+                ready(Err(FetchError::Failed("Network connection lost.".into()))).boxed_local()
+            }
             Some(fetch) => fetch(request, limits),
             None => ready(self.0.network.respond(&request)).boxed_local(),
         };

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 
 use http::Request;
 
-use crate::host::{FetchError, FetchLimits, Fetched};
+use crate::host::{FetchError, FetchLimits, Fetched, origin_of};
 
 /// The prepared responses, and the requests so far.
 #[derive(Default)]
 pub(super) struct Network {
     responses: RefCell<Vec<Prepared>>,
+    /// The origins of the servers that cannot be reached.
+    blocked: RefCell<Vec<String>>,
     requests: RefCell<Vec<Request<String>>>,
 }
 
@@ -22,6 +24,18 @@ struct Prepared {
 impl Network {
     pub(super) fn prepare(&self, method: String, url: String, response: Fetched) {
         self.responses.borrow_mut().push(Prepared { method, url, response });
+    }
+
+    /// Makes the server with this origin unreachable.
+    pub(super) fn block(&self, origin: String) {
+        self.blocked.borrow_mut().push(origin);
+    }
+
+    /// Returns whether the server of `request` is unreachable.
+    pub(super) fn is_blocked(&self, request: &Request<String>) -> bool {
+        let url = request.uri().to_string();
+        let origin = origin_of(&url);
+        self.blocked.borrow().iter().any(|blocked| origin.is_some() && origin_of(blocked) == origin)
     }
 
     /// Records a request, with its limits as an extension.

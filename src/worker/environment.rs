@@ -10,6 +10,7 @@ use worker::wasm_bindgen::{JsCast, JsValue};
 use crate::auth::{StateKeys, StaticTokens};
 use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit};
+use crate::server::build_error::BuildError;
 
 impl Environment for Env {
     fn variable(&self, name: &str) -> Option<String> {
@@ -73,6 +74,13 @@ impl StateKeys {
 /// Converts the error for `?` in functions that return `worker::Result`. The caller then gets a 503, and the cause is only in the log.
 impl From<ConfigError> for worker::Error {
     fn from(error: ConfigError) -> Self {
+        Self::RustError(error.to_string())
+    }
+}
+
+/// Converts the error for `?` in functions that return `worker::Result`. The caller then gets a 503, and the cause is only in the log.
+impl From<BuildError> for worker::Error {
+    fn from(error: BuildError) -> Self {
         Self::RustError(error.to_string())
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use edge_mcp::host::Environment;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{AllowedOrigins, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
+use edge_mcp::{AllowedOrigins, ConfigError, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
 use serde_json::json;
 
 use crate::claims::valid_claims;
@@ -339,4 +339,37 @@ fn a_missing_secret_is_explained() {
         assert!(message.contains("is not set"), "{message}");
         assert_eq!(message.contains("Secrets are in the safe"), is_explained, "{message}");
     }
+}
+
+/// The program reads its own variables with the same sentences. A missing one closes the endpoint, and the caller gets its name.
+#[test]
+fn a_program_reads_its_own_variables() {
+    struct Machine;
+    impl Environment for Machine {
+        fn variable(&self, name: &str) -> Option<String> {
+            let known = [("RATES_URL", " https://rates.example "), ("EMPTY", " "), ("LIST", "[\"a\"]")];
+            known.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        }
+
+        fn about_secrets(&self) -> &'static str {
+            "Secrets are in the safe"
+        }
+    }
+    let variables = edge_mcp::Variables::of(&Machine);
+    let of = |read: Result<String, ConfigError>| read.map_err(|error| error.to_string());
+    assert_eq!(of(variables.required("RATES_URL", "a URL")), Ok("https://rates.example".into()));
+    assert_eq!(of(variables.secret("RATES_URL", "a URL")), Ok("https://rates.example".into()));
+    assert_eq!(variables.get("EMPTY"), Ok(None));
+    assert_eq!(variables.get("OTHER"), Ok(None));
+    assert_eq!(of(variables.required("EMPTY", "a URL")), Err("EMPTY is not set: set it to a URL".into()));
+    let missing = "RATES_KEY is not set: set it to the key of the rates. Secrets are in the safe";
+    assert_eq!(of(variables.secret("RATES_KEY", "the key of the rates")), Err(missing.into()));
+    for read in [variables.required("LIST", "a list"), variables.secret("LIST", "a list")] {
+        assert!(of(read).is_err_and(|error| error.starts_with("LIST must be a string")));
+    }
+    let key = variables.secret("RATES_KEY", "the key of the rates");
+    let endpoint = Endpoint::from(key.map(|key| Endpoint::new(server).without_auth().state(key)));
+    let answer = legacy("ping", json!({})).ask_at(&endpoint);
+    assert_eq!(answer.status, 503);
+    assert!(answer.message().contains(missing), "{}", answer.message());
 }

@@ -64,7 +64,7 @@ pub fn answers() -> Vec<(&'static str, Answer, Failure)> {
     let deep = "[".repeat(1_000_000);
     vec![
         // Transport
-        ("1 closes before the head", json_text("").end(End::NoHead), Failure::ConnectionLost),
+        ("1 closes before the head", json_text("").end(End::NoHead), Failure::Unreachable(Unreachable::Connection)),
         ("2 never answers", json_text("").end(End::SilentBeforeHead), late.clone()),
         ("3 the head, then silence", json_text("{").end(End::Silent), late.clone()),
         ("5 no body", json_text(""), not_json.clone()),

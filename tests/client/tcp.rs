@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use edge_mcp::client::{ClientError, Failure, Upstream};
+use edge_mcp::client::{ClientError, Failure, Unreachable, Upstream};
 use edge_mcp::host::Host;
 use edge_mcp::{Context, RequestInfo, Revision};
 use futures::executor::LocalPool;
@@ -151,7 +151,7 @@ fn odd_http_has_its_failure() {
         ("19 a length that is too small", json(10, &body("\"1\"")), 0, Some(Failure::Malformed("is not valid JSON"))),
         ("19 a length that is too large", json(10_000, &body("\"1\"")), 0, Some(Failure::Interrupted)),
         ("19 the length of the body", json(body("\"1\"").len(), &body("\"1\"")), 0, None),
-        ("not HTTP", b"SSH-2.0-x\r\n\r\n".to_vec(), 0, Some(Failure::ConnectionLost)),
+        ("not HTTP", b"SSH-2.0-x\r\n\r\n".to_vec(), 0, Some(Failure::Unreachable(Unreachable::Connection))),
     ] {
         let server = Server::new(move |stream, _| {
             if pause == 0 {

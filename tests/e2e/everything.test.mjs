@@ -115,7 +115,7 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.deepEqual(notifications, ['reading', 'thinking', 'writing'])
     })
 
-    test('answers the questions of a tool, or gets an error if elicitation needs a session', async () => {
+    test('answers the questions of a tool, or gets an error if its client cannot be asked', async () => {
       const call = async (tool) => {
         const { content: [{ text }], isError } = await client.callTool({ name: tool, arguments: {} })
         return [text, isError === true]
@@ -126,7 +126,7 @@ for (const { name, connect, isModern } of CLIENTS) {
         assert.deepEqual(await call('test_input_required_result_multi_round'), ['Ada likes Ada', false])
       } else {
         const [text, isError] = await call('test_input_required_result_elicitation')
-        assert.ok(isError && /elicitation needs a session/.test(text), text)
+        assert.ok(isError && /the client cannot be asked/.test(text), text)
       }
     })
 

@@ -34,7 +34,7 @@ fn pay(done: &Done) -> Tool {
     };
     Tool::new("pay", "Pays a bill.", handler)
         .hook(hook)
-        .requires_approval(|arguments| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into()))
+        .requires_approval(async |Payment { euros }: Payment, _| Ok((euros > 100).then(|| "Pay this much?".into())))
 }
 
 fn endpoint(done: &Done) -> Endpoint {
@@ -125,7 +125,7 @@ fn numbers_that_the_predicate_cannot_read_are_rejected() {
             }
             async { Ok(()) }
         };
-        let large = |arguments: &Value| (arguments["euros"].as_u64() > Some(100)).then(|| "Pay this much?".into());
+        let large = async |bill: Open, _| Ok((bill.euros > 100).then(|| "Pay this much?".into()));
         let tool = Tool::new("pay", "Pays a bill.", handler).hook(hook).requires_approval(large);
         McpServer::builder("s", "1").tool(tool).build()
     });
@@ -153,9 +153,8 @@ fn transfer(arguments: &str) -> Answer {
     }
     let endpoint = open(|| {
         let pay = |Transfer { to, amount }: Transfer| async move { format!("{to} {amount}") };
-        let pay = Tool::new("pay", "Pays.", pay).requires_approval(|arguments| {
-            Some(format!("Pay {}?", arguments["to"].as_str().unwrap_or_default()).into())
-        });
+        let question = async |Transfer { to, .. }: Transfer, _| Ok(Some(format!("Pay {to}?").into()));
+        let pay = Tool::new("pay", "Pays.", pay).requires_approval(question);
         McpServer::builder("s", "1").tool(pay).build()
     });
     // The arguments have white space and escapes, so the body is text.
@@ -241,7 +240,9 @@ fn clients_that_cannot_be_asked_get_an_error() {
     for ask in [legacy("tools/call", call(200)), modern("tools/call", call(200))] {
         let answer = ask.ask_at(&endpoint);
         let (text, is_error) = answer.tool_text();
-        assert!(is_error && text.contains("cannot be asked"), "{text}");
+        let expected = "This call of `pay` needs the approval of a person, and the client cannot be asked. Nothing was done. Use a \
+                        client of 2026-07-28 that declares form elicitation.";
+        assert_eq!((text, is_error), (expected, true));
     }
     assert!(done.borrow().is_empty());
     for ask in [legacy("tools/list", json!({})), modern("tools/list", json!({}))] {

@@ -57,7 +57,7 @@ fn a_conversation_continues_after_a_question() {
     let old = legacy("tools/call", question()).bearer("ada").ask_on(&endpoint, &over(&network));
     assert_eq!(old.tool_text(), ("No name.", false), "a client that cannot be asked at all");
     let content = tool_messages(&network)[0]["content"].as_str().expect("a text").to_owned();
-    assert!(content.starts_with("The tool failed: elicitation needs a session"), "{content}");
+    assert!(content.starts_with("The tool failed: This call needs the answer of a person"), "{content}");
 }
 
 fn open(build: impl Fn() -> McpServer + 'static) -> Endpoint {

@@ -14,7 +14,7 @@ use crate::input_required::{answer_all, retry};
 use crate::rounds::{Done, Number, Sum, Yes, ask_on, booking, call, keys, note, open, rounds, with_tool, yes};
 
 /// Returns a future that is pending once.
-fn yield_once() -> impl Future<Output = ()> {
+pub fn yield_once() -> impl Future<Output = ()> {
     let mut has_waited = false;
     std::future::poll_fn(move |task| {
         if std::mem::replace(&mut has_waited, true) {

@@ -1,15 +1,16 @@
 //! Errors of questions, and the responses for them.
 
+use edge_mcp::testing::TestHost;
 use edge_mcp::{
     BuildError, Completion, CompletionRequest, Context, Endpoint, HandlerError, InputError, McpServer, Prompt,
-    RequestInfo, ResourceDescription, ResourceTemplate, Tool,
+    RequestInfo, ResourceDescription, ResourceTemplate, ResultExt, Sampling, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::input_required::{KEY, all_capabilities, ask_with, endpoint_of, retry};
-use crate::support::{Answer, complete};
+use crate::input_required::{KEY, all_capabilities, ask_with, endpoint_of, retry, with_capabilities};
+use crate::support::{Answer, complete, legacy};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -157,4 +158,74 @@ fn an_optional_enum_is_a_flat_form_field() {
     let volume = &asked.result()["inputRequests"]["first"]["params"]["requestedSchema"]["properties"]["volume"];
     let choices = json!([{ "const": "low", "title": "As a whisper" }, { "const": "high", "title": "As a shout" }]);
     assert_eq!((&volume["type"], &volume["oneOf"]), (&json!("string"), &choices), "{volume}");
+}
+
+async fn asks(kind: Kind, cx: Context) -> Result<String, HandlerError> {
+    match kind.kind.as_str() {
+        "form" => cx.elicit::<Sound>("q", "Which?").await.map(drop)?,
+        "confirm" => cx.confirm("q", "Sure?").await.map(drop)?,
+        "url" => cx.elicit_url("q", "Open it.", "https://example.com/").await.map(drop)?,
+        "sampling" => cx.sample("q", Sampling::new(9)).await.map(drop)?,
+        "roots" => cx.roots("q").await.map(drop)?,
+        "message" => cx.confirm("q", "Sure?").await.map(drop).message("Ask Ada to delete it.")?,
+        _ => cx.elicit::<Vec<Sound>>("q", "Which?").await.map(drop).message("The form is broken.")?,
+    }
+    Ok("asked".into())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Kind {
+    kind: String,
+}
+
+/// Rules 74 and 98: the error of a client that cannot be asked says what could not be asked, that nothing was done, and which client can be
+/// asked. In 2026-07-28 it has the code −32021. `message` replaces the sentence, and keeps the code and the data.
+#[test]
+fn the_error_of_an_unasked_question_says_which_client_can_be_asked() {
+    let endpoint = endpoint_of(
+        |_| {
+            let prompt = Prompt::new("asks", asks);
+            McpServer::builder("asker", "1").tool(Tool::new("asks", "d", asks)).prompt(prompt).build()
+        },
+        KEY,
+    );
+    let sentence = |subject: &str, declares: &str| {
+        format!(
+            "This call needs {subject}, and the client cannot be asked. Nothing that depends on it was done. Use a client of 2026-07-28 \
+             that declares {declares}."
+        )
+    };
+    let form = json!({ "elicitation": { "form": {} } });
+    for (kind, expected, needed) in [
+        ("form", sentence("the answer of a person", "form elicitation"), &form),
+        ("confirm", sentence("the confirmation of a person", "form elicitation"), &form),
+        (
+            "url",
+            sentence("a person who opens a web page", "elicitation with URLs"),
+            &json!({ "elicitation": { "url": {} } }),
+        ),
+        ("sampling", sentence("a text from the model of the client", "sampling"), &json!({ "sampling": {} })),
+        ("roots", sentence("the folders of the client", "roots"), &json!({ "roots": {} })),
+        ("message", "Ask Ada to delete it.".to_owned(), &form),
+    ] {
+        let tool = json!({ "name": "asks", "arguments": { "kind": kind } });
+        let modern = ask_with(json!({}), "tools/call", tool.clone(), "ada", &endpoint);
+        assert_eq!((modern.refusal(), modern.message()), ((400, -32021), &*expected));
+        assert_eq!(modern.error()["data"], json!({ "requiredCapabilities": needed }));
+        let old = legacy("tools/call", tool).bearer("ada").ask_at(&endpoint);
+        assert_eq!(old.tool_text(), (&*expected, true));
+        let prompt = json!({ "name": "asks", "arguments": { "kind": kind } });
+        let old = legacy("prompts/get", prompt).bearer("ada").ask_at(&endpoint);
+        assert_eq!((old.refusal(), old.message()), ((200, -32603), &*expected));
+        assert_eq!(old.error()["data"]["mode"], "serverless");
+    }
+    let host = TestHost::new();
+    let ask = with_capabilities(
+        all_capabilities(),
+        "tools/call",
+        json!({ "name": "asks", "arguments": { "kind": "broken" } }),
+    );
+    let broken = ask.bearer("ada").ask_on(&endpoint, &host);
+    assert_eq!((broken.refusal(), broken.message()), ((200, -32603), "The form is broken."));
+    assert!(!host.log_text().is_empty());
 }

@@ -462,7 +462,7 @@ fn clients_of_older_revisions_cannot_be_asked() {
     let ask = |method: &str, params: Value| legacy(method, params).bearer("ada").ask_at(&endpoint());
     let answer = ask("tools/call", json!({ "name": "greet" }));
     let (text, is_error) = answer.tool_text();
-    assert!(is_error && text.contains("elicitation needs a session") && text.contains("2026-07-28"), "{text}");
+    assert!(is_error && text.contains("the client cannot be asked") && text.contains("2026-07-28"), "{text}");
     for (method, params, feature) in [
         ("prompts/get", json!({ "name": "prompt" }), "elicitation"),
         ("resources/read", json!({ "uri": "a://resource" }), "roots"),

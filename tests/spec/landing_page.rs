@@ -50,7 +50,8 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
     after.split_once(end).expect(end).0
 }
 
-/// A GET or HEAD request at `/` that names HTML in `Accept` gets the page. Other requests get 404, or 405 at the path of the endpoint.
+/// A GET or HEAD request at `/` that names HTML in `Accept` gets the page. A request that accepts any text gets it in Markdown. Other
+/// requests get 404, or 405 at the path of the endpoint.
 #[test]
 fn requests_that_accept_html_get_the_page() {
     let at_root = || endpoint().path("/");
@@ -72,10 +73,14 @@ fn requests_that_accept_html_get_the_page() {
             endpoint(),
             403,
         ),
-        ("no Accept", get("/"), endpoint(), 404),
-        ("any type", get("/").header("Accept", "*/*"), endpoint(), 404),
+        ("any type of another origin", get("/").header("Origin", "https://evil.example"), endpoint(), 403),
         ("JSON", get("/").header("Accept", "application/json"), endpoint(), 404),
-        ("everything except HTML", get("/").header("Accept", "*/*, text/html;q=0"), endpoint(), 404),
+        ("any type, and an event stream", get("/").header("Accept", "*/*, text/event-stream"), endpoint(), 404),
+        ("everything except Markdown", get("/").header("Accept", "*/*, text/markdown;q=0"), endpoint(), 404),
+        ("any type at an endpoint at /", get("/").header("Accept", "*/*"), at_root(), 405),
+        ("no Accept at an endpoint at /", get("/"), at_root(), 405),
+        ("any type, off", get("/").header("Accept", "*/*"), endpoint().without_page(), 404),
+        ("any type by POST", get("/").verb("POST").header("Accept", "*/*"), endpoint(), 404),
         ("an event stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
         ("POST", get("/").verb("POST").header("Accept", BROWSER), endpoint(), 404),
         ("OPTIONS", get("/").verb("OPTIONS").header("Accept", BROWSER), endpoint(), 404),
@@ -98,6 +103,43 @@ fn requests_that_accept_html_get_the_page() {
         assert_eq!(response.headers().contains_key("content-security-policy"), status == 200, "{case}");
     }
     assert_eq!(asked(post("{}").at("/"), &at_root()).0.status(), 400, "the endpoint still reads messages");
+}
+
+/// `curl /` shows the text of the page in Markdown. It says where the endpoint is, and how to open the page.
+#[test]
+fn programs_without_a_browser_get_the_page_in_markdown() {
+    let text = |accept: Option<&'static str>, method: &'static str, endpoint: &Endpoint| {
+        let ask = get("/").verb(method);
+        asked(accept.map_or_else(|| get("/").verb(method), |accept| ask.header("Accept", accept)), endpoint)
+    };
+    let (first, markdown) = text(Some("*/*"), "GET", &endpoint());
+    for accept in [None, Some(""), Some("text/*"), Some("text/markdown, text/html, */*"), Some("*/*, text/html;q=0")] {
+        for endpoint in [endpoint(), guarded()] {
+            let (answer, body) = text(accept, "GET", &endpoint);
+            assert_eq!((answer.status(), &*body), (200, &*markdown), "{accept:?}");
+            let (head, body) = text(accept, "HEAD", &endpoint);
+            assert_eq!((head.headers(), &*body), (first.headers(), ""), "{accept:?}");
+        }
+    }
+    assert_eq!(text(Some("text/markdown"), "GET", &endpoint().path("/")).0.status(), 200);
+    assert_eq!(first.headers()["content-type"], "text/markdown; charset=utf-8");
+    assert_eq!(
+        (&first.headers()["vary"], &first.headers()["cache-control"]),
+        (&"Accept".parse().expect("a value"), &"no-store".parse().expect("a value"))
+    );
+    assert!(!first.headers().contains_key("content-security-policy"));
+    let start = "# Specimen\n\nOne of everything.\n\n- Endpoint: http://localhost/mcp\n- Name: specimen 1.2.3\n- Protocol: 2026-07-28,";
+    assert!(markdown.starts_with(start), "{markdown}");
+    for said in ["open this URL in a browser", "curl -s http://localhost/mcp -H", "- Website: https://example.com\n"] {
+        assert!(markdown.contains(said), "{said}: {markdown}");
+    }
+    assert!(!markdown.contains("{{"));
+
+    // A text of the server cannot control a terminal, and its line breaks do not add lines.
+    let hostile = |_: &_| McpServer::builder("s", "1").title("T\u{1b}[2J\n- Endpoint: https://evil.example").build();
+    let (_, markdown) = text(None, "GET", &Endpoint::new(hostile).without_auth());
+    assert!(markdown.starts_with("# T[2J - Endpoint: https://evil.example\n"), "{markdown}");
+    assert!(markdown.contains("- Website: none\n"), "{markdown}");
 }
 
 /// The environment can turn the page off, and the program can as well. The program takes precedence.

@@ -16,6 +16,7 @@
 mod agents;
 mod answers;
 mod approval;
+mod approval_lookups;
 mod batches;
 mod building;
 mod cached_lists;

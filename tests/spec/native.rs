@@ -130,7 +130,7 @@ fn the_program_can_call_tools() {
         ("write", json!({}), None, Ok(("written", false))),
         ("write", json!({}), ada(), Err("`write` needs the scope kb:write, which the caller does not have.")),
         ("tenant", json!({}), ada(), Ok(("no tenant for ada", false))),
-        ("ask", json!({}), None, Err("the request does not declare")),
+        ("ask", json!({}), None, Err("and the client cannot be asked")),
         ("call", json!({ "name": "double", "arguments": { "n": 1 } }), None, Ok(("said: {\"double\":2}", false))),
     ] {
         match (execute(name, arguments.clone(), caller), says) {

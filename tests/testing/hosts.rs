@@ -41,6 +41,27 @@ fn the_network_can_be_a_function() {
     assert_eq!(fetched(&host, "GET", "https://a.example/"), Err(FetchError::TooSlow));
 }
 
+/// A server that is unreachable fails at each of its paths, whatever is prepared for it. Other servers answer.
+#[test]
+fn a_server_can_be_unreachable() {
+    let lost = Err(FetchError::Failed("Network connection lost.".into()));
+    let prepared = TestHost::new().respond("GET", "https://a.example/x", 200, "x").respond(
+        "GET",
+        "https://a.example.org/",
+        200,
+        "y",
+    );
+    let of_function = TestHost::new().fetch(|_, _| async { Ok(Fetched::new(200, "y")) });
+    for host in [prepared, of_function] {
+        let host = host.unreachable("https://a.example");
+        for url in ["https://a.example/x", "https://a.example/", "https://a.example?y=1"] {
+            assert_eq!(fetched(&host, "GET", url), lost, "{url}");
+        }
+        assert_eq!(fetched(&host, "GET", "https://a.example.org/").expect("a response").body, b"y");
+        assert_eq!(host.requests().len(), 4);
+    }
+}
+
 /// A test host enforces the limits of a fetch, as a Worker does. Its timeout takes no real time.
 #[test]
 fn the_limits_of_a_fetch_are_enforced() {

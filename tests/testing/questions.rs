@@ -28,7 +28,7 @@ fn shop() -> Endpoint {
             .tool(Tool::new("ship", "Ships.", ship))
             .tool(Tool::new("outer", "Calls it.", outer))
             .tool(Tool::new("endless", "Asks without end.", endless))
-            .tool(remove.requires_approval(|_| Some("Remove all?".into())))
+            .tool(remove.requires_approval(async |_: serde_json::Value, _| Ok(Some("Remove all?".into()))))
     })
 }
 
@@ -94,5 +94,5 @@ fn a_question_needs_the_capability_and_a_modern_revision() {
     let incapable = testing::run(answering(&endpoint).capabilities(json!({})).call("ship", json!({})));
     assert_eq!(incapable.error().map(|(code, _)| code), Some(-32021), "{}", incapable.text());
     let old = testing::run(answering(&endpoint).revision(Revision::V2025_11_25).call("ship", json!({})));
-    assert!(old.is_error() && old.text().contains("session"), "{}", old.text());
+    assert!(old.is_error() && old.text().contains("the client cannot be asked"), "{}", old.text());
 }

@@ -169,7 +169,7 @@ fn the_contact_tool_handles_each_outcome_of_its_question() {
         assert_eq!((answer.text(), answer.is_error()), (expected, false));
     }
     let legacy = request("tools/call", json!({ "name": "collectContactInfo", "arguments": {} }));
-    assert!(legacy.is_error() && legacy.text().contains("elicitation needs a session"), "{legacy:?}");
+    assert!(legacy.is_error() && legacy.text().contains("the client cannot be asked"), "{legacy:?}");
 }
 
 /// Accepts every token and returns Ada as the caller.

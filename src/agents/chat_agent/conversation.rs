@@ -112,9 +112,7 @@ impl Conversation<'_> {
             Ok(result) => result,
             // The client gets the error, for example about a missing capability. If the revision of the client does not support questions,
             // the model gets the error and continues without the tool.
-            Err(error) if error.0.input.as_ref().is_some_and(|input| input.session_required().is_none()) => {
-                return Err(error);
-            }
+            Err(error) if error.0.input.is_some() && !error.needs_session() => return Err(error),
             Err(error) => ToolResult::failure(error.0.message),
         };
         let text = text_for_model(&result);

@@ -301,10 +301,11 @@ fn of_body(error: FetchError) -> Failed {
 
 /// Returns the failure of a request that has no response.
 pub(in crate::client) fn of_connection(error: FetchError) -> Failed {
-    match error {
-        FetchError::Failed(cause) => Failed::new(Failure::ConnectionLost, Some(cause)),
-        error => Failed::new(Failure::ConnectionLost, Some(error.to_string())),
-    }
+    let cause = match error {
+        FetchError::Failed(cause) => cause,
+        error => error.to_string(),
+    };
+    Failed::new(Failure::Unreachable(Unreachable::Connection), Some(cause))
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! The landing page, at `/`.
 //!
-//! `page.html` and `page.css` are the document and its style. Its script consists of several files. `ask.js` is a client of 2026-07-28.
-//! `page.js` shows the lists of tools, resources and prompts, with a `form.js` for each JSON Schema, and `show.js` shows results and errors.
+//! `page.html` and `page.css` are the document and its style. `page.md` is the document for programs without a browser, such as `curl`. The
+//! script of the page consists of several files. `ask.js` is a client of 2026-07-28. `page.js` shows the lists of tools, resources and prompts, with a `form.js` for each JSON Schema, and `show.js` shows results and errors.
 //! `connect.js` has the instructions for connecting each client. `search.js` and `search.css` are the search box, if the endpoint has one.
 //!
 //! The page is the same for every visitor. Its script requests the lists from the endpoint, with the token that the visitor types in. So
@@ -26,9 +26,10 @@ use crate::config::SecureUrl;
 use crate::host::Request;
 use crate::protocol::description::Implementation;
 use crate::protocol::revision::Revision;
-use crate::text::{Text, escaped};
+use crate::text::{Text, escaped, sentence};
 
 const DOCUMENT: &str = include_str!("page.html");
+const TEXT: &str = include_str!("page.md");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
     include_str!("ask.js"),
@@ -80,35 +81,62 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (VARY, "Accept"),
 ];
 
-/// Returns whether a browser requests the page. An MCP client that opens a stream accepts `text/event-stream`, so it does not get the page.
-/// If the endpoint is at `/`, such a client gets the answer of the endpoint.
-pub(super) fn is_requested(head: &BoundedRequest, path: &str) -> Result<bool, Box<HttpError>> {
+/// The format of the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Html,
+    Markdown,
+}
+
+/// Returns the format in which a request asks for the page, or `None` if it does not. A browser names HTML. Other programs get Markdown if
+/// they accept it, as `curl` does. An MCP client that opens a stream accepts `text/event-stream`, so it does not get the page. If the
+/// endpoint is at `/`, only a request that names a format gets the page, and others get the answer of the endpoint.
+pub(super) fn requested(head: &BoundedRequest, path: &str, endpoint: &str) -> Result<Option<Format>, Box<HttpError>> {
     if path != "/" || !matches!(&*head.method(), "GET" | "HEAD") {
-        return Ok(false);
+        return Ok(None);
     }
     let accept = head.standard_header("accept")?.unwrap_or_default();
-    Ok(guard::names(&accept, "text/html") && !guard::names(&accept, "text/event-stream"))
+    let format = if guard::names(&accept, "text/event-stream") {
+        None
+    } else if guard::names(&accept, "text/markdown") {
+        Some(Format::Markdown)
+    } else if guard::names(&accept, "text/html") {
+        Some(Format::Html)
+    } else {
+        (path != endpoint && guard::accepts_markdown(&accept)).then_some(Format::Markdown)
+    };
+    Ok(format)
 }
 
 /// Returns the page of `server`, whose endpoint is at `path`. `url` is the URL of the endpoint, if it is known.
 pub(super) fn answer(
+    format: Format,
     server: &Implementation,
     path: &str,
     url: Option<&SecureUrl>,
     search: &SearchBox,
     method: &str,
 ) -> Response<Body> {
-    let bytes = if method == "HEAD" { Vec::new() } else { document(server, path, url, search).into_bytes() };
+    let bytes = if method == "HEAD" { Vec::new() } else { document(format, server, path, url, search).into_bytes() };
     let mut response = Response::new(Body::Bytes(bytes));
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         set(headers, name, value);
     }
-    headers.insert(CONTENT_SECURITY_POLICY, policy(search));
+    match format {
+        Format::Html => drop(headers.insert(CONTENT_SECURITY_POLICY, policy(search))),
+        Format::Markdown => set(headers, CONTENT_TYPE, "text/markdown; charset=utf-8"),
+    }
     response
 }
 
-fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>, search: &SearchBox) -> String {
+fn document(
+    format: Format,
+    server: &Implementation,
+    path: &str,
+    url: Option<&SecureUrl>,
+    search: &SearchBox,
+) -> String {
     let url = url.map(SecureUrl::as_str).unwrap_or_default();
     let address = if url.is_empty() { format!("https://HOST{path}") } else { url.to_owned() };
     let mut revisions = Revision::ALL.map(Revision::name);
@@ -126,16 +154,21 @@ fn document(server: &Implementation, path: &str, url: Option<&SecureUrl>, search
         ("revisions", &revisions.join(", ")),
         ("search tool", &search.tool),
     ];
-    fill(DOCUMENT, |name| match name {
-        "style" => STYLE.into(),
-        "search style" => search.style.into(),
-        "script" => SCRIPT.into(),
-        "search script" => search.script.into(),
-        // An apostrophe would end an attribute in single quotes.
-        _ => escaped(values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text))
-            .replace('\'', "&#39;")
-            .into(),
-    })
+    let value = |name: &str| values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
+    match format {
+        Format::Markdown => fill(TEXT, |name| match value(name) {
+            "" => "none".into(),
+            text => sentence(text, usize::MAX).into(),
+        }),
+        Format::Html => fill(DOCUMENT, |name| match name {
+            "style" => STYLE.into(),
+            "search style" => search.style.into(),
+            "script" => SCRIPT.into(),
+            "search script" => search.script.into(),
+            // An apostrophe would end an attribute in single quotes.
+            _ => escaped(value(name)).replace('\'', "&#39;").into(),
+        }),
+    }
 }
 
 /// Replaces each `{{name}}` in `template` with `value(name)`.

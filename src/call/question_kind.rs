@@ -1,0 +1,73 @@
+//! The kinds of questions to the client, with the needs of each.
+
+use edge_json::object;
+use serde_json::Value;
+
+use super::session_required::SessionRequired;
+use crate::protocol::capabilities::ClientCapabilities;
+
+/// A kind of question.
+#[derive(Debug)]
+pub(crate) struct QuestionKind {
+    /// The subject of the question, as the object of a sentence.
+    subject: &'static str,
+    /// The capability that the question needs, as words.
+    words: &'static str,
+    /// The capability that the question needs, as the names of nested members.
+    capability: &'static [&'static str],
+    /// Returns whether the client declares the capability.
+    pub is_declared: fn(&ClientCapabilities) -> bool,
+    /// The feature that needs a session in older revisions.
+    pub session: SessionRequired,
+}
+
+const FORM_WORDS: &str = "form elicitation";
+const FORM_CAPABILITY: &[&str] = &["elicitation", "form"];
+
+pub(crate) const FORM: QuestionKind = QuestionKind {
+    subject: "the answer of a person",
+    words: FORM_WORDS,
+    capability: FORM_CAPABILITY,
+    is_declared: |client| client.elicitation_form,
+    session: SessionRequired::Elicitation,
+};
+pub(crate) const CONFIRMATION: QuestionKind = QuestionKind { subject: "the confirmation of a person", ..FORM };
+pub(crate) const URL: QuestionKind = QuestionKind {
+    subject: "a person who opens a web page",
+    words: "elicitation with URLs",
+    capability: &["elicitation", "url"],
+    is_declared: |client| client.elicitation_url,
+    session: SessionRequired::Elicitation,
+};
+pub(crate) const SAMPLING: QuestionKind = QuestionKind {
+    subject: "a text from the model of the client",
+    words: "sampling",
+    capability: &["sampling"],
+    is_declared: |client| client.sampling,
+    session: SessionRequired::Sampling,
+};
+pub(crate) const ROOTS: QuestionKind = QuestionKind {
+    subject: "the folders of the client",
+    words: "roots",
+    capability: &["roots"],
+    is_declared: |client| client.roots,
+    session: SessionRequired::Roots,
+};
+/// A question of another server. The caller of the client has checked that its own client declares the capability.
+pub(crate) const PASSED: QuestionKind = QuestionKind { is_declared: |_| true, ..FORM };
+
+impl QuestionKind {
+    /// Returns the sentence for the caller if the client cannot be asked.
+    pub(crate) fn sentence(&self) -> String {
+        let Self { subject, words, .. } = self;
+        format!(
+            "This call needs {subject}, and the client cannot be asked. Nothing that depends on it was done. \
+             Use a client of 2026-07-28 that declares {words}."
+        )
+    }
+
+    /// Returns the declaration of the capability, as in a request.
+    pub(crate) fn declaration(&self) -> Value {
+        self.capability.iter().rev().fold(object(Vec::new()), |inner, name| object(vec![(name, inner)]))
+    }
+}

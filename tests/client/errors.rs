@@ -1,0 +1,66 @@
+//! Errors of other servers in a handler.
+
+use edge_mcp::client::{ClientError, Failure, McpClient, Unreachable, Upstream};
+use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::{Context, HandlerError, McpServer, ResultExt, Revision, Tool};
+use serde_json::json;
+
+use crate::calls::client;
+
+const SENTENCE: &str = "The server `parcels` cannot be reached or has closed the connection. Try again later. It is not known whether \
+                        the call was executed. Check its effect before you call again.";
+
+async fn track(cx: &Context) -> Result<String, ClientError> {
+    let connection = cx.state::<McpClient>().expect("a client").connect(cx);
+    Ok(connection.server("parcels")?.call("track", json!({})).await?.text())
+}
+
+async fn propagated(cx: Context) -> Result<String, HandlerError> {
+    Ok(track(&cx).await?)
+}
+
+async fn explained(cx: Context) -> Result<String, HandlerError> {
+    track(&cx).await.explained()
+}
+
+async fn replaced(cx: Context) -> Result<String, HandlerError> {
+    track(&cx).await.message("There is no parcel today.")
+}
+
+async fn matched(cx: Context) -> Result<String, HandlerError> {
+    match track(&cx).await {
+        Err(error) if *error.failure() == Failure::Unreachable(Unreachable::Connection) => {
+            Ok("the depot is closed".into())
+        }
+        tracked => Ok(tracked?),
+    }
+}
+
+/// `?`, `explained` and the error type itself show the sentence of the error, and `message` replaces it. The log has the cause each time.
+#[test]
+fn a_handler_can_show_match_or_replace_the_error_of_a_server() {
+    let returned = |cx: Context| async move { track(&cx).await };
+    let endpoint = testing::endpoint(move |_| {
+        McpServer::builder("desk", "1.0.0")
+            .tool(Tool::new("propagated", "d", propagated))
+            .tool(Tool::new("explained", "d", explained))
+            .tool(Tool::new("returned", "d", returned))
+            .tool(Tool::new("replaced", "d", replaced))
+            .tool(Tool::new("matched", "d", matched))
+            .build()
+    })
+    .state(client(Upstream::at("https://parcels.example/mcp").expect("a URL").revision(Revision::V2026_07_28)));
+    for (tool, expected, is_error) in [
+        ("propagated", SENTENCE, true),
+        ("explained", SENTENCE, true),
+        ("returned", SENTENCE, true),
+        ("replaced", "There is no parcel today.", true),
+        ("matched", "the depot is closed", false),
+    ] {
+        let host = TestHost::new().unreachable("https://parcels.example");
+        let answer = testing::run(Client::new(&endpoint).host(&host).call(tool, json!({})));
+        assert_eq!((answer.text(), answer.is_error()), (expected, is_error), "{tool}");
+        let cause = "tools/call at parcels: Network connection lost.";
+        assert_eq!(host.log_text().contains(cause), is_error, "{tool}: {}", host.log_text());
+    }
+}
