@@ -6,7 +6,6 @@
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -41,9 +40,11 @@ pub(crate) fn collect(schema: &Value, most: usize) -> Result<Vec<HeaderParam>, B
     let mut found = Marks { params: Vec::new(), most };
     walk(schema, &mut Vec::new(), true, &mut found)?;
     let found = found.params;
-    let mut names = BTreeSet::new();
-    match found.iter().find(|param| !names.insert(param.header.to_ascii_lowercase())) {
-        Some(twice) => Err(rejected(&twice.path, "has the same header as another property")),
+    let is_twice = |(nth, param): &(usize, &HeaderParam)| {
+        found.iter().take(*nth).any(|other| other.header.eq_ignore_ascii_case(&param.header))
+    };
+    match found.iter().enumerate().find(is_twice) {
+        Some((_, twice)) => Err(rejected(&twice.path, "has the same header as another property")),
         None => Ok(found),
     }
 }
