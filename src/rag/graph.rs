@@ -168,7 +168,7 @@ fn add(masses: &mut [f64], at: usize, mass: f64) {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::rag::random::Random;
+    use edge_mcp_test_support::random::Random;
 
     /// Returns the position of a node in a list of all nodes.
     fn position(id: PassageId) -> usize {
