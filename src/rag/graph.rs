@@ -167,10 +167,11 @@ fn add(masses: &mut [f64], at: usize, mass: f64) {
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
-    use super::*;
     use std::collections::BTreeSet;
 
-    use crate::rag::random::Random;
+    use edge_mcp_test_support::random::Random;
+
+    use super::*;
 
     /// Returns the position of a node in a list of all nodes.
     fn position(id: PassageId) -> usize {

@@ -30,11 +30,6 @@ mod tools;
 mod words;
 mod work;
 
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub, clippy::all, clippy::pedantic, clippy::arithmetic_side_effects)]
-#[path = "../../tests/property/random.rs"]
-mod random;
-
 pub use chunks::{Chunk, ChunkOptions, chunks, front_matter};
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;

@@ -153,10 +153,26 @@ impl Sqlite {
     }
 }
 
+/// Prepares a statement.
+///
+/// This version of SQLite applies its limit on the depth of expressions to the number of cursors of table expressions too. D1 does not, so a
+/// statement that fails for this reason, and whose expressions are within the limit, is prepared again without the limit.
+fn prepare<'c>(connection: &'c Connection, sql: &str) -> rusqlite::Result<rusqlite::Statement<'c>> {
+    match connection.prepare(sql) {
+        Err(error) if error.to_string().contains("subqueries nested too deep") => {
+            let limit = connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, i32::MAX)?;
+            let prepared = connection.prepare(sql);
+            connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, limit)?;
+            prepared
+        }
+        prepared => prepared,
+    }
+}
+
 /// Runs a statement, and returns its result in the form of [`Engine`].
 fn execute(connection: &Connection, statement: &Statement) -> rusqlite::Result<String> {
     let before = connection.total_changes();
-    let mut prepared = connection.prepare(statement.sql())?;
+    let mut prepared = prepare(connection, statement.sql())?;
     let columns: Vec<_> = prepared.column_names().map(str::to_owned).collect();
     let mut found = prepared.query(params_from_iter(statement.values()))?;
     let mut rows = String::new();

@@ -262,7 +262,7 @@ describe('the page of a server without authentication', () => {
   test('shows an error if a tool asks the client', async (t) => {
     const page = await open(t, everything)
     const asks = await openCard(page, 'test_input_required_result_elicitation')
-    assert.match(await (await press(asks, 'Call the tool')).textContent(), /^No result.*capability.*HTTP 400 · code -32021/s)
+    assert.match(await (await press(asks, 'Call the tool')).textContent(), /^No result.*the client cannot be asked.*HTTP 400 · code -32021/s)
   })
 })
 

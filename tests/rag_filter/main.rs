@@ -1,4 +1,4 @@
-//! Filters: their semantics, the argument `filter`, and filters of the program.
+//! Filters: their semantics, in Rust and in SQLite, the argument `filter`, and filters of the program.
 
 // Tests may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::arithmetic_side_effects)]
@@ -8,6 +8,7 @@ mod pairs;
 mod program;
 mod schema;
 mod semantics;
+mod sql;
 
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::rag::{Fields, Filter};

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use edge_mcp::rag::{Document, Filter, MemoryStore, Passage, PassageId, PassageStore, Query, Saved, Search, Space};
+use edge_mcp::rag::{
+    Document, Filter, MemoryStore, Passage, PassageId, PassageStore, Query, Saved, Search, Space, SqlitePassages,
+};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 
@@ -31,6 +33,28 @@ impl Store for MemoryStore {
                 sum.deleted += saved.deleted;
             }
             sum
+        }
+        .boxed_local()
+    }
+}
+
+impl Store for SqlitePassages {
+    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, Saved> {
+        async move { Self::save_all(self, space, documents).await.expect("saved") }.boxed_local()
+    }
+
+    /// R62, R111: a batch with a statement that fails changes nothing.
+    fn fail<'a>(
+        &'a self,
+        space: &'a Space,
+        documents: &'a [Document],
+        random: &'a mut Random,
+    ) -> LocalBoxFuture<'a, ()> {
+        async move {
+            let mut statements = self.save_statements(space, documents).expect("statements");
+            let failing = self.database().query("INSERT INTO rag_spaces (index_name) VALUES (NULL)");
+            statements.insert(random.below(statements.len() + 1), failing);
+            assert!(self.database().batch(statements).await.is_err());
         }
         .boxed_local()
     }

@@ -6,8 +6,8 @@ use super::blocks::{BlockKind, blocks};
 use super::front_matter::body;
 use super::{Chunk, ChunkOptions, chunks, front_matter};
 use crate::limits::RAG_HEADING_BYTES;
-use crate::rag::random::Random;
 use crate::rag::work;
+use edge_mcp_test_support::random::Random;
 
 /// Returns the chunks of `text`, each as its headings joined by ` > ` and its text.
 fn read(text: &str) -> Vec<(String, String)> {

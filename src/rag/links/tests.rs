@@ -2,8 +2,8 @@
 
 use super::links;
 use crate::limits::{RAG_LINK_BYTES, RAG_LINKS};
-use crate::rag::random::Random;
 use crate::rag::{resolve, work};
+use edge_mcp_test_support::random::Random;
 
 /// Returns the targets of the links of `text`, separated by spaces.
 fn targets(text: &str) -> String {

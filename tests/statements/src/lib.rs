@@ -3,9 +3,12 @@
 //! docs/testing.md lists the rules of the cases, and a test compares the two.
 #![forbid(unsafe_code)]
 
+mod filters;
 mod keys;
+mod passages;
 mod sql;
 
+use edge_mcp::rag::SqlitePassages;
 use edge_mcp::storage::{Database, KvStore};
 
 /// A case that failed: its name, and the difference.
@@ -19,6 +22,15 @@ pub async fn check_database(database: &Database) -> Vec<Failure> {
 /// Runs all cases on an empty store. Returns the failures.
 pub async fn check_store(store: &KvStore) -> Vec<Failure> {
     keys::check(store).await
+}
+
+/// Runs each statement of the store of passages, and the conditions of filters with each operator. The database has the tables of the store,
+/// and these stay without documents. Returns the failures.
+pub async fn check_passages(database: &Database) -> Vec<Failure> {
+    let store = SqlitePassages::new(database.clone());
+    let mut failures = passages::check(&store).await;
+    failures.extend(filters::check(&store).await);
+    failures
 }
 
 /// Returns the rules of all cases, in the order of docs/testing.md.

@@ -69,6 +69,7 @@ pub(crate) fn cases() -> Vec<Case> {
     const TEXT: &str = "Bytes of a text that are not UTF-8 are replaced by U+FFFD";
     const FUNCTIONS: &str = "FTS5, JSON, dates and mathematics are available";
     let text = |count: usize| vec![SqlValue::Text("x".repeat(count))];
+    let of_60 = format!("SELECT 1 FROM {} LIMIT 1", list(60, |nth| format!("json_each('[1]') AS j{nth}")));
     let constraint = |part| Error(DatabaseFailure::Constraint, part);
     let statement = |part| Error(DatabaseFailure::Statement, part);
     let missing = |part| Error(DatabaseFailure::NotMigrated, part);
@@ -177,6 +178,13 @@ pub(crate) fn cases() -> Vec<Case> {
         case(COMPLEX, format!("SELECT {} AS a", vec!["1"; 102].join(" + ")), vec![], statement("maximum depth 100")),
         case(COMPLEX, ["SELECT 1 AS a"; 5].join(" UNION ALL "), vec![], Rows(json!(vec![json!({ "a": 1 }); 5]))),
         case(COMPLEX, ["SELECT 1 AS a"; 6].join(" UNION ALL "), vec![], statement("too many terms in compound SELECT")),
+        // The limit on the depth does not limit the number of tables.
+        case(
+            COMPLEX,
+            format!("WITH a AS (SELECT 1 AS a) SELECT a.a FROM ({of_60}) AS b, ({of_60}) AS c, a"),
+            vec![],
+            Rows(json!([{ "a": 1 }])),
+        ),
         case(ONE, "SELECT ';' AS a /* ; */ ;\n", vec![], Rows(json!([{ "a": ";" }]))),
         case(ONE, "SELECT 1 AS a; SELECT 2 AS a", vec![], statement("several statements")),
         case(ONE, "", vec![], statement("no statement")),
