@@ -171,6 +171,8 @@ impl StoreError {
 pub enum StoreFailure {
     /// The tables do not exist.
     NotMigrated,
+    /// A constraint of a table of the program rejects a row. Nothing was saved.
+    Constraint,
     /// The store does not answer, or failed.
     Unavailable,
     /// The filter is not valid.
@@ -232,8 +234,11 @@ impl From<FilterError> for StoreError {
 
 impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
-        let is_migrated = error.kind != DatabaseFailure::NotMigrated;
-        let kind = if is_migrated { StoreFailure::Unavailable } else { StoreFailure::NotMigrated };
+        let kind = match error.kind {
+            DatabaseFailure::NotMigrated => StoreFailure::NotMigrated,
+            DatabaseFailure::Constraint => StoreFailure::Constraint,
+            _ => StoreFailure::Unavailable,
+        };
         Self { kind, cause: error.to_string() }
     }
 }
@@ -244,6 +249,7 @@ impl From<StoreError> for HandlerError {
             StoreFailure::NotMigrated => {
                 "The search index has no tables. Its operator must apply the migrations: `npx wrangler d1 migrations apply DB`."
             }
+            StoreFailure::Constraint => "Nothing was saved, because the database does not accept these values.",
             StoreFailure::Unavailable => "The search index does not respond. Try again later.",
             StoreFailure::Filter => "The search failed, because a filter of this server is not valid.",
             StoreFailure::UnknownIndex => return Self::new(cause),

@@ -86,14 +86,24 @@ fn a_failure_saves_neither_the_row_nor_the_document() {
         let valid = || document("", "# Tulip\n\nThe tulip.");
         let large = Document { chunks: vec![valid().chunks.remove(0); 2001], ..valid() };
         for (title, document, kind) in [
-            (None, valid(), StoreFailure::Unavailable),
-            (Some("walnut"), valid(), StoreFailure::Unavailable),
+            (None, valid(), StoreFailure::Constraint),
+            (Some("walnut"), valid(), StoreFailure::Constraint),
             (Some("tulip"), large, StoreFailure::Document),
         ] {
             let error = add(&store, title, document).await.expect_err("a failure");
             assert_eq!(error.kind, kind, "{error:?}");
             assert_eq!((stored(&store).await, search(&store, "walnut").await), before, "{error:?}");
             assert_eq!(found(&store, "tulip").await, [""; 0], "{error:?}");
+        }
+        for sql in [
+            "INSERT OR IGNORE INTO notes (title) VALUES ('walnut')",
+            "INSERT INTO notes (title) VALUES ('walnut') ON CONFLICT DO UPDATE SET title = excluded.title",
+            "UPDATE notes SET title = 'walnut'",
+            "INSERT INTO notes (title) SELECT 'pine' WHERE 0",
+        ] {
+            let error = store.save_with_row(&space(), store.database().query(sql), valid()).await.expect_err(sql);
+            assert_eq!(error.kind, StoreFailure::Constraint, "{error:?}");
+            assert_eq!((stored(&store).await, search(&store, "walnut").await), before, "{sql}");
         }
         assert_eq!(added(&store, "tulip").await, 2);
     });

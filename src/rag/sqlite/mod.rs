@@ -212,13 +212,20 @@ impl SqlitePassages {
     /// ```
     ///
     /// # Errors
-    /// The document is [not valid](Document::check), or the database failed.
+    /// The document is [not valid](Document::check), or the database failed. [`StoreFailure::Constraint`](super::StoreFailure::Constraint) if
+    /// a constraint rejects the row, or if `row` inserts nothing.
     pub async fn save_with_row(&self, space: &Space, row: Statement, document: Document) -> Result<i64, StoreError> {
         let document = Document { name: "a row".to_owned(), ..document };
         document.check()?;
         let document = Document { name: statements::UNNAMED.to_owned(), ..document };
         let mut batch = self.write_all(space, &[document])?;
-        batch.push(row);
+        let unbound = |sql| self.database.query(statements::named(sql, &self.prefix));
+        batch.extend([
+            unbound(statements::MARK),
+            unbound(statements::REMOVE_MARK),
+            row,
+            unbound(statements::EXPECT_ROW),
+        ]);
         batch.push(self.statement(statements::REMOVE_OF_ROW, space, Vec::new()));
         batch.push(self.statement(statements::NAME_BY_ROW, space, vec![statements::UNNAMED.to_owned()]));
         batch.push(self.database.query("SELECT last_insert_rowid() AS id"));

@@ -202,6 +202,13 @@ pub(super) const REMOVE: &str =
 /// The name of a document until its row has an id. No other document can have it, because it has a control character.
 pub(super) const UNNAMED: &str = "\u{1}";
 
+/// The three statements around the statement of the program that inserts a row. The first two set the last inserted id to −1, and the third
+/// fails if it is still −1: then no row was inserted.
+pub(super) const MARK: &str = "INSERT INTO rag_spaces (id, index_name, space) VALUES (-1, char(1), char(1))";
+pub(super) const REMOVE_MARK: &str = "DELETE FROM rag_spaces WHERE id = -1";
+pub(super) const EXPECT_ROW: &str =
+    "INSERT INTO rag_spaces (index_name, space) SELECT NULL, NULL WHERE last_insert_rowid() = -1";
+
 /// Deletes the document of an earlier row that had the id of the row that the previous statement inserted.
 pub(super) const REMOVE_OF_ROW: &str =
     "DELETE FROM rag_documents WHERE space = {space} AND name = CAST(last_insert_rowid() AS TEXT)";
