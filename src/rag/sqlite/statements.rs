@@ -23,6 +23,8 @@ visible AS MATERIALIZED (\
 /// to see it. The name of a column of `rag_words` ends with the impact of its words. The inner queries return only ids, so that SQLite does
 /// not sort texts.
 ///
+/// The result of a subquery is a text for some versions of SQLite, so `json` marks it as JSON.
+///
 /// `?3`: the values of the filter, `?4`: the stems, `?5`: the most passages, `?6`: the stems that are corrected, as `[stem, first letters,
 /// first half, last half]`, `?7`: the most stems that are corrected, `?8`: the most similar words. Rows: first
 /// `[passages, 0 or 1, [[stem, passages], …]]`, where 1 means that the space has passages only in other indexes, and then the passages.
@@ -60,11 +62,11 @@ similar AS (\
   ORDER BY passages DESC, stem LIMIT CAST(?8 AS INTEGER)\
 ) \
 SELECT item FROM (\
-  SELECT 0 AS kind, 0 AS score, 0 AS id, json_array(size.passages, {unknown}, (\
+  SELECT 0 AS kind, 0 AS score, 0 AS id, json_array(size.passages, {unknown}, json((\
     SELECT json_group_array(json_array(stem, passages)) FROM (\
       SELECT * FROM known UNION ALL SELECT * FROM similar WHERE passages > 0\
     )\
-  )) AS item FROM size \
+  ))) AS item FROM size \
   UNION ALL \
   SELECT 1, -best.score, best.id, \
     json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) \
