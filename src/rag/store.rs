@@ -18,7 +18,7 @@ pub type PassageId = i64;
 /// A part of a store: an index, and a space of the index. A search never leaves its space.
 ///
 /// Use one space for each tenant. The empty space is a space as any other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Space {
     /// The name of the index, such as `docs`.
     pub index: Text,
@@ -79,7 +79,7 @@ pub struct Matches {
 }
 
 /// A document to store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Document {
     /// The name: 1 to 256 bytes, without control characters. Documents of a space have different names.
     pub name: String,
