@@ -10,11 +10,8 @@ use serde::de::DeserializeOwned;
 use super::error::{DatabaseError, DatabaseFailure};
 use super::rows::Rows;
 use super::single_statement;
-use super::value::SqlValue;
+use super::value::{MOST_INTEGER, SqlValue};
 use crate::limits::{SQL_BATCH, SQL_BYTES, SQL_PARAMETERS, SQL_VALUE_BYTES};
-
-/// The largest whole number that JavaScript, and so D1, represents exactly.
-pub(super) const MOST_INTEGER: i64 = (1 << 53) - 1;
 
 /// A database with SQL: D1 in a Worker, and SQLite in memory in tests. A clone is another handle of the same database.
 ///

@@ -6,8 +6,8 @@ use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::database::MOST_INTEGER;
 use super::error::{DatabaseError, DatabaseFailure};
+use super::value::MOST_INTEGER;
 
 /// The rows that a statement of a batch returned, and the number of rows that it changed.
 #[derive(Clone, Debug)]

@@ -2,6 +2,9 @@
 
 use crate::text::Text;
 
+/// The largest whole number that JavaScript, and so D1, represents exactly.
+pub(super) const MOST_INTEGER: i64 = (1 << 53) - 1;
+
 /// The value of a parameter of a [`Statement`](super::Statement).
 ///
 /// Most types of values convert into it, and an `Option` of them: `None` is NULL. D1 passes every number as REAL. A column of the type
