@@ -1,4 +1,4 @@
-//! Native tests of the whole endpoint. SQLite runs the migrations and the statements, and the responses of other servers are prepared.
+//! Native tests of the whole endpoint. A database in memory runs the migrations and the SQL, and other servers return prepared responses.
 
 use edge_mcp::client::Upstream;
 use edge_mcp::host::{FetchError, Fetched};

@@ -39,6 +39,6 @@ impl Store {
     }
 
     pub async fn keep_rate(&self, currency: &str, rate: f64) -> Result<(), KvError> {
-        self.kv.put_for(currency, rate.to_string(), Duration::from_secs(3600)).await
+        self.kv.put_for(currency, rate.to_string(), Duration::from_hours(1)).await
     }
 }

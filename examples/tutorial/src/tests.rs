@@ -1,4 +1,4 @@
-//! Native tests of the whole endpoint. SQLite in memory runs the migrations and the SQL, and the network returns prepared responses.
+//! Native tests of the whole endpoint. A database in memory runs the migrations and the SQL, and the network returns prepared responses.
 
 use edge_mcp::testing::{self, Client, TestDatabase, TestHost, TestKv};
 use edge_mcp::{Endpoint, StaticTokens};
