@@ -173,6 +173,8 @@ pub enum StoreFailure {
     NotMigrated,
     /// The store does not answer, or failed.
     Unavailable,
+    /// A constraint rejects the row of the program that [`save_with_row`](super::SqlitePassages::save_with_row) inserts.
+    Constraint,
     /// The filter is not valid.
     Filter,
     /// The space has passages, but only in other indexes. The cause is a sentence for the caller.
@@ -232,8 +234,11 @@ impl From<FilterError> for StoreError {
 
 impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
-        let is_migrated = error.kind != DatabaseFailure::NotMigrated;
-        let kind = if is_migrated { StoreFailure::Unavailable } else { StoreFailure::NotMigrated };
+        let kind = match error.kind {
+            DatabaseFailure::NotMigrated => StoreFailure::NotMigrated,
+            DatabaseFailure::Constraint => StoreFailure::Constraint,
+            _ => StoreFailure::Unavailable,
+        };
         Self { kind, cause: error.to_string() }
     }
 }
@@ -245,6 +250,9 @@ impl From<StoreError> for HandlerError {
                 "The search index has no tables. Its operator must apply the migrations: `npx wrangler d1 migrations apply DB`."
             }
             StoreFailure::Unavailable => "The search index does not respond. Try again later.",
+            StoreFailure::Constraint => {
+                "The data was not saved, because it conflicts with data that is stored already."
+            }
             StoreFailure::Filter => "The search failed, because a filter of this server is not valid.",
             StoreFailure::UnknownIndex => return Self::new(cause),
             StoreFailure::Document => return Self::invalid(cause),
