@@ -9,6 +9,9 @@ struct Concepts;
 #[doc = include_str!("../docs/your-own-server.md")]
 struct YourOwnServer;
 
+#[doc = include_str!("../docs/storage.md")]
+struct Storage;
+
 #[doc = include_str!("../docs/tools.md")]
 struct Tools;
 

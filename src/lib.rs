@@ -141,8 +141,12 @@
 //! let endpoint = Endpoint::new(server).state(App { greeting: "Hello".into() }).without_auth();
 //! ```
 //!
-//! State lives as long as the isolate, so do not store data of a request in it. Store data that must last in D1, KV or a Durable Object.
-//! Page: `docs/your-own-server.md`.
+//! State lives as long as the isolate, so do not store data of a request in it. Page: `docs/your-own-server.md`.
+//!
+//! # Storage
+//!
+//! [`storage`] has a type for SQL and a type for keys. A handler gets them from the state. In a Worker they are D1 and Workers KV, and in tests
+//! SQLite with the migrations of the server and a map. Page: `docs/storage.md`.
 //!
 //! # Resources
 //!

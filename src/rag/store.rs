@@ -18,7 +18,7 @@ pub type PassageId = i64;
 /// A part of a store: an index, and a space of the index. A search never leaves its space.
 ///
 /// Use one space for each tenant. The empty space is a space as any other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Space {
     /// The name of the index, such as `docs`.
     pub index: Text,
@@ -79,7 +79,7 @@ pub struct Matches {
 }
 
 /// A document to store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Document {
     /// The name: 1 to 256 bytes, without control characters. Documents of a space have different names.
     pub name: String,
@@ -171,10 +171,10 @@ impl StoreError {
 pub enum StoreFailure {
     /// The tables do not exist.
     NotMigrated,
-    /// A constraint of a table of the program rejects a row. Nothing was saved.
-    Constraint,
     /// The store does not answer, or failed.
     Unavailable,
+    /// A constraint rejects the row of the program that [`save_with_row`](super::SqlitePassages::save_with_row) inserts.
+    Constraint,
     /// The filter is not valid.
     Filter,
     /// The space has passages, but only in other indexes. The cause is a sentence for the caller.
@@ -249,8 +249,10 @@ impl From<StoreError> for HandlerError {
             StoreFailure::NotMigrated => {
                 "The search index has no tables. Its operator must apply the migrations: `npx wrangler d1 migrations apply DB`."
             }
-            StoreFailure::Constraint => "Nothing was saved, because the database does not accept these values.",
             StoreFailure::Unavailable => "The search index does not respond. Try again later.",
+            StoreFailure::Constraint => {
+                "The data was not saved, because it conflicts with data that is stored already."
+            }
             StoreFailure::Filter => "The search failed, because a filter of this server is not valid.",
             StoreFailure::UnknownIndex => return Self::new(cause),
             StoreFailure::Document => return Self::invalid(cause),

@@ -2,7 +2,7 @@
 //!
 //! A [`Database`] is D1 in a Worker. In tests it is SQLite in memory, which has run the migrations of the server
 //! (`edge_mcp::testing::TestDatabase`). A [`KvStore`] is Workers KV in a Worker, and a map in tests (`edge_mcp::testing::TestKv`). Handlers
-//! do not know the difference. `docs/storage.md` lists what is equal on both machines.
+//! do not know the difference. `docs/testing.md` lists what is equal on both machines.
 //!
 //! Add the value to the state of the endpoint, and a handler gets it by its type:
 //!

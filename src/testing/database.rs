@@ -45,7 +45,11 @@ const LIMITS: &[(Limit, i32)] = &[
 /// }).expect("the statements run");
 /// ```
 #[derive(Clone)]
-pub struct TestDatabase(Rc<Sqlite>);
+pub struct TestDatabase {
+    sqlite: Rc<Sqlite>,
+    // A batch of a database has only its own statements, so all handles of a test are one database.
+    database: Database,
+}
 
 struct Sqlite {
     /// The connection, or the reason why there is none.
@@ -82,7 +86,9 @@ impl TestDatabase {
     /// Creates a database without tables.
     pub fn empty() -> Self {
         let connection = open().map_err(|error| error.to_string());
-        Self(Rc::new(Sqlite { connection: RefCell::new(connection), remaining: Cell::new(None) }))
+        let sqlite = Rc::new(Sqlite { connection: RefCell::new(connection), remaining: Cell::new(None) });
+        let database = Database::new(NAME, sqlite.clone());
+        Self { sqlite, database }
     }
 
     /// Runs the statements of a migration.
@@ -90,22 +96,22 @@ impl TestDatabase {
     /// # Errors
     /// A statement fails.
     pub fn migrate(&self, sql: &str) -> Result<(), DatabaseError> {
-        self.0.with(|connection| connection.execute_batch(sql))
+        self.sqlite.with(|connection| connection.execute_batch(sql))
     }
 
     /// Returns the database, for the state of an endpoint. Its name is `DB`.
     pub fn database(&self) -> Database {
-        Database::new(NAME, self.clone())
+        self.database.clone()
     }
 
     /// Lets all requests fail after the next `requests`, as those to a database that does not answer.
     pub fn fail_after(&self, requests: usize) {
-        self.0.remaining.set(Some(requests));
+        self.sqlite.remaining.set(Some(requests));
     }
 
     /// Lets all requests succeed again.
     pub fn recover(&self) {
-        self.0.remaining.set(None);
+        self.sqlite.remaining.set(None);
     }
 }
 
@@ -228,15 +234,15 @@ fn database_error(error: &rusqlite::Error) -> DatabaseError {
     DatabaseError::of_message(NAME, &format!("{message}: {code}"))
 }
 
-impl Engine for TestDatabase {
+impl Engine for Rc<Sqlite> {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
-        let results = self.0.transaction(&[statement]);
+        let results = self.transaction(&[statement]);
         let result = results.map(|mut results| results.pop().unwrap_or_default());
         ready(result).boxed_local()
     }
 
     fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<String>, DatabaseError>> {
-        ready(self.0.transaction(&statements)).boxed_local()
+        ready(self.transaction(&statements)).boxed_local()
     }
 }
 

@@ -2,22 +2,13 @@
 
 use std::rc::Rc;
 
-use edge_mcp::rag::{ChunkOptions, Document, PassageStore, Space, VectorQueryTool, chunks};
-use edge_mcp::worker::D1Passages;
+use edge_mcp::rag::{ChunkOptions, Document, PassageStore, Space, SqlitePassages, VectorQueryTool, chunks};
 use edge_mcp::{Context, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use worker::D1Database;
 
 /// The name of the index that has all pages.
 const INDEX: &str = "handbook";
-
-/// The pages, divided into passages. The Worker stores them in D1, and the tests store them in memory.
-pub struct Handbook(Rc<dyn PassageStore>);
-
-pub fn in_d1(database: D1Database) -> Handbook {
-    Handbook(Rc::new(D1Passages::new(database)))
-}
 
 #[derive(Deserialize, JsonSchema)]
 struct SavePage {
@@ -36,28 +27,27 @@ pub fn save_page() -> Tool {
 
 async fn save(SavePage { name, text }: SavePage, cx: Context) -> Result<String, HandlerError> {
     // The pages of all callers are in one space. "Tenants" in docs/retrieval.md of edge-mcp shows how each caller gets a space.
-    let space = Space { index: INDEX.into(), name: String::new() };
-    let chunks = chunks(&text, &ChunkOptions::new());
-    let page = Document { name, metadata: Default::default(), chunks, links: Vec::new() };
-    let saved = cx.state::<Handbook>()?.0.save(&space, &page).await?;
+    let space = Space { index: INDEX.into(), ..Space::default() };
+    let page = Document { name, chunks: chunks(&text, &ChunkOptions::new()), ..Document::default() };
+    let saved = cx.state::<SqlitePassages>()?.save(&space, &page).await?;
     Ok(format!("Saved the page {} (passages: {}).", page.name, saved.chunks))
 }
 
 pub fn search_handbook() -> Tool {
-    VectorQueryTool::new(INDEX, store)
+    VectorQueryTool::new(INDEX, pages)
         .name("search-handbook")
         .description("Finds passages of the office's handbook that answer a question.")
         .tool()
 }
 
-async fn store(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
-    Ok(cx.state::<Handbook>()?.0.clone())
+async fn pages(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
+    Ok(cx.state::<SqlitePassages>()?)
 }
 
 #[cfg(test)]
 mod tests {
-    use edge_mcp::rag::{MemoryStore, migration};
-    use edge_mcp::testing::{self, Client};
+    use edge_mcp::rag::migration;
+    use edge_mcp::testing::{self, Client, TestDatabase};
     use serde_json::json;
 
     use super::*;
@@ -66,7 +56,8 @@ mod tests {
     #[test]
     fn a_saved_page_is_found_by_its_words() {
         testing::run(async {
-            let endpoint = testing::endpoint(server).state(Handbook(Rc::new(MemoryStore::new())));
+            let test = TestDatabase::migrated("migrations").expect("the migrations run");
+            let endpoint = testing::endpoint(server).state(SqlitePassages::new(test.database()));
             let caller = Client::new(&endpoint);
             let text = "# Visitors\n\nVisitors get a badge.\n\n# Coffee\n\nThe machine is on the second floor.";
             let saved = caller.call("save-page", json!({ "name": "office", "text": text })).await;
@@ -79,7 +70,7 @@ mod tests {
         });
     }
 
-    /// `D1Passages` expects exactly these tables. Put your own tables into other migrations.
+    /// `SqlitePassages` expects exactly these tables. Put your own tables into other migrations.
     #[test]
     fn the_tables_of_passages_are_those_of_edge_mcp() {
         let tables = include_str!("../migrations/0002_passages.sql");

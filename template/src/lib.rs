@@ -1,24 +1,13 @@
 //! An MCP server on Cloudflare Workers that books desks in an office.
 
 mod bookings;
-mod d1;
 mod prompts;
 mod resources;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-use std::rc::Rc;
-
-use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
-
-use crate::bookings::Bookings;
-use crate::d1::D1Bookings;
-
-/// The state that all handlers share. A handler gets it with `cx.state::<App>()?`.
-struct App {
-    bookings: Rc<dyn Bookings>,
-}
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo};
 
 /// Builds the server. The endpoint calls this function for each request.
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
@@ -34,9 +23,10 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 
 /// Builds the endpoint from the bindings and variables in `wrangler.toml`. An isolate calls this function when it starts and at its first
 /// request.
-fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
-    let app = App { bookings: Rc::new(D1Bookings(env.d1("DB")?)) };
-    Ok(Endpoint::new(server).state(app).configured(env))
+fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
+    let database = edge_mcp::worker::database(env, "DB")?;
+    // All handlers share the state. A handler gets the database with `cx.state::<Database>()?`.
+    Ok(Endpoint::new(server).state(database).configured(env))
 }
 
 edge_mcp::worker::entry!(endpoint);

@@ -4,8 +4,7 @@ use edge_mcp::{Context, HandlerError, Prompt};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::App;
-use crate::bookings::DESKS;
+use crate::bookings::{self, DESKS};
 use crate::resources::list;
 
 #[derive(Deserialize, JsonSchema)]
@@ -21,7 +20,7 @@ pub fn plan_day() -> Prompt {
 }
 
 async fn plan(PlanDay { date, colleague }: PlanDay, cx: Context) -> Result<String, HandlerError> {
-    let bookings = cx.state::<App>()?.bookings.of_day(&date).await?;
+    let bookings = bookings::of_day(&date, &cx).await?;
     let wish = colleague.map_or(String::new(), |name| format!(" as near to {name} as possible"));
     Ok(format!(
         "{}\n\nDesks 1 to {DESKS} stand in one row. Suggest a free desk{wish}. Once I agree, book it with book-desk.",

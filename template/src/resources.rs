@@ -3,8 +3,7 @@
 use edge_mcp::{Context, HandlerError, ResourceTemplate};
 use serde::Deserialize;
 
-use crate::App;
-use crate::bookings::Booking;
+use crate::bookings::{self, Booking};
 
 #[derive(Deserialize)]
 struct Day {
@@ -19,7 +18,7 @@ pub fn day() -> ResourceTemplate {
 }
 
 async fn read(Day { date }: Day, cx: Context) -> Result<String, HandlerError> {
-    let bookings = cx.state::<App>()?.bookings.of_day(&date).await?;
+    let bookings = bookings::of_day(&date, &cx).await?;
     Ok(list(&date, &bookings))
 }
 

@@ -1,43 +1,16 @@
-//! Native tests of the whole endpoint. They keep bookings in memory. `npm test` runs them.
+//! Native tests of the whole endpoint. SQLite in memory runs the migrations and the SQL of the server. `npm test` runs the tests.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
-use async_trait::async_trait;
-use edge_mcp::testing::{self, Client};
+use edge_mcp::testing::{self, Client, TestDatabase};
 use edge_mcp::{Endpoint, StaticTokens};
 use serde_json::json;
 
-use crate::bookings::{Booking, Bookings};
-use crate::{App, server};
-
-#[derive(Default)]
-struct InMemory(RefCell<Vec<Booking>>);
-
-#[async_trait(?Send)]
-impl Bookings for InMemory {
-    async fn of_day(&self, date: &str) -> worker::Result<Vec<Booking>> {
-        let mut bookings = self.0.borrow().clone();
-        bookings.retain(|booking| booking.date == date);
-        bookings.sort_by_key(|booking| booking.desk);
-        Ok(bookings)
-    }
-
-    async fn add(&self, booking: &Booking) -> worker::Result<bool> {
-        let of_day = self.of_day(&booking.date).await?;
-        let is_free = of_day.iter().all(|other| other.desk != booking.desk);
-        if is_free {
-            self.0.borrow_mut().push(booking.clone());
-        }
-        Ok(is_free)
-    }
-}
+use crate::server;
 
 fn endpoint() -> Endpoint {
     let tokens = r#"[{ "token": "of-ada", "subject": "ada", "scopes": [] }]"#;
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("a list");
-    let app = App { bookings: Rc::new(InMemory::default()) };
-    testing::endpoint(server).state(app).auth(tokens)
+    let test = TestDatabase::migrated("migrations").expect("the migrations run");
+    testing::endpoint(server).state(test.database()).auth(tokens)
 }
 
 #[test]

@@ -4,8 +4,7 @@ use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::App;
-use crate::bookings::{Booking, DESKS};
+use crate::bookings::{self, Booking, DESKS};
 
 // These limits are part of the published schema. The library checks them before it calls the handler.
 #[derive(Deserialize, JsonSchema)]
@@ -24,8 +23,7 @@ pub fn book_desk() -> Tool {
 
 async fn book(BookDesk { date, desk }: BookDesk, cx: Context) -> Result<Json<Booking>, HandlerError> {
     let booking = Booking { date, desk, person: cx.caller()?.subject.clone() };
-    // `?` converts any error. Its text goes to the log, and the model gets a fixed text.
-    if cx.state::<App>()?.bookings.add(&booking).await? {
+    if bookings::add(&booking, &cx).await? {
         return Ok(Json(booking));
     }
     // The model gets this text. It states the problem and a remedy.
@@ -55,7 +53,7 @@ pub fn list_bookings() -> Tool {
 }
 
 async fn list(ListBookings { date }: ListBookings, cx: Context) -> Result<Json<Listed>, HandlerError> {
-    let bookings = cx.state::<App>()?.bookings.of_day(&date).await?;
+    let bookings = bookings::of_day(&date, &cx).await?;
     let free = (DESKS as usize).saturating_sub(bookings.len());
     Ok(Json(Listed { bookings, free }))
 }

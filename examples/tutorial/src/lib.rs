@@ -7,14 +7,13 @@ mod store;
 mod tests;
 mod tools;
 
-use std::rc::Rc;
-
+use edge_mcp::worker::{database, kv};
 use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
 
-use crate::store::{CloudStore, Store};
+use crate::store::Store;
 
 struct App {
-    store: Rc<dyn Store>,
+    store: Store,
     rates_url: String,
     rates_key: String,
 }
@@ -29,7 +28,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 
 fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
     let app = App {
-        store: Rc::new(CloudStore { db: env.d1("DB")?, kv: env.kv("RATES")? }),
+        store: Store { db: database(env, "DB")?, kv: kv(env, "RATES")? },
         rates_url: env.var("RATES_URL")?.to_string(),
         rates_key: env.secret("RATES_KEY")?.to_string(),
     };

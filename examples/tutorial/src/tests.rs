@@ -1,49 +1,11 @@
-//! Native tests of the whole endpoint. They keep expenses and rates in memory, and the network returns prepared responses.
+//! Native tests of the whole endpoint. A database in memory runs the migrations and the SQL, and the network returns prepared responses.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
-use async_trait::async_trait;
-use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::testing::{self, Client, TestDatabase, TestHost, TestKv};
 use edge_mcp::{Endpoint, StaticTokens};
 use serde_json::json;
-use worker::Result;
 
-use crate::store::{Expense, Store};
+use crate::store::Store;
 use crate::{App, server};
-
-#[derive(Default)]
-struct InMemory {
-    expenses: RefCell<Vec<Expense>>,
-    rates: RefCell<BTreeMap<String, f64>>,
-}
-
-#[async_trait(?Send)]
-impl Store for InMemory {
-    async fn add(&self, _: &str, expense: &Expense) -> Result<()> {
-        self.expenses.borrow_mut().push(expense.clone());
-        Ok(())
-    }
-
-    async fn of(&self, _: &str) -> Result<Vec<Expense>> {
-        Ok(self.expenses.borrow().clone())
-    }
-
-    async fn clear(&self, _: &str) -> Result<()> {
-        self.expenses.borrow_mut().clear();
-        Ok(())
-    }
-
-    async fn rate(&self, currency: &str) -> Result<Option<f64>> {
-        Ok(self.rates.borrow().get(currency).copied())
-    }
-
-    async fn keep_rate(&self, currency: &str, rate: f64) -> Result<()> {
-        self.rates.borrow_mut().insert(currency.to_owned(), rate);
-        Ok(())
-    }
-}
 
 fn endpoint() -> Endpoint {
     let tokens = json!([
@@ -51,8 +13,9 @@ fn endpoint() -> Endpoint {
         { "token": "of-bob", "subject": "bob", "scopes": [] },
     ]);
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&tokens.to_string())).expect("a list");
+    let test = TestDatabase::migrated("migrations").expect("the migrations run");
     let app = App {
-        store: Rc::new(InMemory::default()),
+        store: Store { db: test.database(), kv: TestKv::new(&TestHost::new()).store() },
         rates_url: "https://rates.example".to_owned(),
         rates_key: "key".to_owned(),
     };

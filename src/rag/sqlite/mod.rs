@@ -318,7 +318,7 @@ mod tests {
     use crate::limits::RAG_CHUNK_MOST_BYTES;
     use crate::rag::{Chunk, ChunkOptions, Query, StoreFailure, chunks};
     use crate::storage::SqlValue;
-    use crate::testing::TestDatabase;
+    use crate::testing::{self, TestDatabase};
 
     fn store() -> SqlitePassages {
         SqlitePassages::new(TestDatabase::empty().database())
@@ -430,6 +430,29 @@ mod tests {
         let documents = [document("a", "Text."), document("", "Text.")];
         let error = store().save_statements(&space(), &documents).expect_err("no name");
         assert_eq!(error.kind, StoreFailure::Document);
+    }
+
+    /// A row that a constraint rejects is not saved, and its document is not saved either.
+    #[test]
+    fn a_rejected_row_saves_nothing() {
+        let test = TestDatabase::empty();
+        test.migrate(&migration("rag").expect("a prefix")).expect("the tables of passages");
+        test.migrate("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT UNIQUE)").expect("a table");
+        let notes = SqlitePassages::new(test.database());
+        let space = space();
+        let add = || {
+            let row = notes.database().query("INSERT INTO notes (title) VALUES (?1)").bind("Tea");
+            notes.save_with_row(&space, row, document("", "Text."))
+        };
+        testing::run(async {
+            assert_eq!(add().await.expect("a new title"), 1);
+            let error = add().await.expect_err("a title that a note has");
+            assert_eq!(error.kind, StoreFailure::Constraint);
+            assert!(error.cause.contains("UNIQUE constraint failed: notes.title"), "{}", error.cause);
+            let documents: Vec<String> =
+                notes.database().query("SELECT name FROM rag_documents").all().await.expect("rows");
+            assert_eq!(documents, ["1"]);
+        });
     }
 
     /// R30: the names of the tables have a prefix, which the program can change.

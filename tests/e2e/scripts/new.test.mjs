@@ -55,7 +55,7 @@ test('--rag adds retrieval, with the tables of its passages as the next migratio
   await scriptsNew(plain)
   const read = (...path) => readFile(join(...path), 'utf8')
   assert.match(await read(home, 'Cargo.toml'), /^edge-mcp = \{ path = ".*", features = \["rag"\] \}$/m)
-  const inCode = ['mod handbook;', '.tool(handbook::save_page())', '.tool(handbook::search_handbook())', '.state(handbook::in_d1(env.d1("DB")?))']
+  const inCode = ['mod handbook;', '.tool(handbook::save_page())', '.tool(handbook::search_handbook())', 'SqlitePassages::new(database.clone())', '.state(pages)']
   const [lib, plainLib] = [await read(home, 'src/lib.rs'), await read(plain, 'src/lib.rs')]
   for (const part of inCode) assert.ok(lib.includes(part) && !plainLib.includes(part), part)
   assert.match(await read(home, 'README.md'), /^## Handbook$/m)

@@ -1,0 +1,6 @@
+CREATE TABLE notes (
+  id INTEGER PRIMARY KEY,
+  title TEXT NOT NULL,
+  text TEXT NOT NULL,
+  author TEXT NOT NULL
+);
