@@ -139,7 +139,7 @@ fn programs_without_a_browser_get_the_page_in_markdown() {
     let hostile = |_: &_| McpServer::builder("s", "1").title("T\u{1b}[2J\n- Endpoint: https://evil.example").build();
     let (_, markdown) = text(None, "GET", &Endpoint::new(hostile).without_auth());
     assert!(markdown.starts_with("# T[2J - Endpoint: https://evil.example\n"), "{markdown}");
-    assert!(markdown.contains("- Website: none\n"), "{markdown}");
+    assert!(!markdown.contains("Website") && !markdown.contains("{{"), "{markdown}");
 }
 
 /// The environment can turn the page off, and the program can as well. The program takes precedence.

@@ -1,8 +1,9 @@
 //! The landing page, at `/`.
 //!
 //! `page.html` and `page.css` are the document and its style. `page.md` is the document for programs without a browser, such as `curl`. The
-//! script of the page consists of several files. `ask.js` is a client of 2026-07-28. `page.js` shows the lists of tools, resources and prompts, with a `form.js` for each JSON Schema, and `show.js` shows results and errors.
-//! `connect.js` has the instructions for connecting each client. `search.js` and `search.css` are the search box, if the endpoint has one.
+//! script of the page consists of several files. `ask.js` is a client of 2026-07-28. `page.js` shows the lists of tools, resources and
+//! prompts, with a `form.js` for each JSON Schema, and `show.js` shows results and errors. `connect.js` has the instructions for connecting
+//! each client. `search.js` and `search.css` are the search box, if the endpoint has one.
 //!
 //! The page is the same for every visitor. Its script requests the lists from the endpoint, with the token that the visitor types in. So
 //! the endpoint decides which items a visitor sees.
@@ -30,6 +31,8 @@ use crate::text::{Text, escaped, sentence};
 
 const DOCUMENT: &str = include_str!("page.html");
 const TEXT: &str = include_str!("page.md");
+/// The parts of `TEXT` about values that a server may not have.
+const OPTIONAL: [(&str, &str); 2] = [("description", "{{description}}\n\n"), ("website", "- Website: {{website}}\n")];
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
     include_str!("ask.js"),
@@ -156,10 +159,12 @@ fn document(
     ];
     let value = |name: &str| values.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
     match format {
-        Format::Markdown => fill(TEXT, |name| match value(name) {
-            "" => "none".into(),
-            text => sentence(text, usize::MAX).into(),
-        }),
+        Format::Markdown => {
+            let is_left_out = |(name, _): &&(&str, &str)| value(name).is_empty();
+            let text =
+                OPTIONAL.iter().filter(is_left_out).fold(TEXT.to_owned(), |text, (_, part)| text.replace(part, ""));
+            fill(&text, |name| sentence(value(name), usize::MAX).into())
+        }
         Format::Html => fill(DOCUMENT, |name| match name {
             "style" => STYLE.into(),
             "search style" => search.style.into(),
