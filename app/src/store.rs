@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use edge_mcp::HandlerError;
 use edge_mcp::rag::{self, PassageStore, SqlitePassages, StoreFailure};
-use edge_mcp::storage::{Database, DatabaseError, DatabaseFailure};
+use edge_mcp::storage::{Database, DatabaseError};
 
 use crate::document::{Document, Slug};
 use crate::passages::{space, with_passages};
@@ -29,9 +29,7 @@ pub(crate) struct StoreError {
 
 impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
-        let is_missing = error.kind == DatabaseFailure::NotMigrated;
-        let failure = if is_missing { Failure::NotMigrated } else { Failure::Unavailable };
-        Self { failure, cause: error.to_string() }
+        rag::StoreError::from(error).into()
     }
 }
 

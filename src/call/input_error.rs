@@ -56,7 +56,7 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             InputProblem::SessionRequired(kind) | InputProblem::MissingCapability(kind) => {
-                f.write_str(&kind.sentence())
+                f.write_str(&kind.unasked("This call", "Nothing that depends on it"))
             }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
         }

@@ -4,9 +4,9 @@
 //! shared `state`, the `request_info`, the `platform` (requests to other servers, work after the answer), and `notifications`. A handler
 //! can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of other
 //! servers, and `question_kind` has the needs of each kind. A hook observes each `tool_event`. After a question, the call ends, and the
-//! handler runs again in the next round. `rounds` has the answers of the earlier rounds,
-//! and `step_memory` has the results of each finished `step`. Both find them by `call_path`, the position in the call. `deadline` and the
-//! `connection` to the client end a handler that takes too long or whose client has disconnected.
+//! handler runs again in the next round. `rounds` has the answers of the earlier rounds, and `step_memory` has the results of each finished
+//! `step`. Both find them by `call_path`, the position in the call. `deadline` and the `connection` to the client end a handler that takes
+//! too long or whose client has disconnected.
 
 mod ask;
 pub(crate) mod call_path;
@@ -21,7 +21,7 @@ pub(crate) mod input_error;
 pub(crate) mod notifications;
 mod passed_question;
 mod platform;
-mod question_kind;
+pub(crate) mod question_kind;
 pub(crate) mod request_info;
 pub(crate) mod result;
 pub(crate) mod roots;

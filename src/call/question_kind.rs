@@ -32,6 +32,7 @@ pub(crate) const FORM: QuestionKind = QuestionKind {
     session: SessionRequired::Elicitation,
 };
 pub(crate) const CONFIRMATION: QuestionKind = QuestionKind { subject: "the confirmation of a person", ..FORM };
+pub(crate) const APPROVAL: QuestionKind = QuestionKind { subject: "the approval of a person", ..FORM };
 pub(crate) const URL: QuestionKind = QuestionKind {
     subject: "a person who opens a web page",
     words: "elicitation with URLs",
@@ -57,11 +58,12 @@ pub(crate) const ROOTS: QuestionKind = QuestionKind {
 pub(crate) const PASSED: QuestionKind = QuestionKind { is_declared: |_| true, ..FORM };
 
 impl QuestionKind {
-    /// Returns the sentence for the caller if the client cannot be asked.
-    pub(crate) fn sentence(&self) -> String {
+    /// Returns the sentence for the caller if the client cannot be asked. `call` is the subject of the sentence, and `undone` is the work
+    /// that was not done.
+    pub(crate) fn unasked(&self, call: &str, undone: &str) -> String {
         let Self { subject, words, .. } = self;
         format!(
-            "This call needs {subject}, and the client cannot be asked. Nothing that depends on it was done. \
+            "{call} needs {subject}, and the client cannot be asked. {undone} was done. \
              Use a client of 2026-07-28 that declares {words}."
         )
     }

@@ -13,6 +13,7 @@ use super::shown_arguments::shown;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::handler::{Arguments, read};
+use crate::call::question_kind;
 use crate::limits::{APPROVAL_CHARACTERS, APPROVAL_QUESTION_CHARACTERS};
 use crate::text::{Text, sentence};
 
@@ -60,10 +61,9 @@ async fn approve(question: &str, name: &str, call: Option<String>, cx: &Context)
         Ok(false) => Err(HandlerError::new(format!(
             "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
         ))),
-        Err(error) if error.is_unasked() => Err(HandlerError::new(format!(
-            "This call of `{name}` needs the approval of a person, and the client cannot be asked. Nothing was done. Use a client of \
-             2026-07-28 that declares form elicitation."
-        ))),
+        Err(error) if error.is_unasked() => {
+            Err(HandlerError::new(question_kind::APPROVAL.unasked(&format!("This call of `{name}`"), "Nothing")))
+        }
         Err(error) => Err(error.into()),
     }
 }

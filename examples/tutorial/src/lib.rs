@@ -8,7 +8,7 @@ mod tests;
 mod tools;
 
 use edge_mcp::worker::{database, kv};
-use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, Variables};
 
 use crate::store::Store;
 
@@ -27,10 +27,11 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 }
 
 fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
+    let variables = Variables::of(env);
     let app = App {
         store: Store { db: database(env, "DB")?, kv: kv(env, "RATES")? },
-        rates_url: env.var("RATES_URL")?.to_string(),
-        rates_key: env.secret("RATES_KEY")?.to_string(),
+        rates_url: variables.required("RATES_URL", "the URL of the exchange rates")?,
+        rates_key: variables.secret("RATES_KEY", "the key for the exchange rates")?,
     };
     Ok(Endpoint::new(server).state(app).configured(env))
 }
