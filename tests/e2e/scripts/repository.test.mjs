@@ -1,4 +1,5 @@
-// Tests of files in the repository: the licenses, the checksums of the npm tools, and the versions of the template.
+// Tests of files in the repository: the licenses, the checksums of the npm tools, the versions of the template, and the migrations that are
+// copies.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -66,4 +67,11 @@ test('the template uses the versions of this repository', () => {
 
   const [repository, template] = ['package.json', 'template/package.json'].map((file) => JSON.parse(read(file)))
   for (const [name, version] of Object.entries(template.devDependencies)) assert.equal(version, repository.devDependencies[name], name)
+})
+
+// wrangler reads the migrations of a server from one folder, so each server has a copy.
+test('the migration of the passages is the same in each server', () => {
+  const [source, ...copies] = ['src/rag/sqlite/migrations/0001_passages.sql', ...named('0002_passages.sql')]
+  assert.ok(copies.includes('examples/team-notes/migrations/0002_passages.sql'), copies)
+  for (const copy of copies) assert.equal(read(copy), read(source), copy)
 })
