@@ -1,6 +1,6 @@
 //! A database for tests: SQLite in memory.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use rusqlite::limits::Limit;
 use rusqlite::types::{Null, ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ErrorCode, params_from_iter};
+use rusqlite::{Connection, ErrorCode, StatementStatus, params_from_iter};
 
 use super::mathematics;
 use crate::limits::{SQL_RESULT_BYTES, SQL_VALUE_BYTES};
@@ -52,10 +52,12 @@ pub struct TestDatabase {
 }
 
 struct Sqlite {
-    /// The connection, or the reason why there is none.
-    connection: RefCell<Result<Connection, String>>,
+    /// The connection, or the error of opening it.
+    connection: Result<Connection, String>,
     /// The number of requests that still succeed. `None` means that there is no limit.
     remaining: Cell<Option<usize>>,
+    /// The steps that SQLite has taken for all statements.
+    steps: Cell<u64>,
 }
 
 impl TestDatabase {
@@ -86,7 +88,7 @@ impl TestDatabase {
     /// Creates a database without tables.
     pub fn empty() -> Self {
         let connection = open().map_err(|error| error.to_string());
-        let sqlite = Rc::new(Sqlite { connection: RefCell::new(connection), remaining: Cell::new(None) });
+        let sqlite = Rc::new(Sqlite { connection, remaining: Cell::new(None), steps: Cell::new(0) });
         let database = Database::new(NAME, sqlite.clone());
         Self { sqlite, database }
     }
@@ -113,6 +115,12 @@ impl TestDatabase {
     pub fn recover(&self) {
         self.sqlite.remaining.set(None);
     }
+
+    /// Returns the number of steps that the virtual machine of SQLite has taken for all statements. A test can compare the steps of two
+    /// queries, which does not depend on the machine as their time does.
+    pub fn steps(&self) -> u64 {
+        self.sqlite.steps.get()
+    }
 }
 
 /// The name of the binding.
@@ -131,7 +139,7 @@ fn open() -> rusqlite::Result<Connection> {
 
 impl Sqlite {
     fn with<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, DatabaseError> {
-        match &*self.connection.borrow() {
+        match &self.connection {
             Ok(connection) => run(connection).map_err(|error| database_error(&error)),
             Err(error) => Err(failed(error.clone())),
         }
@@ -147,8 +155,10 @@ impl Sqlite {
         }
         let results = self.with(|connection| {
             let transaction = connection.unchecked_transaction()?;
-            let results =
-                statements.iter().map(|statement| execute(connection, statement)).collect::<Result<Vec<_>, _>>()?;
+            let results = statements
+                .iter()
+                .map(|statement| self.execute(connection, statement))
+                .collect::<Result<Vec<_>, _>>()?;
             transaction.commit()?;
             Ok(results)
         })?;
@@ -156,6 +166,25 @@ impl Sqlite {
             Some(result) => Err(DatabaseError::too_long(result.len())),
             None => Ok(results),
         }
+    }
+
+    /// Runs a statement, and returns its result in the form of [`Engine`].
+    fn execute(&self, connection: &Connection, statement: &Statement) -> rusqlite::Result<String> {
+        let before = connection.total_changes();
+        let mut prepared = prepare(connection, statement.sql())?;
+        let columns: Vec<_> = prepared.column_names().map(str::to_owned).collect();
+        let mut found = prepared.query(params_from_iter(statement.values()))?;
+        let mut rows = String::new();
+        while let Some(row) = found.next()? {
+            let cells: Vec<_> = (0..columns.len()).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?;
+            rows.extend([",[", &cells.join(","), "]"]);
+        }
+        drop(found);
+        let steps = u64::try_from(prepared.get_status(StatementStatus::VmStep)).unwrap_or_default();
+        self.steps.set(self.steps.get().saturating_add(steps));
+        let changes = connection.total_changes().saturating_sub(before);
+        let columns = write::text(&columns.into());
+        Ok(format!("[{changes},{columns}{rows}]"))
     }
 }
 
@@ -173,22 +202,6 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> rusqlite::Result<rusqli
         }
         prepared => prepared,
     }
-}
-
-/// Runs a statement, and returns its result in the form of [`Engine`].
-fn execute(connection: &Connection, statement: &Statement) -> rusqlite::Result<String> {
-    let before = connection.total_changes();
-    let mut prepared = prepare(connection, statement.sql())?;
-    let columns: Vec<_> = prepared.column_names().map(str::to_owned).collect();
-    let mut found = prepared.query(params_from_iter(statement.values()))?;
-    let mut rows = String::new();
-    while let Some(row) = found.next()? {
-        let cells: Vec<_> = (0..columns.len()).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?;
-        rows.extend([",[", &cells.join(","), "]"]);
-    }
-    let changes = connection.total_changes().saturating_sub(before);
-    let columns = write::text(&columns.into());
-    Ok(format!("[{changes},{columns}{rows}]"))
 }
 
 /// Returns a value as JSON, as JavaScript writes the value that D1 returns.
