@@ -426,13 +426,13 @@ limits! {
             "characters of the argument `queryText`" => "the call fails";
         RAG_TOP_K: usize = 10, Count, "`topK`":
             "passages of an answer, if neither the call nor the request says otherwise" => "further ones are left out";
-        RAG_PASSAGES: usize = 50, Count, "`VectorQueryTool::most`":
-            "passages of an answer" => "the call fails; a larger value of `Retrieval::top_k` is lowered to it";
+        RAG_PASSAGES: usize = 50, Count, "`Retriever::most`":
+            "passages of an answer" => "the call fails; a larger value of `SearchScope::top_k` is lowered to it";
         RAG_CANDIDATES: usize = 50, Count, "":
             "passages that a search reads and orders; twice as many with `per_document`" => "further ones are left out";
         RAG_CONTEXT: usize = 3, Count, "`Retriever::context`, default 0":
             "neighbours of a passage on each side" => "the tool is rejected";
-        RAG_ANSWER_BYTES: usize = 24_000, Bytes, "`VectorQueryTool::most_text`":
+        RAG_ANSWER_BYTES: usize = 24_000, Bytes, "`SearchTool::most_text`":
             "the passages of an answer" => "the last passage is cut, and further ones are left out";
     }
     "Log and crashes" {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::ops::Range;
 
-use edge_mcp::rag::Query;
+use edge_mcp::rag::stems;
 
 /// The most words of an excerpt.
 const WORDS: usize = 32;
@@ -14,14 +14,13 @@ const BEFORE: usize = 6;
 /// Returns the part of `text` that contains most of the words of `question`, or else the beginning of `text`. ` … ` stands for the text
 /// before and after it.
 pub(crate) fn excerpt(text: &str, question: &str) -> String {
-    let asked = Query::new(question);
-    let asked: HashSet<_> = asked.stems().collect();
+    let asked: HashSet<_> = stems(question).into_iter().collect();
     let words: Vec<Range<usize>> = words(text);
     // The words that match, with the stem that they match.
     let mut matches = Vec::new();
     for (nth, word) in words.iter().enumerate() {
-        let said = Query::new(text.get(word.clone()).unwrap_or_default());
-        matches.extend(said.stems().filter_map(|stem| Some((nth, *asked.get(stem)?))));
+        let said = stems(text.get(word.clone()).unwrap_or_default());
+        matches.extend(said.into_iter().filter_map(|stem| Some((nth, asked.get(&stem)?))));
     }
     let first = densest(&matches).saturating_sub(BEFORE).min(words.len().saturating_sub(WORDS));
     let shown = words.iter().skip(first).take(WORDS);

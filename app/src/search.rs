@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::rag::{Fields, GraphOptions, GraphRagTool, Passage, PassageStore, Question, Retriever, VectorQueryTool};
+use edge_mcp::rag::{Fields, GraphOptions, Passage, Retriever, Search, SearchStore, SearchTool};
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub(crate) const RELATED_PASSAGES: &str = "related-passages";
 const MAX_QUERY_CHARACTERS: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
-struct Search {
+struct DocumentSearch {
     /// The words to search for, in any order
     #[schemars(length(min = 1, max = MAX_QUERY_CHARACTERS))]
     query: String,
@@ -70,7 +70,7 @@ pub(crate) fn search_documents() -> Tool {
 
 /// Returns the tool `search-passages`.
 pub(crate) fn search_passages() -> Tool {
-    VectorQueryTool::new(INDEX, store)
+    SearchTool::new(retriever())
         .name(SEARCH_PASSAGES)
         .filter(fields())
         .uri(|passage| Some(uri_of(&passage.document)))
@@ -81,13 +81,12 @@ pub(crate) fn search_passages() -> Tool {
 
 /// Returns the tool `related-passages`.
 pub(crate) fn related_passages() -> Tool {
-    GraphRagTool::new(INDEX, store)
+    SearchTool::new(retriever().graph(GraphOptions::default()))
         .name(RELATED_PASSAGES)
         .description(
             "Finds passages that are connected to those that answer a question, for questions about relations between \
              several documents. For one fact, use search-passages instead.",
         )
-        .graph(GraphOptions::default())
         .filter(fields())
         .uri(|passage| Some(uri_of(&passage.document)))
         .tool()
@@ -101,12 +100,11 @@ pub(crate) async fn best_of_documents(
     limit: usize,
     cx: &Context,
 ) -> Result<Vec<Passage>, HandlerError> {
-    let question = Question::new(question).top_k(limit);
-    let retrieved = Retriever::new(INDEX, store).per_document(1).retrieve(question, cx).await?;
-    Ok(retrieved.passages.into_iter().map(|found| found.passage).collect())
+    let found = retriever().per_document(1).retrieve(Search::new(question).top_k(limit), cx).await?;
+    Ok(found.passages.into_iter().map(|found| found.passage).collect())
 }
 
-async fn search(Search { query, limit }: Search, cx: Context) -> Result<Json<Found>, HandlerError> {
+async fn search(DocumentSearch { query, limit }: DocumentSearch, cx: Context) -> Result<Json<Found>, HandlerError> {
     let hit = |passage: Passage| Hit {
         title: passage.metadata.get("title").and_then(|title| title.as_str()).unwrap_or_default().to_owned(),
         snippet: excerpt(&passage.text, &query),
@@ -116,7 +114,11 @@ async fn search(Search { query, limit }: Search, cx: Context) -> Result<Json<Fou
     Ok(Json(Found { documents: passages.into_iter().map(hit).collect() }))
 }
 
-async fn store(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
+fn retriever() -> Retriever {
+    Retriever::new(INDEX, store)
+}
+
+async fn store(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {
     Ok(cx.state::<Documents>()?.passages())
 }
 

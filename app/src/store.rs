@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use edge_mcp::HandlerError;
-use edge_mcp::rag::{self, PassageStore, SqlitePassages, StoreFailure};
+use edge_mcp::rag::{self, SearchStore, SqlitePassages, StoreFailure};
 use edge_mcp::storage::{Database, DatabaseError};
 
 use crate::document::{Document, Slug};
@@ -88,7 +88,7 @@ impl Documents {
     }
 
     /// Returns the store that finds passages.
-    pub(crate) fn passages(&self) -> Rc<dyn PassageStore> {
+    pub(crate) fn passages(&self) -> Rc<dyn SearchStore> {
         self.passages.clone()
     }
 

@@ -15,7 +15,7 @@ use crate::limits::{RAG_GRAPH_EDGES, RAG_GRAPH_NODES, RAG_GRAPH_STEPS};
 /// Nodes are at most this many edges away from a seed.
 const HOPS: usize = 2;
 
-/// The settings of random walks: see [`GraphRagTool`](super::GraphRagTool).
+/// The settings of random walks: see [`Retriever::graph`](super::Retriever::graph).
 ///
 /// ```
 /// use edge_mcp::rag::GraphOptions;
@@ -84,7 +84,7 @@ pub(super) fn walk(seeds: &[(PassageId, f64)], edges: &[Edge], options: &GraphOp
     let scores = expectation(&seeds, &transitions, options);
 
     let nodes: Vec<_> = ids.into_iter().zip(scores).zip(seeds).collect();
-    let best_first = ordered(&nodes, |((id, score), seed)| [descending(*score), descending(*seed), *id]);
+    let best_first = ordered(nodes, |((id, score), seed)| [descending(*score), descending(*seed), *id]);
     Walk { scores: best_first.into_iter().map(|(node, _)| node).collect(), has_edges: !edges.is_empty() }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn walk(seeds: &[(PassageId, f64)], edges: &[Edge], options: &GraphOp
 fn heavy(edges: &[Edge], threshold: f64) -> Vec<Edge> {
     let is_heavy = |edge: &&Edge| edge.weight > threshold && edge.weight.is_finite() && edge.source != edge.target;
     let heavy: Vec<_> = edges.iter().filter(is_heavy).copied().collect();
-    let mut heavy = ordered(&heavy, |edge| [edge.source, edge.target, descending(edge.weight)]);
+    let mut heavy = ordered(heavy, |edge| [edge.source, edge.target, descending(edge.weight)]);
     heavy.dedup_by_key(|edge| (edge.source, edge.target));
     heavy
 }
@@ -109,7 +109,7 @@ fn nodes(seeds: &BTreeMap<PassageId, f64>, edges: &[Edge]) -> Vec<PassageId> {
     let mut nodes: BTreeMap<PassageId, f64> = BTreeMap::new();
     let mut hop: Vec<(PassageId, f64)> = seeds.iter().map(|(id, similarity)| (*id, *similarity)).collect();
     for _ in 0..=HOPS {
-        hop = ordered(&hop, |(id, weight)| [descending(*weight), *id, 0]);
+        hop = ordered(hop, |(id, weight)| [descending(*weight), *id, 0]);
         hop.truncate(RAG_GRAPH_NODES.saturating_sub(nodes.len()));
         nodes.extend(hop.iter().copied());
         let mut next: BTreeMap<PassageId, f64> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn transitions(edges: &[Edge], ids: &[PassageId]) -> Vec<(usize, f64)> {
     let position = |edge: &Edge| Some((ids.binary_search(&edge.target).ok()?, edge.weight));
     let targets: Vec<_> = edges.iter().filter_map(position).collect();
     // The edges of a node are in the order of their targets, and `ordered` keeps this order for equal weights.
-    let mut targets = ordered(&targets, |(_, weight)| [descending(*weight), 0, 0]);
+    let mut targets = ordered(targets, |(_, weight)| [descending(*weight), 0, 0]);
     targets.truncate(RAG_GRAPH_EDGES);
     let sum: f64 = targets.iter().map(|(_, weight)| weight).sum();
     targets.into_iter().map(|(at, weight)| (at, weight / sum)).collect()

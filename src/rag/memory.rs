@@ -9,8 +9,11 @@ use std::cell::RefCell;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 
+use super::document::Document;
 use super::filter::Filter;
-use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
+use super::search::Search;
+use super::search_result::SearchResult;
+use super::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError};
 use corpus::Corpus;
 
 /// A store in memory, for tests and for small documents that do not change.
@@ -18,7 +21,7 @@ use corpus::Corpus;
 /// It finds the same passages in the same order as a store with SQLite's FTS5. A search reads all passages of the space.
 ///
 /// ```
-/// use edge_mcp::rag::{ChunkOptions, Document, Filter, MemoryStore, PassageStore, Query, Search, Space, chunks};
+/// use edge_mcp::rag::{ChunkOptions, Document, MemoryStore, SaveStore, Search, SearchStore, Space, chunks};
 /// use edge_mcp::testing;
 ///
 /// testing::run(async {
@@ -28,8 +31,8 @@ use corpus::Corpus;
 ///     let tea = Document { name: "tea".into(), metadata: Default::default(), chunks, links: Vec::new() };
 ///     store.save(&space, &tea).await.unwrap();
 ///
-///     let search = Search { space, query: Query::new("How do I warm pots?"), filter: Filter::default(), most: 10 };
-///     assert_eq!(store.search(search).await.unwrap().passages[0].document, "tea");
+///     let search = Search { space, ..Search::new("How do I warm pots?") };
+///     assert_eq!(store.search(search).await.unwrap().passages[0].passage.document, "tea");
 /// });
 /// ```
 #[derive(Debug, Default)]
@@ -42,8 +45,8 @@ impl MemoryStore {
     }
 }
 
-impl PassageStore for MemoryStore {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
+impl SearchStore for MemoryStore {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
         ready(self.0.borrow().search(search)).boxed_local()
     }
 
@@ -65,7 +68,9 @@ impl PassageStore for MemoryStore {
     ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
         ready(self.0.borrow().edges(space, seeds, threshold, filter)).boxed_local()
     }
+}
 
+impl SaveStore for MemoryStore {
     fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
         ready(self.0.borrow_mut().save(space, document)).boxed_local()
     }

@@ -1,29 +1,27 @@
 //! Retrieval: documents as chunks, and the search for the chunks that answer a question (feature `rag`).
 //!
-//! `chunks` divides a document, and `links` finds its links to other documents. A `store` saves the chunks as passages, with the `impact`
-//! of their `words`, which `stem` reduces. There are two stores, `memory` and `sqlite`. `store_source` chooses the store of a call.
+//! `chunks` divides a document, and `links` finds its links to other documents. A `store` saves the chunks of a `document` as passages, and
+//! finds passages. There are two stores, `memory` and `sqlite`. `store_source` chooses the store of a call. Both find passages by their
+//! `words`, and `filter` is the condition on the metadata of documents.
 //!
-//! A `retriever` answers a question: `query` has its words, `filter` the condition on the metadata of documents, and `retrieval` the
-//! settings of the request. The store finds candidates. `rescore` ranks them by their words, and `graph` by their connections, both with
-//! the sort keys of `order`. The result is `retrieved`, which `passages` writes as text for a model. `tools` has the tools that search.
+//! A `retriever` takes a `search`, adds the settings of the request in `search_scope`, and asks the store. Then it takes steps: `graph` orders
+//! the passages by their connections. The `search_result` is written as text for a model by `passages`. `tools` has the tool that searches.
 //!
-//! `work` counts the bytes that a function reads, for tests of linear time.
+//! `order` sorts. `work` counts the bytes that a function reads, for tests of linear time.
 
 mod chunks;
+mod document;
 mod filter;
 mod graph;
-mod impact;
 mod links;
 mod memory;
 mod order;
 mod passages;
-mod query;
-mod rescore;
-mod retrieval;
-mod retrieved;
 mod retriever;
+mod search;
+mod search_result;
+mod search_scope;
 mod sqlite;
-mod stem;
 mod store;
 mod store_source;
 mod tools;
@@ -31,19 +29,18 @@ mod words;
 mod work;
 
 pub use chunks::{Chunk, ChunkOptions, chunks, front_matter};
+pub use document::Document;
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use links::links;
 pub use links::path::resolve;
 pub use memory::MemoryStore;
-pub use query::{IndexedWord, Query};
-pub use retrieval::Retrieval;
-pub use retrieved::{RetrievalMode, Retrieved, RetrievedPassage};
-pub use retriever::{Question, Retriever};
+pub use retriever::Retriever;
+pub use search::{Meaning, Search};
+pub use search_result::{FoundPassage, SearchMode, SearchResult};
+pub use search_scope::SearchScope;
 pub use sqlite::{SqlitePassages, migration};
-pub use store::{
-    Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError, StoreFailure,
-};
+pub use store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError, StoreFailure};
 pub use store_source::StoreSource;
-pub use tools::graph::GraphRagTool;
-pub use tools::vector_query::VectorQueryTool;
+pub use tools::search_tool::SearchTool;
+pub use words::stems;

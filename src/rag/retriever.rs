@@ -1,4 +1,6 @@
 //! From a question to passages.
+//!
+//! A [`Retriever`] asks the store for candidates. Then it takes the steps that it is configured for, in this order.
 
 mod connected;
 mod context;
@@ -7,18 +9,18 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 
 use super::filter::Filter;
 use super::graph::GraphOptions;
-use super::query::Query;
-use super::rescore::{Candidate, Ranked, rank};
-use super::retrieval::Retrieval;
-use super::retrieved::{RetrievalMode, Retrieved, RetrievedPassage};
-use super::store::{Passage, PassageStore, Search, Space};
+use super::search::Search;
+use super::search_result::{FoundPassage, SearchResult};
+use super::search_scope::SearchScope;
+use super::store::{SearchStore, Space};
 use super::store_source::StoreSource;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::limits::{RAG_CANDIDATES, RAG_CONTEXT, RAG_PASSAGES, RAG_TOP_K};
+use crate::limits::{RAG_CANDIDATES, RAG_CONTEXT, RAG_PASSAGES};
 use crate::protocol::description::is_blank;
 use crate::text::Text;
 
@@ -27,7 +29,7 @@ const SPARE_NODES: usize = 3;
 /// The sentence for a caller, who cannot change the setting.
 const INVALID: &str = "The search failed, because a setting of this server is not valid.";
 
-/// Finds the passages that answer a question. A [`VectorQueryTool`](super::VectorQueryTool) uses it, and so can your own handlers.
+/// Finds the passages that answer a question. A [`SearchTool`](super::SearchTool) uses it, and so can your own handlers.
 ///
 /// A retriever without an embedding model finds passages by their words. Forms of an English word are equal, and a misspelled word is
 /// corrected if the documents contain a similar one.
@@ -48,45 +50,37 @@ pub struct Retriever {
     index: Text,
     source: Rc<dyn StoreSource>,
     within: Filter,
+    containing: Option<String>,
     most: usize,
     per_document: Option<usize>,
-    context: usize,
     spaces_required: bool,
-    graph: Option<GraphOptions>,
+    graph: Option<Rc<dyn Step>>,
+    context: Option<Rc<dyn Step>>,
 }
 
-/// A question to a [`Retriever`]. A text converts into it.
-#[derive(Clone, Debug, Default)]
-#[must_use]
-pub struct Question {
-    text: String,
-    top_k: Option<usize>,
-    within: Filter,
+/// A step after the search. A method of [`Retriever`] sets the pointer to it, so a Worker does not contain the code of steps that it does
+/// not use.
+trait Step {
+    /// Returns a sentence about the first setting that is not valid.
+    fn problem(&self) -> Option<String>;
+
+    /// Changes the passages and their order.
+    fn apply<'a>(
+        &'a self,
+        found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>>;
 }
 
-impl Question {
-    /// Creates a question. Only the words of the text matter: no part of it is an operator.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-
-    /// Sets the number of passages. The default is 10.
-    pub fn top_k(mut self, passages: usize) -> Self {
-        self.top_k = Some(passages);
-        self
-    }
-
-    /// Adds a filter. A passage must match it and all other filters.
-    pub fn within(mut self, filter: Filter) -> Self {
-        self.within = self.within.narrowed_by(filter);
-        self
-    }
-}
-
-impl<T: Into<String>> From<T> for Question {
-    fn from(text: T) -> Self {
-        Self::new(text)
-    }
+/// A search whose candidates were found.
+struct Searched<'a> {
+    store: &'a dyn SearchStore,
+    search: &'a Search,
+    /// The most passages of the result.
+    top_k: usize,
+    /// Whether only some passages of each document are taken.
+    is_per_document: bool,
+    chosen: &'a SearchScope,
 }
 
 impl Retriever {
@@ -96,21 +90,28 @@ impl Retriever {
             index: index.into(),
             source: Rc::new(store),
             within: Filter::default(),
+            containing: None,
             most: RAG_PASSAGES,
             per_document: None,
-            context: 0,
             spaces_required: false,
             graph: None,
+            context: None,
         }
     }
 
-    /// Adds a filter. A passage must match it and all other filters.
+    /// Adds a filter. A passage must match it and all other filters. A model does not see it.
     pub fn within(mut self, filter: Filter) -> Self {
         self.within = self.within.narrowed_by(filter);
         self
     }
 
-    /// Sets the most passages of a result, from 1 to 50. The default is 50.
+    /// Finds only passages that contain this text, letter by letter.
+    pub fn containing(mut self, text: impl Into<String>) -> Self {
+        self.containing = Some(text.into());
+        self
+    }
+
+    /// Sets the most passages of a result, from 1 to 50. It is the maximum of the argument `topK` of a tool. The default is 50.
     pub fn most(mut self, passages: usize) -> Self {
         self.most = passages;
         self
@@ -125,20 +126,20 @@ impl Retriever {
     /// Adds the neighbours of each passage in its section to its text: `passages` before it and after it, from 0 to 3. If the neighbours of
     /// two passages overlap, the better passage contains both.
     pub fn context(mut self, passages: usize) -> Self {
-        self.context = passages;
+        self.context = Some(Rc::new(Neighbours(passages)));
         self
     }
 
-    /// Requires that the server function sets a space with [`Retrieval::space`]. Without one, a search fails before it reads anything.
+    /// Requires that the server function sets a space with [`SearchScope::space`]. Without one, a search fails before it reads anything.
     pub fn spaces_required(mut self) -> Self {
         self.spaces_required = true;
         self
     }
 
     /// Orders the passages by random walks over the connections between passages. The result can contain passages that are connected with
-    /// those that contain the words of the question.
+    /// those that the search found. Equal searches have equal results, because the walks are calculated and not sampled.
     pub fn graph(mut self, options: GraphOptions) -> Self {
-        self.graph = Some(options);
+        self.graph = Some(Rc::new(options));
         self
     }
 
@@ -152,6 +153,16 @@ impl Retriever {
         self.most
     }
 
+    /// Returns whether the result has connected passages.
+    pub(super) fn has_graph(&self) -> bool {
+        self.graph.is_some()
+    }
+
+    /// Returns the steps in their order.
+    fn steps(&self) -> impl Iterator<Item = &Rc<dyn Step>> {
+        [&self.graph, &self.context].into_iter().flatten()
+    }
+
     /// Returns a sentence about the first setting that is not valid, or `None` if all are.
     pub(super) fn problem(&self) -> Option<String> {
         if is_blank(&self.index) {
@@ -163,56 +174,43 @@ impl Retriever {
         if self.per_document == Some(0) {
             return Some("`per_document` must be at least 1 (got 0)".into());
         }
-        if self.context > RAG_CONTEXT {
-            return Some(format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.context));
-        }
         let of_filter = || self.within.check().err().map(|error| error.to_string());
-        self.graph.as_ref().and_then(GraphOptions::problem).or_else(of_filter)
+        self.steps().find_map(|step| step.problem()).or_else(of_filter)
     }
 
-    /// Finds the passages that answer a question. The [`Retrieval`] of the request applies.
+    /// Finds the passages that answer a question. The [`SearchScope`] of the request applies.
     ///
     /// # Errors
     /// The sentence for the caller. A failure of the store is an error, and never a result without passages.
-    pub async fn retrieve(&self, question: impl Into<Question>, cx: &Context) -> Result<Retrieved, HandlerError> {
+    pub async fn retrieve(&self, search: impl Into<Search>, cx: &Context) -> Result<SearchResult, HandlerError> {
         // Each caller would contain the code of a future that is not boxed.
-        self.find(question.into(), cx).boxed_local().await
+        self.find(search.into(), cx).boxed_local().await
     }
 
-    async fn find(&self, question: Question, cx: &Context) -> Result<Retrieved, HandlerError> {
-        let chosen = cx.extension::<Retrieval>().unwrap_or_default();
-        let scope = self.scope(&chosen, question.within)?;
-        let graph = self.graph.map(|options| with_overrides(options, &chosen)).transpose()?;
-        let top_k = chosen.top_k.or(question.top_k).unwrap_or(RAG_TOP_K).clamp(1, self.most.max(1));
-        let query = Query::new(&question.text);
-        let mode = if graph.is_some() { RetrievalMode::Graph } else { RetrievalMode::Lexical };
-        if query.is_empty() {
-            let note = Some("The question has no words to search for.".into());
-            return Ok(Retrieved { passages: Vec::new(), mode, note });
-        }
+    async fn find(&self, asked: Search, cx: &Context) -> Result<SearchResult, HandlerError> {
+        let chosen = cx.extension::<SearchScope>().unwrap_or_default();
+        let top_k = chosen.top_k.unwrap_or(asked.most).clamp(1, self.most.max(1));
+        let search = self.narrowed(asked, &chosen, top_k)?;
         let store = match &chosen.store {
             Some(store) => store.clone(),
             None => self.source.store(cx).await?,
         };
-        let store = &*store;
-        let mut ranked = self.search(store, &scope, query, top_k).await?;
-        let mut note = None;
-        if let Some(options) = graph {
-            ranked.truncate(top_k);
-            // Only some nodes of each document are taken, so more are read.
-            let nodes = if self.per_document.is_some() { top_k.saturating_mul(SPARE_NODES) } else { top_k };
-            (ranked, note) = connected::find(store, &scope.space, &scope.filter, ranked, nodes, &options).await?;
+        let mut found = store.search(search.clone()).await?;
+        let is_per_document = self.per_document.is_some();
+        let of = Searched { store: &*store, search: &search, top_k, is_per_document, chosen: &chosen };
+        if let Some(graph) = &self.graph {
+            found = graph.apply(found, &of).await?;
         }
-        self.keep_some_of_each_document(&mut ranked);
-        ranked.truncate(top_k);
-        if self.context > 0 {
-            ranked = context::add(store, &scope.space, &scope.filter, ranked, self.context).await?;
+        self.keep_some_of_each_document(&mut found.passages);
+        found.passages.truncate(top_k);
+        if let Some(context) = &self.context {
+            found = context.apply(found, &of).await?;
         }
-        Ok(Retrieved { passages: ranked, mode, note })
+        Ok(found)
     }
 
-    /// Returns the part of the store that a call can see.
-    fn scope(&self, chosen: &Retrieval, asked: Filter) -> Result<Scope, HandlerError> {
+    /// Returns the search for candidates, in the part of the store that the call can see.
+    fn narrowed(&self, asked: Search, chosen: &SearchScope, top_k: usize) -> Result<Search, HandlerError> {
         if let Some(problem) = self.problem() {
             return Err(HandlerError::new(INVALID).because(problem));
         }
@@ -222,7 +220,7 @@ impl Retriever {
                 let message =
                     "This server did not set a search space for this caller. Its operator has to configure one.";
                 return Err(HandlerError::new(message)
-                    .because("a search needs a space: put `Retrieval::new().space(…)` into the request"));
+                    .because("a search needs a space: put `SearchScope::new().space(…)` into the request"));
             }
             None => String::new(),
         };
@@ -230,41 +228,25 @@ impl Retriever {
         if let Err(error) = of_server.check() {
             return Err(HandlerError::new(INVALID).because(error));
         }
-        let filter = of_server.narrowed_by(asked);
+        let filter = of_server.narrowed_by(asked.filter);
         if filter.check().is_err() {
             let message =
                 "Argument `filter` has too many tests together with the filters of this server. Use fewer tests.";
             return Err(HandlerError::invalid(message));
         }
         let index = chosen.index.clone().unwrap_or_else(|| self.index.clone());
-        Ok(Scope { space: Space { index, name }, filter })
-    }
-
-    /// Returns the best passages by their words.
-    async fn search(
-        &self,
-        store: &dyn PassageStore,
-        scope: &Scope,
-        query: Query,
-        top_k: usize,
-    ) -> Result<Vec<RetrievedPassage>, HandlerError> {
         // The best candidates may belong to few documents.
         let candidates = if self.per_document.is_some() { RAG_CANDIDATES.saturating_mul(2) } else { RAG_CANDIDATES };
-        let Scope { space, filter } = scope.clone();
-        let matches = store.search(Search { space, query, filter, most: candidates.max(top_k) }).await?;
-        let candidates: Vec<_> = (matches.passages.iter())
-            .map(|Passage { document, heading, text, .. }| Candidate { document, heading, text })
-            .collect();
-        let order = rank(&matches.query, matches.indexed, &candidates);
-        let mut passages: Vec<_> = matches.passages.into_iter().map(Some).collect();
-        let take = |ranked: Ranked| {
-            let passage = passages.get_mut(ranked.candidate)?.take()?;
-            Some(RetrievedPassage { passage, score: ranked.score, lexical: Some(ranked.score), graph: None })
-        };
-        Ok(order.into_iter().filter_map(take).collect())
+        Ok(Search {
+            space: Space { index, name },
+            filter,
+            containing: self.containing.clone().or(asked.containing),
+            most: candidates.max(top_k),
+            ..asked
+        })
     }
 
-    fn keep_some_of_each_document(&self, passages: &mut Vec<RetrievedPassage>) {
+    fn keep_some_of_each_document(&self, passages: &mut Vec<FoundPassage>) {
         let Some(most) = self.per_document else { return };
         let mut kept: BTreeMap<String, usize> = BTreeMap::new();
         passages.retain(|found| {
@@ -275,15 +257,50 @@ impl Retriever {
     }
 }
 
-/// The part of a store that a call can see.
-#[derive(Clone)]
-struct Scope {
-    space: Space,
-    filter: Filter,
+impl Step for GraphOptions {
+    fn problem(&self) -> Option<String> {
+        self.problem()
+    }
+
+    fn apply<'a>(
+        &'a self,
+        mut found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+        async move {
+            let options = with_overrides(*self, of.chosen)?;
+            found.passages.truncate(of.top_k);
+            // Only some nodes of each document are taken, so more are read.
+            let nodes = if of.is_per_document { of.top_k.saturating_mul(SPARE_NODES) } else { of.top_k };
+            connected::add(found, of.store, of.search, nodes, &options).await
+        }
+        .boxed_local()
+    }
+}
+
+/// The number of neighbours that are added to a passage on each side.
+struct Neighbours(usize);
+
+impl Step for Neighbours {
+    fn problem(&self) -> Option<String> {
+        (self.0 > RAG_CONTEXT).then(|| format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.0))
+    }
+
+    fn apply<'a>(
+        &'a self,
+        mut found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+        async move {
+            found.passages = context::add(of.store, of.search, found.passages, self.0).await?;
+            Ok(found)
+        }
+        .boxed_local()
+    }
 }
 
 /// Returns the options of the walks of a request.
-fn with_overrides(options: GraphOptions, chosen: &Retrieval) -> Result<GraphOptions, HandlerError> {
+fn with_overrides(options: GraphOptions, chosen: &SearchScope) -> Result<GraphOptions, HandlerError> {
     let options = GraphOptions {
         random_walk_steps: chosen.random_walk_steps.unwrap_or(options.random_walk_steps),
         restart_prob: chosen.restart_prob.unwrap_or(options.restart_prob),
@@ -291,7 +308,7 @@ fn with_overrides(options: GraphOptions, chosen: &Retrieval) -> Result<GraphOpti
     };
     match options.problem() {
         Some(problem) => {
-            let problem = format!("a setting of `Retrieval` is not valid: {problem}");
+            let problem = format!("a setting of `SearchScope` is not valid: {problem}");
             Err(HandlerError::new(INVALID).because(problem))
         }
         None => Ok(options),

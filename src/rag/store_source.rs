@@ -6,19 +6,19 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 
-use super::store::PassageStore;
+use super::store::SearchStore;
 use crate::call::context::Context;
 use crate::call::error::{Details, HandlerError};
 
 /// Chooses the store in which a call searches.
 ///
-/// An `Rc` of a store is the store of every call. An async function of the [`Context`] chooses the store for each call, for example a
+/// An `Rc` of a store, also an `Rc<dyn SearchStore>`, is the store of every call. An async function of the [`Context`] chooses the store for each call, for example a
 /// database for each plan. The caller gets a fixed sentence if the function fails, and the log gets the cause.
 ///
 /// ```
 /// use std::rc::Rc;
 ///
-/// use edge_mcp::rag::{MemoryStore, PassageStore, VectorQueryTool};
+/// use edge_mcp::rag::{MemoryStore, Retriever, SearchStore, SearchTool};
 /// use edge_mcp::{Context, HandlerError};
 ///
 /// struct Databases {
@@ -26,25 +26,25 @@ use crate::call::error::{Details, HandlerError};
 ///     paid: Rc<MemoryStore>,
 /// }
 ///
-/// async fn store(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
+/// async fn store(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {
 ///     let databases = cx.state::<Databases>()?;
 ///     let is_paid = cx.caller().is_ok_and(|caller| caller.has_scope("paid"));
 ///     Ok(if is_paid { databases.paid.clone() } else { databases.free.clone() })
 /// }
 ///
-/// let tool = VectorQueryTool::new("docs", store).tool();
+/// let tool = SearchTool::new(Retriever::new("docs", store)).tool();
 /// ```
 pub trait StoreSource {
     /// Returns the store of a call.
     ///
     /// # Errors
     /// There is no store for the caller.
-    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn PassageStore>, HandlerError>>;
+    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>>;
 }
 
-impl<S: PassageStore + 'static> StoreSource for Rc<S> {
-    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn PassageStore>, HandlerError>> {
-        let store: Rc<dyn PassageStore> = self.clone();
+impl<S: SearchStore + ?Sized + 'static> StoreSource for Rc<S> {
+    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
+        let store: Rc<dyn SearchStore> = Rc::new(self.clone());
         ready(Ok(store)).boxed_local()
     }
 }
@@ -52,9 +52,9 @@ impl<S: PassageStore + 'static> StoreSource for Rc<S> {
 impl<F, Fut> StoreSource for F
 where
     F: Fn(Context) -> Fut,
-    Fut: Future<Output = Result<Rc<dyn PassageStore>, HandlerError>> + 'static,
+    Fut: Future<Output = Result<Rc<dyn SearchStore>, HandlerError>> + 'static,
 {
-    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn PassageStore>, HandlerError>> {
+    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
         let chosen = self(cx.clone());
         async move {
             chosen.await.map_err(|HandlerError(error)| {

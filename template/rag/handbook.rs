@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::rag::{ChunkOptions, Document, PassageStore, Space, SqlitePassages, VectorQueryTool, chunks};
+use edge_mcp::rag::{ChunkOptions, Document, Retriever, SaveStore, SearchStore, SearchTool, Space, SqlitePassages, chunks};
 use edge_mcp::{Context, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,13 +34,13 @@ async fn save(SavePage { name, text }: SavePage, cx: Context) -> Result<String, 
 }
 
 pub fn search_handbook() -> Tool {
-    VectorQueryTool::new(INDEX, pages)
+    SearchTool::new(Retriever::new(INDEX, pages))
         .name("search-handbook")
         .description("Finds passages of the office's handbook that answer a question.")
         .tool()
 }
 
-async fn pages(cx: Context) -> Result<Rc<dyn PassageStore>, HandlerError> {
+async fn pages(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {
     Ok(cx.state::<SqlitePassages>()?)
 }
 

@@ -1,6 +1,6 @@
 //! The cost of a search with a filter.
 
-use edge_mcp::rag::{self, Document, Filter, PassageStore, Query, Search, SqlitePassages};
+use edge_mcp::rag::{self, Document, Filter, SaveStore, Search, SearchStore, SqlitePassages};
 use edge_mcp::testing::{self, TestDatabase};
 use serde_json::{Map, json};
 
@@ -27,8 +27,8 @@ fn the_largest_filter_of_a_caller_reads_the_tags_of_each_document_once_for_each_
         }
         let search = async |filter| {
             let before = database.steps();
-            let search = Search { space: space(), query: Query::new("walnut"), filter, most: 50 };
-            assert_eq!(store.search(search).await.expect("a search").indexed, 120);
+            let search = Search { space: space(), ..Search::new("walnut").top_k(50).within(filter) };
+            assert_eq!(store.search(search).await.expect("a search").passages.len(), 50);
             database.steps() - before
         };
         let unfiltered = search(Filter::default()).await;

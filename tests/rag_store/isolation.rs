@@ -4,8 +4,7 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Filter, GraphRagTool, PassageStore, Query, Retrieval, Search, Space, VectorQueryTool,
-    chunks,
+    ChunkOptions, Document, Filter, GraphOptions, Retriever, SaveStore, Search, SearchScope, SearchTool, Space, chunks,
 };
 use edge_mcp::testing::{self, Client};
 use edge_mcp::{Endpoint, McpServer};
@@ -48,19 +47,20 @@ fn filter() -> Filter {
 }
 
 /// Returns an endpoint whose tools search the space `own`.
-fn endpoint<S: PassageStore + 'static>(store: &Rc<S>) -> Endpoint {
+fn endpoint<S: SaveStore + 'static>(store: &Rc<S>) -> Endpoint {
     let store = store.clone();
     testing::endpoint(move |request| {
-        request.extend(Retrieval::new().space("own"));
-        let search = VectorQueryTool::new("docs", store.clone()).name("search").within(filter()).context(1);
-        let all = VectorQueryTool::new("docs", store.clone()).name("all").per_document(1);
-        let related = GraphRagTool::new("docs", store.clone()).name("related").within(filter());
+        request.extend(SearchScope::new().space("own"));
+        let docs = Retriever::new("docs", store.clone());
+        let search = SearchTool::new(docs.clone().within(filter()).context(1)).name("search");
+        let all = SearchTool::new(docs.clone().per_document(1)).name("all");
+        let related = SearchTool::new(docs.within(filter()).graph(GraphOptions::default())).name("related");
         McpServer::builder("docs", "1.0.0").tool(search.tool()).tool(all.tool()).tool(related.tool()).build()
     })
 }
 
 /// Returns everything that a caller and a handler get for some questions. The tool `all` does not apply the filter.
-async fn answers<S: PassageStore + 'static>(store: &Rc<S>, tools: &[&str], questions: &[&str]) -> String {
+async fn answers<S: SaveStore + 'static>(store: &Rc<S>, tools: &[&str], questions: &[&str]) -> String {
     let endpoint = endpoint(store);
     let mut answers = String::new();
     for question in questions {
@@ -73,15 +73,15 @@ async fn answers<S: PassageStore + 'static>(store: &Rc<S>, tools: &[&str], quest
             }
             answers.extend([question, ", ", tool, ": ", &text, "\n"]);
         }
-        let search = Search { space: space("own"), query: Query::new(question), filter: filter(), most: 2 };
-        let passages = store.search(search).await.expect("a search").passages;
-        answers.extend(passages.iter().map(|passage| format!("{}#{} ", passage.document, passage.ordinal)));
+        let search = Search { space: space("own"), ..Search::new(*question).top_k(2).within(filter()) };
+        let found = store.search(search).await.expect("a search").passages;
+        answers.extend(found.iter().map(|found| format!("{}#{} ", found.passage.document, found.passage.ordinal)));
     }
     answers
 }
 
 /// Saves `own`, and checks that the answers do not change while each list of other documents is stored. Returns the answers.
-async fn unchanged<S: PassageStore + 'static>(
+async fn unchanged<S: SaveStore + 'static>(
     store: &Rc<S>,
     own: &[Document],
     questions: &[&str],
@@ -113,7 +113,7 @@ async fn unchanged<S: PassageStore + 'static>(
 }
 
 /// R91: the correction of a word does not tell whether others use it.
-pub(crate) async fn corrections<S: PassageStore + 'static>(store: &Rc<S>) {
+pub(crate) async fn corrections<S: SaveStore + 'static>(store: &Rc<S>) {
     let own = [document("d0", "# Bait\n\nnorthwynd here", &[]), document("d1", "# Filler\n\nother text entirely", &[])];
     let texts = ["northwind", "northwand northwand", "northwend", "nothing", "northwynd"];
     let others = texts.map(|word| vec![document("d3", &format!("# Plan\n\nWe buy {word} next month."), &[])]);
@@ -122,7 +122,7 @@ pub(crate) async fn corrections<S: PassageStore + 'static>(store: &Rc<S>) {
 }
 
 /// R91: the scores of own passages do not tell how many passages of others contain a word.
-pub(crate) async fn scores<S: PassageStore + 'static>(store: &Rc<S>) {
+pub(crate) async fn scores<S: SaveStore + 'static>(store: &Rc<S>) {
     let own = [document("d0", "# Bait\n\nnorthwind and something", &[]), document("d1", "# Other\n\nzebra text", &[])];
     let others = [1, 2, 5, 9].map(|count| {
         (3..12)
@@ -137,7 +137,7 @@ pub(crate) async fn scores<S: PassageStore + 'static>(store: &Rc<S>) {
 }
 
 /// R91: the order of own passages does not tell how many passages of others contain a word, or how long these passages are.
-pub(crate) async fn order<S: PassageStore + 'static>(store: &Rc<S>) {
+pub(crate) async fn order<S: SaveStore + 'static>(store: &Rc<S>) {
     let filler = "plain words ".repeat(40);
     let own = [
         document("d0", "# One\n\nlantern and more", &[]),
@@ -155,7 +155,7 @@ pub(crate) async fn order<S: PassageStore + 'static>(store: &Rc<S>) {
 }
 
 /// R85, R91: connected passages do not tell the links and the sections of others.
-pub(crate) async fn connections<S: PassageStore + 'static>(store: &Rc<S>) {
+pub(crate) async fn connections<S: SaveStore + 'static>(store: &Rc<S>) {
     let own = [
         document("d0", "# Tulips\n\nThe tulips.\n\n## More\n\nText about roses.", &["d1", "d3", "d4"]),
         document("d1", "# Walnut\n\nThe walnut.", &["d5"]),
@@ -174,7 +174,7 @@ pub(crate) async fn connections<S: PassageStore + 'static>(store: &Rc<S>) {
 }
 
 /// R91: random documents of others have no effect.
-pub(crate) async fn random<S: PassageStore + 'static>(store: &Rc<S>, random: &mut Random, rounds: usize) {
+pub(crate) async fn random<S: SaveStore + 'static>(store: &Rc<S>, random: &mut Random, rounds: usize) {
     let text = |random: &mut Random| {
         let mut text = String::new();
         for _ in 0..=random.below(3) {

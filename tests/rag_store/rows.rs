@@ -1,6 +1,6 @@
 //! Documents that are saved with a row of the program, whose id the database chooses.
 
-use edge_mcp::rag::{Document, Filter, Passage, PassageStore, Query, Search, SqlitePassages, StoreError, StoreFailure};
+use edge_mcp::rag::{Document, Passage, SaveStore, Search, SearchStore, SqlitePassages, StoreError, StoreFailure};
 use edge_mcp::testing;
 
 use crate::{document, space, sqlite_with};
@@ -22,8 +22,8 @@ async fn added(store: &SqlitePassages, title: &str) -> i64 {
 }
 
 async fn search(store: &SqlitePassages, word: &str) -> Vec<Passage> {
-    let search = Search { space: space(), query: Query::new(word), filter: Filter::default(), most: 10 };
-    store.search(search).await.expect("a search").passages
+    let found = store.search(Search { space: space(), ..Search::new(word) }).await.expect("a search");
+    found.passages.into_iter().map(|found| found.passage).collect()
 }
 
 /// Returns the names of the documents that contain a word.

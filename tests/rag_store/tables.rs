@@ -1,6 +1,6 @@
 //! The tables of the store in SQLite.
 
-use edge_mcp::rag::{Document, PassageStore, Space};
+use edge_mcp::rag::{Document, SaveStore, Space};
 use edge_mcp::storage::{Database, SqlValue, Statement};
 use edge_mcp::testing;
 use serde_json::{Map, Value};

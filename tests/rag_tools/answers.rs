@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use edge_mcp::Revision;
-use edge_mcp::rag::{Document, MemoryStore};
+use edge_mcp::rag::{Document, GraphOptions, MemoryStore};
 use edge_mcp::testing::{self, Client, TestHost, call};
 use serde_json::{Value, json};
 
-use crate::server::{document, endpoint, endpoint_with, ids, related, save, search, searched, store};
+use crate::server::{docs, document, endpoint, endpoint_with, ids, save, search, searched, store, tool};
 
 /// R6, R7, R8, R9, R10, R11, R96 and R110: the structured content, the text and the links of a result.
 #[test]
@@ -185,7 +185,7 @@ fn a_passage_has_its_neighbours() {
     let store = Rc::new(store);
     let texts = |context: usize, question: &str| {
         let store = store.clone();
-        let endpoint = endpoint_with(None, move || search(&store).context(context).most_text(100_000).tool());
+        let endpoint = endpoint_with(None, move || tool(docs(&store).context(context)).most_text(100_000).tool());
         let answer = searched(&endpoint, json!({ "queryText": question }));
         let sources = answer.structured()["sources"].as_array().cloned().expect("sources");
         let first_words =
@@ -212,9 +212,9 @@ fn a_passage_has_its_neighbours() {
 fn passages_of_one_document_can_be_limited() {
     let store = store();
     let (one, two) = (store.clone(), store);
-    let endpoint = endpoint_with(None, move || search(&one).per_document(1).tool());
+    let endpoint = endpoint_with(None, move || tool(docs(&one).per_document(1)).tool());
     assert_eq!(ids(&searched(&endpoint, json!({ "queryText": "warm tea" }))), ["tea#1", "pots#1"]);
-    let endpoint = endpoint_with(None, move || related(&two).name("search").per_document(1).tool());
+    let endpoint = endpoint_with(None, move || tool(docs(&two).graph(GraphOptions::default()).per_document(1)).tool());
     let answer = searched(&endpoint, json!({ "queryText": "steeping tea" }));
     let documents: Vec<_> = ids(&answer).iter().map(|id| id.split('#').next().unwrap_or_default().to_owned()).collect();
     assert_eq!(documents.len(), 2, "{documents:?}");

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use edge_mcp::rag::{GraphOptions, SearchTool};
 use edge_mcp::testing::{self, Client, call};
 use serde_json::{Value, json};
 
 use crate::golden::compare_tools;
-use crate::server::{endpoint, ids, search, searched, store};
+use crate::server::{docs, endpoint, ids, searched, store, tool};
 
 /// R4, R5 and R110: names, descriptions, schemas and annotations.
 #[test]
@@ -19,18 +20,18 @@ fn the_tools_are_as_published() {
 fn without_fields_there_is_no_filter() {
     let store = store();
     let endpoint = testing::endpoint(move |_| {
-        let search = edge_mcp::rag::VectorQueryTool::new("docs", store.clone()).tool();
-        let related = edge_mcp::rag::GraphRagTool::new("docs", store.clone()).tool();
+        let search = SearchTool::new(docs(&store)).tool();
+        let related = SearchTool::new(docs(&store).graph(GraphOptions::default())).tool();
         edge_mcp::McpServer::builder("docs", "1.0.0").tool(search).tool(related).build()
     });
     testing::run(async {
         let list = Client::new(&endpoint).list("tools").await;
-        assert_eq!(list.names(), ["vector-query-docs", "graph-rag-docs"]);
+        assert_eq!(list.names(), ["search-docs", "related-docs"]);
         let properties =
             list.result()["tools"][0]["inputSchema"]["properties"].as_object().cloned().expect("properties");
         assert_eq!(properties.keys().collect::<Vec<_>>(), ["queryText", "topK"]);
         let arguments = json!({ "queryText": "tea", "filter": { "category": "drinks" } });
-        let answer = call(&endpoint, "vector-query-docs", arguments).await;
+        let answer = call(&endpoint, "search-docs", arguments).await;
         assert!(answer.is_error() && answer.text().contains("`filter`"), "{}", answer.text());
     });
 }
@@ -98,7 +99,7 @@ fn valid_arguments_are_accepted() {
 #[test]
 fn the_maximum_of_top_k_can_be_lowered() {
     let store = store();
-    let endpoint = crate::server::endpoint_with(None, move || search(&store).most(2).tool());
+    let endpoint = crate::server::endpoint_with(None, move || tool(docs(&store).most(2)).tool());
     assert_eq!(ids(&searched(&endpoint, json!({ "queryText": "warm tea" }))).len(), 2);
     assert!(searched(&endpoint, json!({ "queryText": "warm tea", "topK": 3 })).is_error());
 }

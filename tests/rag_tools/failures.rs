@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::rag::{
-    Document, Edge, Filter, GraphRagTool, Matches, MemoryStore, Passage, PassageId, PassageStore, Saved, Search, Space,
-    StoreError, StoreFailure, VectorQueryTool,
+    Edge, Filter, GraphOptions, MemoryStore, Passage, PassageId, Retriever, Search, SearchResult, SearchStore,
+    SearchTool, Space, StoreError, StoreFailure,
 };
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, Tool};
@@ -38,8 +38,8 @@ impl Failing {
     }
 }
 
-impl PassageStore for Failing {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
+impl SearchStore for Failing {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
         self.next(self.store.search(search))
     }
 
@@ -61,14 +61,6 @@ impl PassageStore for Failing {
     ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
         self.next(self.store.edges(space, seeds, threshold, filter))
     }
-
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
-        self.next(self.store.save(space, document))
-    }
-
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
-        self.next(self.store.remove(space, document))
-    }
 }
 
 /// R10, R91, R92 and R111: a failure at each call of the store is a result with `isError`. The cause is only in the log.
@@ -83,8 +75,12 @@ fn each_failure_of_the_store_is_an_error() {
         (StoreFailure::Filter, "The search failed, because a filter of this server is not valid."),
     ];
     let tools: [fn(Rc<Failing>) -> Tool; 2] = [
-        |store| VectorQueryTool::new("docs", store).name("search").context(3).tool(),
-        |store| GraphRagTool::new("docs", store).name("search").context(1).tool(),
+        |store| SearchTool::new(Retriever::new("docs", store).context(3)).name("search").tool(),
+        |store| {
+            SearchTool::new(Retriever::new("docs", store).graph(GraphOptions::default()).context(1))
+                .name("search")
+                .tool()
+        },
     ];
     for (tool, least_calls) in tools.into_iter().zip([3, 3]) {
         for (kind, message) in MESSAGES {
@@ -119,7 +115,7 @@ fn each_failure_of_the_store_is_an_error() {
 fn an_unknown_index_is_an_error() {
     let searched = |store: Rc<MemoryStore>, index: &'static str| {
         let endpoint = testing::endpoint(move |_| {
-            let tool = VectorQueryTool::new(index, store.clone()).name("search").tool();
+            let tool = SearchTool::new(Retriever::new(index, store.clone())).name("search").tool();
             McpServer::builder("docs", "1.0.0").tool(tool).build()
         });
         testing::run(Client::new(&endpoint).call("search", json!({ "queryText": "no-such-word" })))
@@ -135,8 +131,9 @@ fn an_unknown_index_is_an_error() {
 #[test]
 fn a_search_has_the_deadline_of_its_tool() {
     let endpoint = testing::endpoint(|_| {
-        let never = |_: Context| std::future::pending::<Result<Rc<dyn PassageStore>, HandlerError>>();
-        let tool = VectorQueryTool::new("docs", never).name("search").tool().deadline(Duration::from_secs(2));
+        let never = |_: Context| std::future::pending::<Result<Rc<dyn SearchStore>, HandlerError>>();
+        let tool =
+            SearchTool::new(Retriever::new("docs", never)).name("search").tool().deadline(Duration::from_secs(2));
         McpServer::builder("docs", "1.0.0").tool(tool).build()
     });
     let host = TestHost::new();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    Document, Edge, Fields, Filter, Matches, MemoryStore, Passage, PassageId, PassageStore, Retrieval, Saved, Search,
-    Space, StoreError,
+    Document, Edge, Fields, Filter, GraphOptions, MemoryStore, Passage, PassageId, Retriever, SaveStore, Search,
+    SearchResult, SearchScope, SearchStore, SearchTool, Space, StoreError,
 };
 use edge_mcp::testing::{self, Client, TestHost, call};
 use edge_mcp::{BuildError, Context, HandlerError, McpServer, RequestInfo};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::pairs;
 use crate::random::Random;
-use crate::server::{document, endpoint_with, ids, related, save, search, searched, space, store};
+use crate::server::{docs, document, endpoint_with, ids, save, search, searched, space, store, tool};
 
 /// Returns a random filter of a model, as JSON.
 fn of_model(random: &mut Random, depth: usize) -> Value {
@@ -56,12 +56,11 @@ fn filters_only_narrow() {
         let expected: BTreeSet<_> =
             documents.iter().filter(|(_, it)| fits(it)).map(|(name, _)| format!("{name}#1")).collect();
         *if expected.is_empty() { &mut none } else { &mut some } += 1;
-        let (vector, graph) =
-            (search(&store).filter(fields.clone()), related(&store).name("search").filter(fields.clone()));
-        for tool in [vector.within(of_tool.clone()).tool(), graph.within(of_tool.clone()).tool()] {
-            let tool = RefCell::new(Some(tool));
-            let retrieval = Retrieval::new().within(of_request.clone());
-            let endpoint = endpoint_with(Some(retrieval), move || tool.take().expect("one request"));
+        let docs = docs(&store).within(of_tool.clone());
+        for docs in [docs.clone(), docs.graph(GraphOptions::default())] {
+            let tool = RefCell::new(Some(tool(docs).filter(fields.clone()).tool()));
+            let scope = SearchScope::new().within(of_request.clone());
+            let endpoint = endpoint_with(Some(scope), move || tool.take().expect("one request"));
             let answer = searched(&endpoint, json!({ "queryText": "tea", "topK": 50, "filter": json }));
             let found: BTreeSet<_> = ids(&answer).into_iter().map(str::to_owned).collect();
             assert_eq!(found, expected, "{json}");
@@ -73,21 +72,21 @@ fn filters_only_narrow() {
 /// R88: a tool that requires a space fails without one, before it reads anything.
 #[test]
 fn a_required_space_must_be_set() {
-    let tool = || {
-        let no_store = |_: Context| async { Err::<Rc<dyn PassageStore>, _>(HandlerError::new("the store was read")) };
-        edge_mcp::rag::VectorQueryTool::new("docs", no_store).name("search").spaces_required().tool()
+    let unbound = || {
+        let no_store = |_: Context| async { Err::<Rc<dyn SearchStore>, _>(HandlerError::new("the store was read")) };
+        SearchTool::new(Retriever::new("docs", no_store).spaces_required()).name("search").tool()
     };
-    let (endpoint, host) = (endpoint_with(None, tool), TestHost::new());
+    let (endpoint, host) = (endpoint_with(None, unbound), TestHost::new());
     let answer = testing::run(Client::new(&endpoint).host(&host).call("search", json!({ "queryText": "tea" })));
     assert!(answer.is_error());
     assert_eq!(
         answer.text(),
         "This server did not set a search space for this caller. Its operator has to configure one."
     );
-    assert!(host.log_text().contains("put `Retrieval::new().space(…)` into the request"), "{}", host.log_text());
+    assert!(host.log_text().contains("put `SearchScope::new().space(…)` into the request"), "{}", host.log_text());
     // The empty space is a space as any other.
     let store = store();
-    let empty = endpoint_with(Some(Retrieval::new().space("")), move || search(&store).spaces_required().tool());
+    let empty = endpoint_with(Some(SearchScope::new().space("")), move || tool(docs(&store).spaces_required()).tool());
     assert_eq!(ids(&searched(&empty, json!({ "queryText": "coffee" }))), ["coffee#1"]);
 }
 
@@ -105,8 +104,8 @@ impl Waiting {
     }
 }
 
-impl PassageStore for Waiting {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
+impl SearchStore for Waiting {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
         self.later(self.0.search(search))
     }
 
@@ -128,14 +127,6 @@ impl PassageStore for Waiting {
     ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
         self.later(self.0.edges(space, seeds, threshold, filter))
     }
-
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
-        self.later(self.0.save(space, document))
-    }
-
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
-        self.later(self.0.remove(space, document))
-    }
 }
 
 /// R90 and R109: two requests of two spaces at the same time, with the same server, get only passages of their spaces.
@@ -151,10 +142,11 @@ fn interleaved_requests_stay_in_their_spaces() {
     let host = TestHost::new();
     let waiting = Rc::new(Waiting(memory, Rc::new(host.clone())));
     let server = move |request: &RequestInfo| -> Result<McpServer, BuildError> {
-        request.extend(Retrieval::new().space(request.header("X-Tenant").unwrap_or_default()));
-        let search = edge_mcp::rag::VectorQueryTool::new("docs", waiting.clone()).name("search").context(1).tool();
-        let related = edge_mcp::rag::GraphRagTool::new("docs", waiting.clone()).name("related").context(1).tool();
-        McpServer::builder("docs", "1.0.0").tool(search).tool(related).build()
+        request.extend(SearchScope::new().space(request.header("X-Tenant").unwrap_or_default()));
+        let docs = Retriever::new("docs", waiting.clone()).context(1);
+        let search = SearchTool::new(docs.clone()).name("search");
+        let related = SearchTool::new(docs.graph(GraphOptions::default())).name("related");
+        McpServer::builder("docs", "1.0.0").tool(search.tool()).tool(related.tool()).build()
     };
     let endpoint = testing::endpoint(server);
     let calls = (0..2 * SPACES).map(|nth| {
@@ -173,24 +165,24 @@ fn interleaved_requests_stay_in_their_spaces() {
 /// R12: the settings of the request take precedence.
 #[test]
 fn settings_of_the_request_take_precedence() {
-    let ask = |retrieval: Retrieval, arguments: Value| {
+    let ask = |scope: SearchScope, arguments: Value| {
         let store = store();
         let other = Space { index: "other".into(), ..space("") };
         testing::run(store.save(&other, &document("of-other", "Warm tea.", &json!({})))).expect("saved");
-        let endpoint = endpoint_with(Some(retrieval), move || search(&store).most(3).tool());
+        let endpoint = endpoint_with(Some(scope), move || tool(docs(&store).most(3)).tool());
         searched(&endpoint, arguments)
     };
     let question = json!({ "queryText": "warm tea", "topK": 3 });
-    assert_eq!(ids(&ask(Retrieval::new(), question.clone())).len(), 3);
-    assert_eq!(ids(&ask(Retrieval::new().top_k(1), question.clone())), ["tea#1"]);
-    assert_eq!(ids(&ask(Retrieval::new().top_k(0), question.clone())), ["tea#1"]);
-    assert_eq!(ids(&ask(Retrieval::new().top_k(99), json!({ "queryText": "warm tea" }))).len(), 3);
-    assert_eq!(ids(&ask(Retrieval::new().index("other"), question.clone())), ["of-other#1"]);
-    assert_eq!(ids(&ask(Retrieval::new().space("other"), question.clone())), [""; 0]);
-    assert_eq!(ids(&ask(Retrieval::new().include_sources(false), question.clone())), [""; 0]);
+    assert_eq!(ids(&ask(SearchScope::new(), question.clone())).len(), 3);
+    assert_eq!(ids(&ask(SearchScope::new().top_k(1), question.clone())), ["tea#1"]);
+    assert_eq!(ids(&ask(SearchScope::new().top_k(0), question.clone())), ["tea#1"]);
+    assert_eq!(ids(&ask(SearchScope::new().top_k(99), json!({ "queryText": "warm tea" }))).len(), 3);
+    assert_eq!(ids(&ask(SearchScope::new().index("other"), question.clone())), ["of-other#1"]);
+    assert_eq!(ids(&ask(SearchScope::new().space("other"), question.clone())), [""; 0]);
+    assert_eq!(ids(&ask(SearchScope::new().include_sources(false), question.clone())), [""; 0]);
     let other = Rc::new(MemoryStore::new());
     save(&other, &document("other", "Warm tea.", &json!({})));
-    assert_eq!(ids(&ask(Retrieval::new().store(other), question)), ["other#1"]);
+    assert_eq!(ids(&ask(SearchScope::new().store(other), question)), ["other#1"]);
 }
 
 /// R13: arguments, headers and `_meta` do not change the settings.
@@ -216,11 +208,11 @@ fn a_store_can_be_chosen_for_each_call() {
         let store = move |_: Context| {
             let next = stores.borrow_mut().pop();
             async move {
-                let store: Rc<dyn PassageStore> = next.ok_or_else(|| HandlerError::new("SECRET plan"))?;
+                let store: Rc<dyn SearchStore> = next.ok_or_else(|| HandlerError::new("SECRET plan"))?;
                 Ok(store)
             }
         };
-        let search = edge_mcp::rag::VectorQueryTool::new("docs", store).name("search").tool();
+        let search = SearchTool::new(Retriever::new("docs", store)).name("search").tool();
         McpServer::builder("docs", "1.0.0").tool(search).build()
     });
     let (question, host) = (json!({ "queryText": "coffee" }), TestHost::new());

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Fields, GraphRagTool, MemoryStore, PassageStore, Retrieval, Space, VectorQueryTool, chunks,
+    ChunkOptions, Document, Fields, GraphOptions, MemoryStore, Retriever, SaveStore, SearchScope, SearchTool, Space,
+    chunks,
 };
 use edge_mcp::testing::{self, Answer, call};
 use edge_mcp::{Endpoint, McpServer, Tool};
@@ -52,19 +53,28 @@ pub(crate) fn fields() -> Fields {
     Fields::new().text("category", "Subject of the document").number("version", "Release, such as 2.1")
 }
 
-pub(crate) fn search(store: &Rc<MemoryStore>) -> VectorQueryTool {
-    VectorQueryTool::new("docs", store.clone()).name("search").filter(fields())
+pub(crate) fn docs(store: &Rc<MemoryStore>) -> Retriever {
+    Retriever::new("docs", store.clone())
 }
 
-pub(crate) fn related(store: &Rc<MemoryStore>) -> GraphRagTool {
-    GraphRagTool::new("docs", store.clone()).name("related").filter(fields())
+/// Returns the tool `search`.
+pub(crate) fn tool(retriever: Retriever) -> SearchTool {
+    SearchTool::new(retriever).name("search").filter(fields())
 }
 
-/// Returns an endpoint with one tool. `retrieval` is the setting of each request.
-pub(crate) fn endpoint_with(retrieval: Option<Retrieval>, tool: impl Fn() -> Tool + 'static) -> Endpoint {
+pub(crate) fn search(store: &Rc<MemoryStore>) -> SearchTool {
+    tool(docs(store))
+}
+
+pub(crate) fn related(store: &Rc<MemoryStore>) -> SearchTool {
+    tool(docs(store).graph(GraphOptions::default())).name("related")
+}
+
+/// Returns an endpoint with one tool. `scope` has the settings of each request.
+pub(crate) fn endpoint_with(scope: Option<SearchScope>, tool: impl Fn() -> Tool + 'static) -> Endpoint {
     testing::endpoint(move |request| {
-        if let Some(retrieval) = &retrieval {
-            request.extend(retrieval.clone());
+        if let Some(scope) = &scope {
+            request.extend(scope.clone());
         }
         McpServer::builder("docs", "1.0.0").tool(tool()).build()
     })

@@ -2,32 +2,34 @@
 
 use std::rc::Rc;
 
-use edge_mcp::rag::{Fields, Filter, GraphOptions, GraphRagTool, MemoryStore, Retrieval, VectorQueryTool};
+use edge_mcp::rag::{Fields, Filter, GraphOptions, MemoryStore, Retriever, SearchScope, SearchTool};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{McpServer, Tool};
 use serde_json::json;
 
-use crate::server::{endpoint_with, related, search, store};
+use crate::server::{docs, endpoint_with, related, search, store, tool};
 
 /// R83: a server with an invalid setting cannot be built. The error names the setting.
 #[test]
 fn an_invalid_setting_is_named() {
-    let search = || VectorQueryTool::new("docs", Rc::new(MemoryStore::new())).name("search");
-    let graph = |options: GraphOptions| {
-        GraphRagTool::new("docs", Rc::new(MemoryStore::new())).name("search").graph(options).tool()
-    };
+    let docs = || Retriever::new("docs", Rc::new(MemoryStore::new()));
+    let search = || tool(docs());
+    let graph = |options: GraphOptions| tool(docs().graph(options)).tool();
     let options = GraphOptions::default();
     let tools: [(Tool, &str); 11] = [
         (search().name("a b").tool(), "must be named"),
         (search().description(" ").tool(), "has an empty description"),
-        (search().most(0).tool(), "has an invalid setting: `most` must be from 1 to 50 (got 0)"),
-        (search().most(51).tool(), "has an invalid setting: `most` must be from 1 to 50 (got 51)"),
-        (search().per_document(0).tool(), "has an invalid setting: `per_document` must be at least 1 (got 0)"),
-        (search().context(4).tool(), "has an invalid setting: `context` must be from 0 to 3 (got 4)"),
-        (search().within(Filter::eq("a b", 1)).tool(), "has an invalid setting: the filter is invalid: `a b` is not"),
+        (tool(docs().most(0)).tool(), "has an invalid setting: `most` must be from 1 to 50 (got 0)"),
+        (tool(docs().most(51)).tool(), "has an invalid setting: `most` must be from 1 to 50 (got 51)"),
+        (tool(docs().per_document(0)).tool(), "has an invalid setting: `per_document` must be at least 1 (got 0)"),
+        (tool(docs().context(4)).tool(), "has an invalid setting: `context` must be from 0 to 3 (got 4)"),
+        (
+            tool(docs().within(Filter::eq("a b", 1))).tool(),
+            "has an invalid setting: the filter is invalid: `a b` is not",
+        ),
         (search().filter(Fields::new().text("a", "A").text("a", "A")).tool(), "the field `a` is declared twice."),
         (
-            VectorQueryTool::new(" ", Rc::new(MemoryStore::new())).name("search").tool(),
+            SearchTool::new(Retriever::new(" ", Rc::new(MemoryStore::new()))).name("search").tool(),
             "has an invalid setting: the name of the index is blank",
         ),
         (graph(GraphOptions { threshold: 2.0, ..options }), "`threshold` must be from 0 to 1 (got 2.0)"),
@@ -42,13 +44,13 @@ fn an_invalid_setting_is_named() {
 /// R83: an invalid setting of the request fails. The caller cannot change it, so only the log names it.
 #[test]
 fn an_invalid_setting_of_the_request_is_in_the_log() {
-    for (retrieval, problem) in [
-        (Retrieval::new().random_walk_steps(0), "`random_walk_steps` must be from 1 to 1000 (got 0)"),
-        (Retrieval::new().restart_prob(1.5), "`restart_prob` must be more than 0 and less than 1 (got 1.5)"),
-        (Retrieval::new().within(Filter::eq("a b", 1)), "`a b` is not the name of a field"),
+    for (scope, problem) in [
+        (SearchScope::new().random_walk_steps(0), "`random_walk_steps` must be from 1 to 1000 (got 0)"),
+        (SearchScope::new().restart_prob(1.5), "`restart_prob` must be more than 0 and less than 1 (got 1.5)"),
+        (SearchScope::new().within(Filter::eq("a b", 1)), "`a b` is not the name of a field"),
     ] {
         let (store, host) = (store(), TestHost::new());
-        let endpoint = endpoint_with(Some(retrieval), move || related(&store).tool());
+        let endpoint = endpoint_with(Some(scope), move || related(&store).tool());
         let answer = testing::run(Client::new(&endpoint).host(&host).call("related", json!({ "queryText": "tea" })));
         assert!(answer.is_error());
         assert_eq!(answer.text(), "The search failed, because a setting of this server is not valid.");
@@ -61,7 +63,7 @@ fn an_invalid_setting_of_the_request_is_in_the_log() {
 fn a_filter_that_is_too_large_together_with_the_others_is_an_error() {
     let of_program = (0..75).fold(Filter::default(), |filter, nth| filter.and(Filter::ne("version", nth)));
     let store = store();
-    let endpoint = endpoint_with(None, move || search(&store).within(of_program.clone()).tool());
+    let endpoint = endpoint_with(None, move || tool(docs(&store).within(of_program.clone())).tool());
     let tests: Vec<_> = (0..10).map(|nth| json!({ "version": nth })).collect();
     let arguments = json!({ "queryText": "tea", "filter": { "$nor": tests } });
     let answer = testing::run(Client::new(&endpoint).call("search", arguments));

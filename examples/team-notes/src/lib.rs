@@ -9,7 +9,7 @@ mod tests;
 mod weather;
 
 use edge_mcp::client::Upstream;
-use edge_mcp::rag::{SqlitePassages, VectorQueryTool};
+use edge_mcp::rag::{Retriever, SearchTool, SqlitePassages};
 use edge_mcp::worker::{database, kv};
 use edge_mcp::{BuildError, Endpoint, McpServer, Prompt, RequestInfo, ResourceTemplate, Tool, Variables};
 
@@ -19,7 +19,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let add = Tool::new("add-note", "Adds a note of the caller.", notes::add).additive().scopes(["notes:write"]);
     let find = Tool::new("find-notes", "Finds the notes that contain a text.", notes::find).read_only();
     let delete = Tool::new("delete-note", "Deletes a note after the user has confirmed it.", notes::delete);
-    let search = VectorQueryTool::new(notes::INDEX, request.state::<SqlitePassages>()?)
+    let search = SearchTool::new(Retriever::new(notes::INDEX, request.state::<SqlitePassages>()?))
         .name("search-passages")
         .description("Finds the passages of notes that answer a question.")
         .uri(|passage| Some(notes::uri(&passage.document)));

@@ -6,14 +6,17 @@ use serde_json::{Map, Value};
 
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
+use crate::rag::document::Document;
 use crate::rag::filter::Filter;
-use crate::rag::impact::{impacts, weight};
 use crate::rag::order::ordered;
-use crate::rag::query::{IndexedWord, Query, beginning};
-use crate::rag::rescore::HEADING_SEPARATOR;
-use crate::rag::store::{Document, Edge, Matches, Passage, PassageId, Saved, Search, Space, StoreError};
+use crate::rag::search::Search;
+use crate::rag::search_result::SearchResult;
+use crate::rag::store::{Edge, HEADING_SEPARATOR, Passage, PassageId, Saved, Space, StoreError};
+use crate::rag::words::impact::{impacts, weight};
+use crate::rag::words::query::{IndexedWord, Words, beginning};
+use crate::rag::words::rank::rank;
 
-/// The weights of edges: see [`PassageStore::edges`](crate::rag::PassageStore::edges).
+/// The weights of edges: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
 const SAME_SECTION: f64 = 1.0;
 const LINK: f64 = 0.9;
 const SAME_DOCUMENT: f64 = 0.75;
@@ -85,27 +88,32 @@ impl Corpus {
             .map(|(name, stored)| (name.as_str(), stored))
     }
 
-    pub(super) fn search(&self, search: Search) -> Result<Matches, StoreError> {
-        let Search { space, mut query, filter, most } = search;
+    pub(super) fn search(&self, search: Search) -> Result<SearchResult, StoreError> {
+        let Search { space, text, filter, containing, most, .. } = search;
         filter.check()?;
-        if filter.is_empty() && self.is_unknown_index(&space) {
+        if filter.is_empty() && containing.is_none() && self.is_unknown_index(&space) {
             return Err(StoreError::unknown_index(&space.index));
         }
-        let visible: Vec<_> = self.visible(&space, &filter).collect();
-        query.learn(&words_of(&query, visible.iter().map(|(_, stored)| *stored)));
+        let mut words = Words::of(&text);
+        if words.is_empty() {
+            return Ok(SearchResult::of_no_words());
+        }
+        let contains = |stored: &StoredPassage| containing.as_ref().is_none_or(|part| stored.text.contains(part));
+        let mut visible: Vec<_> = self.visible(&space, &filter).collect();
         let indexed = u64::try_from(visible.len()).unwrap_or(u64::MAX);
-        let weights: Vec<_> = query.words().iter().map(|word| (&word.stem, weight(word.passages, indexed))).collect();
+        visible.retain(|(_, stored)| contains(stored));
+        words.learn(&words_of(&words, visible.iter().map(|(_, stored)| *stored)));
+        let weights: Vec<_> = words.iter().map(|(stem, passages)| (stem, weight(passages, indexed))).collect();
         let score = |stored: &StoredPassage| {
-            let of_word = |(stem, weight): &(&String, i64)| {
-                Some(weight.saturating_mul(stored.impacts.get(*stem).copied()?.into()))
-            };
+            let of_word =
+                |(stem, weight): &(&str, i64)| Some(weight.saturating_mul(stored.impacts.get(*stem).copied()?.into()));
             weights.iter().filter_map(of_word).reduce(i64::saturating_add)
         };
         let found: Vec<_> =
             visible.iter().filter_map(|(place, stored)| Some((score(stored)?, place, stored))).collect();
-        let best_first = ordered(&found, |(score, _, stored)| [score.saturating_neg(), stored.id, 0]).into_iter();
+        let best_first = ordered(found, |(score, _, stored)| [score.saturating_neg(), stored.id, 0]).into_iter();
         let passages = best_first.take(most).map(|(_, place, stored)| stored.passage(place)).collect();
-        Ok(Matches { query, indexed, passages })
+        Ok(SearchResult::new(rank(&words, indexed, passages)))
     }
 
     /// Returns whether the space has no passages in this index, although it has passages in another one.
@@ -197,16 +205,16 @@ impl Corpus {
     }
 }
 
-/// Returns the words of the passages that are in the query, or that begin like a word of the query that no passage contains.
-fn words_of<'c>(query: &Query, passages: impl Iterator<Item = &'c StoredPassage> + Clone) -> Vec<IndexedWord> {
+/// Returns the words of the passages that are in the question, or that begin like a word of the question that no passage contains.
+fn words_of<'c>(words: &Words, passages: impl Iterator<Item = &'c StoredPassage> + Clone) -> Vec<IndexedWord> {
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
     let mut add = |stem: &'c str| {
         let passages = found.entry(stem).or_default();
         *passages = passages.saturating_add(1);
     };
     let is_known = |stem: &str| passages.clone().any(|passage| passage.impacts.contains_key(stem));
-    let known: BTreeSet<_> = query.stems().filter(|stem| is_known(stem)).collect();
-    let unknown = query.correctable().filter(|stem| !known.contains(stem));
+    let known: BTreeSet<_> = words.stems().filter(|stem| is_known(stem)).collect();
+    let unknown = words.correctable().filter(|stem| !known.contains(stem));
     let beginnings: BTreeSet<&str> = unknown.filter_map(beginning).collect();
     for passage in passages {
         known.iter().filter_map(|stem| passage.impacts.get_key_value(*stem)).for_each(|(stem, _)| add(stem));

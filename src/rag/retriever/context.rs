@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::call::error::HandlerError;
-use crate::rag::filter::Filter;
-use crate::rag::retrieved::RetrievedPassage;
-use crate::rag::store::{Edge, Passage, PassageId, PassageStore, Space};
+use crate::rag::search::Search;
+use crate::rag::search_result::FoundPassage;
+use crate::rag::store::{Edge, Passage, PassageId, SearchStore};
 
 /// Edges that are heavier than this connect the passages of one section.
 const SECTION: f64 = 0.95;
-/// Neighbours that one call of [`PassageStore::edges`] reaches.
+/// Neighbours that one call of [`SearchStore::edges`] reaches.
 const HOPS: usize = 2;
 
 /// A position in a section: the document, the headings, and the position of the passage in the document.
@@ -26,12 +26,12 @@ struct Part {
 
 /// Adds up to `neighbours` passages before and after each passage to its text.
 pub(super) async fn add(
-    store: &dyn PassageStore,
-    space: &Space,
-    filter: &Filter,
-    passages: Vec<RetrievedPassage>,
+    store: &dyn SearchStore,
+    search: &Search,
+    passages: Vec<FoundPassage>,
     neighbours: usize,
-) -> Result<Vec<RetrievedPassage>, HandlerError> {
+) -> Result<Vec<FoundPassage>, HandlerError> {
+    let Search { space, filter, .. } = search;
     let mut known: Vec<PassageId> = passages.iter().map(|found| found.passage.id).collect();
     let mut reached = 0;
     while reached < neighbours {
@@ -53,8 +53,8 @@ pub(super) async fn add(
 }
 
 /// Joins passages with their neighbours. A passage that is a neighbour of a better one becomes a part of it.
-fn merged(passages: Vec<RetrievedPassage>, mut parts: ByPosition, neighbours: usize) -> Vec<RetrievedPassage> {
-    let mut kept: Vec<RetrievedPassage> = Vec::new();
+fn merged(passages: Vec<FoundPassage>, mut parts: ByPosition, neighbours: usize) -> Vec<FoundPassage> {
+    let mut kept: Vec<FoundPassage> = Vec::new();
     for found in passages {
         let own = position(&found.passage);
         let sides = around(&own, &parts, neighbours);

@@ -9,9 +9,13 @@ use edge_json::number;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::document::Document;
 use super::filter::Filter;
-use super::query::{IndexedWord, beginning};
-use super::store::{Document, Edge, Matches, Passage, PassageId, PassageStore, Saved, Search, Space, StoreError};
+use super::search::Search;
+use super::search_result::SearchResult;
+use super::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError};
+use super::words::query::{IndexedWord, Words, beginning};
+use super::words::rank::rank;
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use crate::storage::{Database, Rows, Statement};
@@ -137,22 +141,24 @@ impl SqlitePassages {
     ) -> Result<Statement, StoreError> {
         let condition = filter.to_sql("document.metadata", 3)?;
         let text = (!filter.is_empty()).then_some(condition.text.as_str());
-        let mut all = vec![condition.values];
-        all.extend(values);
-        Ok(self.statement(&statements::filtered(sql, text), space, all))
+        Ok(self.statement(&statements::filtered(sql, text), space, [vec![condition.values], values].concat()))
     }
 
-    fn search_statement(&self, search: &Search) -> Result<Statement, StoreError> {
-        let similar = search.query.correctable().map(|stem| (stem, beginning(stem), halves(stem)));
+    fn search_statement(&self, search: &Search, words: &Words) -> Result<Statement, StoreError> {
+        let similar = words.correctable().map(|stem| (stem, beginning(stem), halves(stem)));
         let similar = similar.map(|(stem, beginning, (first, last))| [Some(stem), beginning, first, last]);
-        let values = vec![
-            array(search.query.stems()),
+        let mut values = vec![
+            array(words.stems()),
             search.most.to_string(),
             array(similar),
             RAG_CORRECTED_WORDS.to_string(),
             RAG_SIMILAR_WORDS.to_string(),
         ];
-        self.filtered(statements::SEARCH, &search.space, &search.filter, values)
+        values.extend(search.containing.clone());
+        let condition = search.filter.to_sql("document.metadata", 3)?;
+        let filter = (!search.filter.is_empty()).then_some(condition.text.as_str());
+        let text = statements::search(filter, search.containing.is_some());
+        Ok(self.statement(&text, &search.space, [vec![condition.values], values].concat()))
     }
 }
 
@@ -234,24 +240,25 @@ impl SqlitePassages {
         id.ok_or_else(|| unavailable("an INSERT returned no id"))
     }
 
-    async fn find(&self, mut search: Search) -> Result<Matches, StoreError> {
+    async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
         search.filter.check()?;
-        if search.query.is_empty() {
-            return Ok(Matches { query: search.query, indexed: 0, passages: Vec::new() });
+        let mut words = Words::of(&search.text);
+        if words.is_empty() {
+            return Ok(SearchResult::of_no_words());
         }
-        let (mut statistics, mut passages) = self.run(&search).await?;
+        let (mut statistics, mut passages) = self.run(&search, &words).await?;
         if statistics.1 == 1 {
             return Err(StoreError::unknown_index(&search.space.index));
         }
         let word = |(stem, passages)| IndexedWord { stem, passages };
-        if search.query.learn(&statistics.2.into_iter().map(word).collect::<Vec<_>>()) {
-            (statistics, passages) = self.run(&search).await?;
+        if words.learn(&statistics.2.into_iter().map(word).collect::<Vec<_>>()) {
+            (statistics, passages) = self.run(&search, &words).await?;
         }
-        Ok(Matches { query: search.query, indexed: statistics.0, passages })
+        Ok(SearchResult::new(rank(&words, statistics.0, passages)))
     }
 
-    async fn run(&self, search: &Search) -> Result<(Statistics, Vec<Passage>), StoreError> {
-        found(self.search_statement(search)?.all().await?)
+    async fn run(&self, search: &Search, words: &Words) -> Result<(Statistics, Vec<Passage>), StoreError> {
+        found(self.search_statement(search, words)?.all().await?)
     }
 
     async fn find_edges(
@@ -269,8 +276,8 @@ impl SqlitePassages {
     }
 }
 
-impl PassageStore for SqlitePassages {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<Matches, StoreError>> {
+impl SearchStore for SqlitePassages {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
         self.find(search).boxed_local()
     }
 
@@ -296,7 +303,9 @@ impl PassageStore for SqlitePassages {
     ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
         self.find_edges(space, seeds, threshold, filter).boxed_local()
     }
+}
 
+impl SaveStore for SqlitePassages {
     fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
         self.save_all(space, std::slice::from_ref(document)).boxed_local()
     }
@@ -316,7 +325,7 @@ mod tests {
 
     use super::*;
     use crate::limits::RAG_CHUNK_MOST_BYTES;
-    use crate::rag::{Chunk, ChunkOptions, Query, StoreFailure, chunks};
+    use crate::rag::{Chunk, ChunkOptions, StoreFailure, chunks};
     use crate::storage::SqlValue;
     use crate::testing::{self, TestDatabase};
 
@@ -344,8 +353,8 @@ mod tests {
     }
 
     fn search() -> Statement {
-        let search = Search { space: space(), query: Query::new("tea"), filter: Filter::eq("a", 1), most: 5 };
-        store().search_statement(&search).expect("valid")
+        let search = Search { space: space(), ..Search::new("tea").top_k(5).within(Filter::eq("a", 1)) };
+        store().search_statement(&search, &Words::of("tea")).expect("valid")
     }
 
     /// R22, R72: every statement on passages and links selects by the index and the space, and every statement that reads applies the filter.
@@ -354,11 +363,15 @@ mod tests {
         let mut all = store().save_statements(&space(), &[document("a", "# A\n\nText.")]).expect("statements");
         all.push(store().remove_statement(&space(), "a"));
         for filter in [Filter::default(), Filter::eq("a", 1)] {
-            for sql in [statements::SEARCH, statements::PASSAGES, &statements::edges(), statements::COUNT] {
+            for sql in [statements::PASSAGES, &statements::edges(), statements::COUNT] {
                 let statement = store().filtered(sql, &space(), &filter, Vec::new()).expect("valid");
                 let is_filtered = statement.sql().contains("json_type(document.metadata");
                 assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql());
                 all.push(statement);
+            }
+            for containing in [None, Some("pot".to_owned())] {
+                let asked = Search { space: space(), containing, ..Search::new("tea").within(filter.clone()) };
+                all.push(store().search_statement(&asked, &Words::of("tea")).expect("valid"));
             }
         }
         for statement in all {

@@ -26,9 +26,9 @@ visible AS MATERIALIZED (\
 /// The result of a subquery is a text for some versions of SQLite, so `json` marks it as JSON.
 ///
 /// `?3`: the values of the filter, `?4`: the stems, `?5`: the most passages, `?6`: the stems that are corrected, as `[stem, first letters,
-/// first half, last half]`, `?7`: the most stems that are corrected, `?8`: the most similar words. Rows: first
+/// first half, last half]`, `?7`: the most stems that are corrected, `?8`: the most similar words, `?9`: the text that each passage contains. Rows: first
 /// `[passages, 0 or 1, [[stem, passages], …]]`, where 1 means that the space has passages only in other indexes, and then the passages.
-pub(super) const SEARCH: &str = "\
+const SEARCH: &str = "\
 WITH {visible}\
 size AS MATERIALIZED (SELECT ifnull({size}, 0) AS passages), \
 asked AS MATERIALIZED (SELECT value AS stem, {space} || '·' || value AS term FROM json_each(?4)), \
@@ -216,6 +216,15 @@ pub(super) const REMOVE_OF_ROW: &str =
 /// Names a document by the id of the inserted row. `?3`: the name that it has.
 pub(super) const NAME_BY_ROW: &str =
     "UPDATE rag_documents SET name = CAST(last_insert_rowid() AS TEXT) WHERE space = {space} AND name = ?3";
+
+/// Returns the statement of a search. Its passages match the filter, and contain the text `?9`.
+pub(super) fn search(filter: Option<&str>, is_containing: bool) -> String {
+    if !is_containing {
+        return filtered(SEARCH, filter);
+    }
+    let sql = SEARCH.replace("{join}", "{join} AND instr(chunk.text, ?9) > 0");
+    filtered(&sql, Some(filter.unwrap_or("1")))
+}
 
 /// Returns the text of a statement with a filter, whose condition is `filter`, or `None` if it matches everything.
 pub(super) fn filtered(sql: &str, filter: Option<&str>) -> String {

@@ -1,4 +1,4 @@
-//! The results of tools that search.
+//! The result of the tool that searches.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,8 @@ use crate::call::result::{IntoToolResult, Json, ToolResult};
 use crate::protocol::content::Content;
 use crate::protocol::description::ResourceDescription;
 use crate::rag::passages::{self, Quotation};
-use crate::rag::rescore::HEADING_SEPARATOR;
-use crate::rag::retrieved::{Retrieved, RetrievedPassage};
-use crate::rag::store::Passage;
+use crate::rag::search_result::{FoundPassage, SearchResult};
+use crate::rag::store::{HEADING_SEPARATOR, Passage};
 use crate::text::has_uri_characters;
 use crate::text::{make_visible, visible};
 
@@ -33,7 +32,7 @@ pub(super) struct Contents<'t> {
 // The structured content of a result. This is not a doc comment, because schemars would publish it in the schema.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SearchResult {
+pub(super) struct Answer {
     /// The passages as text, numbered and delimited
     relevant_context: String,
     /// The passages, best first. Empty if no passage was found
@@ -77,12 +76,12 @@ struct Scores {
 /// A passage of an answer.
 struct Shown {
     quotation: Quotation,
-    found: RetrievedPassage,
+    found: FoundPassage,
 }
 
 /// Returns the result of a tool.
-pub(super) fn answer(retrieved: Retrieved, contents: &Contents<'_>, cx: &Context) -> Result<ToolResult, HandlerError> {
-    let Retrieved { passages, mode, mut note } = retrieved;
+pub(super) fn answer(found: SearchResult, contents: &Contents<'_>, cx: &Context) -> Result<ToolResult, HandlerError> {
+    let SearchResult { passages, mode, mut note, .. } = found;
     let mut shown: Vec<_> = passages.into_iter().map(|found| Shown::new(found, contents.uri)).collect();
     let left_out = passages::limit(&mut shown, contents.most_text, |shown| &mut shown.quotation.text);
     if left_out > 0 {
@@ -99,7 +98,7 @@ pub(super) fn answer(retrieved: Retrieved, contents: &Contents<'_>, cx: &Context
         content.extend(links(&shown));
         sources.extend(shown.into_iter().map(Source::from));
     }
-    (Json(SearchResult { relevant_context, sources, retrieval: mode.name(), note }), content).into_tool_result()
+    (Json(Answer { relevant_context, sources, retrieval: mode.name(), note }), content).into_tool_result()
 }
 
 /// Returns a link to each document with a URI.
@@ -117,7 +116,7 @@ fn links(shown: &[Shown]) -> Vec<Content> {
 }
 
 impl Shown {
-    fn new(found: RetrievedPassage, uri: &UriOf) -> Self {
+    fn new(found: FoundPassage, uri: &UriOf) -> Self {
         let Passage { document, ordinal, heading, text, .. } = &found.passage;
         // Clients may reject a result with an invalid URI as a whole.
         let uri = uri(&found.passage).filter(|uri| has_scheme(uri) && has_uri_characters(uri));
@@ -130,7 +129,7 @@ impl Shown {
 impl From<Shown> for Source {
     fn from(shown: Shown) -> Self {
         let Shown { quotation: Quotation { id, uri, text, .. }, found } = shown;
-        let RetrievedPassage { passage, score, lexical, graph } = found;
+        let FoundPassage { passage, score, lexical, graph, .. } = found;
         let mut metadata = Value::Object(passage.metadata);
         make_visible(&mut metadata);
         let metadata = if let Value::Object(metadata) = metadata { metadata } else { Map::new() };

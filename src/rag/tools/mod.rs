@@ -1,10 +1,7 @@
-//! Tools that search.
+//! The tool that searches.
 //!
-//! `vector_query` is the tool that finds passages, and `graph` is the tool that finds connected passages. `search_tool` has the settings
-//! and the handler of both, `schema` has the schema of their arguments, and `answer` writes their results.
+//! `search_tool` has its settings and its handler, `schema` has the schema of its arguments, and `answer` writes its results.
 
 mod answer;
-pub(super) mod graph;
 mod schema;
-mod search_tool;
-pub(super) mod vector_query;
+pub(super) mod search_tool;

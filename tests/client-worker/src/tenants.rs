@@ -1,10 +1,8 @@
 //! Tools on the documents of a tenant. The header `Tenant` names the tenant.
 
-use std::rc::Rc;
-
 use edge_mcp::rag::{
-    ChunkOptions, Document, Fields, Filter, GraphRagTool, PassageStore, Retrieval, Space, SqlitePassages,
-    VectorQueryTool, chunks,
+    ChunkOptions, Document, Fields, Filter, GraphOptions, Retriever, SaveStore, SearchScope, SearchTool, Space,
+    SqlitePassages, chunks,
 };
 use edge_mcp::{BuildError, Context, HandlerError, RequestInfo, Tool};
 use schemars::JsonSchema;
@@ -19,7 +17,7 @@ struct Tenant(String);
 /// Puts the tenant into the request. All tools search only in the space of the tenant, and find only published documents.
 pub(crate) fn admit(request: &RequestInfo) {
     if let Some(tenant) = request.header("Tenant") {
-        request.extend(Retrieval::new().space(tenant.as_str()).within(Filter::eq("status", "published")));
+        request.extend(SearchScope::new().space(tenant.as_str()).within(Filter::eq("status", "published")));
         request.extend(Tenant(tenant));
     }
 }
@@ -27,8 +25,9 @@ pub(crate) fn admit(request: &RequestInfo) {
 pub(crate) fn tools(request: &RequestInfo) -> Result<[Tool; 3], BuildError> {
     let store = request.state::<SqlitePassages>()?;
     let fields = Fields::new().text("status", "Whether the document is published");
-    let search = VectorQueryTool::new(INDEX, Rc::clone(&store)).filter(fields.clone()).spaces_required().tool();
-    let related = GraphRagTool::new(INDEX, Rc::clone(&store)).filter(fields).spaces_required().tool();
+    let docs = Retriever::new(INDEX, store).spaces_required();
+    let search = SearchTool::new(docs.clone()).filter(fields.clone()).tool();
+    let related = SearchTool::new(docs.graph(GraphOptions::default())).filter(fields).tool();
     Ok([search, related, Tool::new("save", "Saves a document of the tenant.", save)])
 }
 

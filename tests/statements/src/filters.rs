@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Filter, PassageStore, Query, Scalar, Search, Space, SqlitePassages, StoreError, chunks,
+    ChunkOptions, Document, Filter, SaveStore, Scalar, Search, SearchStore, Space, SqlitePassages, StoreError, chunks,
 };
 use serde_json::{Value, json};
 
@@ -22,8 +22,8 @@ async fn run(store: &SqlitePassages, failures: &mut Vec<Failure>) -> Result<(), 
     let space = Space { index: "statements".into(), name: "filters".into() };
     let documents = documents();
     store.save_all(&space, &documents).await?;
-    let search = Search { space: space.clone(), query: Query::new("walnut"), filter: Filter::default(), most: 100 };
-    let ids: Vec<_> = store.search(search).await?.passages.iter().map(|passage| passage.id).collect();
+    let search = Search { space: space.clone(), ..Search::new("walnut").top_k(100) };
+    let ids: Vec<_> = store.search(search).await?.passages.iter().map(|found| found.passage.id).collect();
     for (filter, json) in filters() {
         let passages = store.passages(&space, &ids, &filter).await?;
         let allowed: BTreeSet<_> = passages.into_iter().map(|passage| passage.document).collect();

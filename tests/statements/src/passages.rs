@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Edge, Filter, Passage, PassageStore, Query, Saved, Search, Space, SqlitePassages,
+    ChunkOptions, Document, Edge, Filter, Passage, SaveStore, Saved, Search, SearchStore, Space, SqlitePassages,
     StoreError, StoreFailure, chunks,
 };
 use serde_json::json;
@@ -46,8 +46,8 @@ impl Checks<'_> {
     }
 
     async fn search(&self, question: &str, filter: Filter) -> Result<Vec<Passage>, StoreError> {
-        let search = Search { space: self.space.clone(), query: Query::new(question), filter, most: 10 };
-        Ok(self.store.search(search).await?.passages)
+        let search = Search { space: self.space.clone(), ..Search::new(question).within(filter) };
+        Ok(self.store.search(search).await?.passages.into_iter().map(|found| found.passage).collect())
     }
 
     /// Checks the names of the documents and the positions of the passages that a search finds.
@@ -89,8 +89,7 @@ impl Checks<'_> {
         // One letter differs.
         self.finds("lanterm", Filter::default(), &[("a", 0)]).await?;
         self.finds("pumpkim", other(), &[("b", 0)]).await?;
-        let unknown =
-            Search { space: space("other"), query: Query::new("walnut"), filter: Filter::default(), most: 10 };
+        let unknown = Search { space: space("other"), ..Search::new("walnut") };
         let failure = self.store.search(unknown).await.err().map(|error| error.kind);
         self.equal("an unknown index", &failure, &Some(StoreFailure::UnknownIndex));
 

@@ -1,34 +1,34 @@
-//! The settings of a request for retrieval.
+//! The settings of a request for its searches.
 
 use std::fmt;
 use std::rc::Rc;
 
 use super::filter::Filter;
-use super::store::PassageStore;
+use super::store::SearchStore;
 use crate::text::Text;
 
-/// The settings of one request. The server function puts them into the request, and every retrieval of the request uses them.
+/// The settings of one request. The server function puts them into the request, and every search of the request uses them.
 ///
 /// They take precedence over the settings of a tool and over the arguments of a call. A filter is the exception: filters only narrow the
 /// search, so all of them must match. Headers, `_meta` and arguments never change these settings, unless the server function reads them.
 ///
 /// ```
-/// use edge_mcp::rag::{Filter, MemoryStore, Retrieval, VectorQueryTool};
+/// use edge_mcp::rag::{Filter, MemoryStore, Retriever, SearchScope, SearchTool};
 /// use edge_mcp::{BuildError, McpServer, RequestInfo};
 ///
 /// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     if let Some(caller) = request.caller() {
-///         request.extend(Retrieval::new().space(&caller.subject).within(Filter::eq("status", "published")).top_k(5));
+///         request.extend(SearchScope::new().space(&caller.subject).within(Filter::eq("status", "published")).top_k(5));
 ///     }
 ///     let store = request.state::<MemoryStore>()?;
-///     let search = VectorQueryTool::new("docs", store).spaces_required();
+///     let search = SearchTool::new(Retriever::new("docs", store).spaces_required());
 ///     McpServer::builder("docs", "1.0.0").tool(search.tool()).build()
 /// }
 /// ```
 #[derive(Clone, Default)]
 #[must_use]
-pub struct Retrieval {
-    pub(super) store: Option<Rc<dyn PassageStore>>,
+pub struct SearchScope {
+    pub(super) store: Option<Rc<dyn SearchStore>>,
     pub(super) index: Option<Text>,
     pub(super) space: Option<String>,
     pub(super) within: Filter,
@@ -38,14 +38,14 @@ pub struct Retrieval {
     pub(super) restart_prob: Option<f64>,
 }
 
-impl Retrieval {
+impl SearchScope {
     /// Creates settings that change nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the store.
-    pub fn store(mut self, store: Rc<dyn PassageStore>) -> Self {
+    pub fn store(mut self, store: Rc<dyn SearchStore>) -> Self {
         self.store = Some(store);
         self
     }
@@ -93,10 +93,10 @@ impl Retrieval {
     }
 }
 
-impl fmt::Debug for Retrieval {
+impl fmt::Debug for SearchScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { store: _, index, space, within, top_k, include_sources, random_walk_steps, restart_prob } = self;
-        f.debug_struct("Retrieval")
+        f.debug_struct("SearchScope")
             .field("index", index)
             .field("space", space)
             .field("within", within)

@@ -3,15 +3,15 @@
 //! A store calculates the impacts of a passage once, when it saves the passage. A search then finds its candidates with two numbers: the
 //! impact of a word in a passage, and the weight of the word among the passages that the caller can see. The formula is that of BM25, with
 //! two differences. The mean length of a passage is a constant, so an impact does not depend on other passages. And both numbers are
-//! integers, so every store adds them up to the same score. [`rank`](super::rescore::rank) orders the candidates again without rounding.
+//! integers, so every store adds them up to the same score. [`rank`](super::rank::rank) orders the candidates again without rounding.
 
 use std::collections::BTreeMap;
 
+use super::split::{fold, words};
 use super::stem::stem;
-use super::words::{fold, words};
 
 /// The number of impacts, which are 1 to this number.
-pub(super) const IMPACTS: u8 = 16;
+pub(in crate::rag) const IMPACTS: u8 = 16;
 
 /// The weight of a word in the path of headings. A word in the text has the weight 1.
 const HEADING: f64 = 5.0;
@@ -24,7 +24,7 @@ const MEAN_LENGTH: f64 = 150.0;
 const PRECISION: f64 = 1000.0;
 
 /// Returns the stems of a passage with their impacts, in the order of the stems.
-pub(super) fn impacts(heading: &str, text: &str) -> impl Iterator<Item = (String, u8)> + use<> {
+pub(in crate::rag) fn impacts(heading: &str, text: &str) -> impl Iterator<Item = (String, u8)> + use<> {
     let mut occurrences: BTreeMap<String, f64> = BTreeMap::new();
     let mut length = 0.0;
     for (text, weight) in [(heading, HEADING), (text, 1.0)] {
@@ -43,7 +43,7 @@ pub(super) fn impacts(heading: &str, text: &str) -> impl Iterator<Item = (String
 /// Returns the weight of a word that `containing` of `passages` contain. The store with SQLite calculates it by the same formula.
 // Rounding does not matter beyond 2^53 passages, and the logarithm of a number of passages is small.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
-pub(super) fn weight(containing: u64, passages: u64) -> i64 {
+pub(in crate::rag) fn weight(containing: u64, passages: u64) -> i64 {
     let (containing, passages) = (containing as f64, passages as f64);
     let rarity = (passages - containing + 0.5) / (containing + 0.5);
     ((PRECISION * rarity.ln()).round() as i64).max(1)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::work;
+use crate::rag::work;
 
 /// Letters with diacritics, in lower case and in the order of their code points, with the letters that FTS5 stores for them. The list is
 /// complete: FTS5 keeps the diacritics of all other letters.

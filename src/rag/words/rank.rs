@@ -1,6 +1,6 @@
 //! The order of the passages that a store found.
 //!
-//! A store chooses passages by [impacts](super::impact), which are BM25 with rounded numbers. This module orders them again, by BM25 with
+//! A store by words chooses passages by [impacts](super::impact), which are BM25 with rounded numbers. This module orders them again, by BM25 with
 //! three differences:
 //!
 //! - The weight of a word is the square root of its weight in BM25. Questions contain words that are rare in the documents and say
@@ -8,13 +8,12 @@
 //! - Words of a passage's own heading count more than words of the headings above it.
 //! - A passage of a section that already has a better passage counts less, so that the first results come from several sections.
 
-use super::order::{descending, ordered};
-use super::query::Query;
+use super::query::Words;
+use super::split::{fold, words};
 use super::stem::stem;
-use super::words::{fold, words};
-
-/// Separates the headings of a passage.
-pub(super) const HEADING_SEPARATOR: &str = " > ";
+use crate::rag::order::{descending, ordered};
+use crate::rag::search_result::FoundPassage;
+use crate::rag::store::{HEADING_SEPARATOR, Passage};
 
 /// How often a word of the passage's own heading counts, in addition to the word in the path of headings.
 const OWN_HEADING: f64 = 3.0;
@@ -27,59 +26,46 @@ const LEAST_WEIGHT: f64 = 0.05;
 /// The factor of a passage for each better passage of the same section.
 const SAME_SECTION: f64 = 0.7;
 
-/// A passage that a store found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<'a> {
-    /// The document.
-    pub(super) document: &'a str,
-    /// The path of headings: `Title > Section > Part`.
-    pub(super) heading: &'a str,
-    /// The text.
-    pub(super) text: &'a str,
-}
-
-/// A passage in the order of [`rank`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ranked {
-    /// The position of the passage in the list of candidates.
-    pub(super) candidate: usize,
-    /// The score, from 0 to 1. 1 would be a passage in which every word of the question occurs without end.
-    pub(super) score: f64,
-}
-
-/// Orders passages by how well they match a query, the best first. Passages with equal scores stay in their order.
+/// Orders passages by how well they match the words of a question, the best first. Passages with equal scores stay in their order.
 ///
-/// `passages` is the number of passages that the caller can see. Call [`Query::learn`] first, which sets the weights of the words.
-pub(super) fn rank(query: &Query, passages: u64, candidates: &[Candidate<'_>]) -> Vec<Ranked> {
-    let counted: Vec<_> = candidates.iter().map(|candidate| Counted::new(query, candidate)).collect();
-    let (length, number) =
-        counted.iter().fold((0.0, 0.0), |(length, number), passage| (length + passage.length, number + 1.0));
-    let mean_length = length / f64::max(number, 1.0);
-    let weights: Vec<_> = query.words().iter().map(|word| weight(word.passages, passages)).collect();
+/// `number` is the number of passages that the caller can see. Call [`Words::learn`] first, which sets the weights of the words.
+pub(in crate::rag) fn rank(asked: &Words, number: u64, passages: Vec<Passage>) -> Vec<FoundPassage> {
+    let scores = scores(asked, number, &passages);
+    let found = passages.into_iter().zip(scores).map(|(passage, score)| {
+        let mut found = FoundPassage::new(passage, score);
+        found.lexical = Some(score);
+        found
+    });
+    let mut ranked = best_first(found.collect());
+    spread_over_sections(&mut ranked);
+    best_first(ranked)
+}
+
+/// Returns how well passages match the words of a question, from 0 to 1.
+pub(in crate::rag) fn scores(asked: &Words, number: u64, passages: &[Passage]) -> Vec<f64> {
+    let counted: Vec<_> = passages.iter().map(|passage| Counted::new(asked, passage)).collect();
+    let (length, count) =
+        counted.iter().fold((0.0, 0.0), |(length, count), passage| (length + passage.length, count + 1.0));
+    let mean_length = length / f64::max(count, 1.0);
+    let weights: Vec<_> = asked.iter().map(|(_, containing)| weight(containing, number)).collect();
     let most = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-    let mut ranked: Vec<_> = (counted.iter().enumerate())
-        .map(|(candidate, passage)| Ranked { candidate, score: passage.score(&weights, mean_length) / most })
-        .collect();
-    ranked = best_first(&ranked);
-    spread_over_sections(&mut ranked, candidates);
-    best_first(&ranked)
+    counted.iter().map(|passage| passage.score(&weights, mean_length) / most).collect()
 }
 
 /// Lowers the score of each passage whose section has better passages. The best passage must come first.
-fn spread_over_sections(ranked: &mut [Ranked], candidates: &[Candidate<'_>]) {
-    let mut sections: Vec<(&str, &str)> = Vec::new();
-    for Ranked { candidate, score } in ranked {
-        let Some(passage) = candidates.get(*candidate) else { continue };
-        let section = (passage.document, passage.heading);
+pub(in crate::rag) fn spread_over_sections(ranked: &mut [FoundPassage]) {
+    let mut sections: Vec<(String, String)> = Vec::new();
+    for FoundPassage { passage, score, .. } in ranked {
+        let section = (passage.document.clone(), passage.heading.clone());
         let better = sections.iter().filter(|other| **other == section).count();
         *score *= SAME_SECTION.powi(i32::try_from(better).unwrap_or(i32::MAX));
         sections.push(section);
     }
 }
 
-fn best_first(ranked: &[Ranked]) -> Vec<Ranked> {
-    let number = |candidate| i64::try_from(candidate).unwrap_or(i64::MAX);
-    ordered(ranked, |Ranked { candidate, score }| [descending(*score), number(*candidate), 0])
+/// Orders passages by their scores. Passages with equal scores stay in their order.
+pub(in crate::rag) fn best_first(found: Vec<FoundPassage>) -> Vec<FoundPassage> {
+    ordered(found, |found| [descending(found.score), 0, 0])
 }
 
 /// The weight of a word that `containing` of `passages` contain.
@@ -93,32 +79,32 @@ fn weight(containing: u64, passages: u64) -> f64 {
 
 /// A passage, as its score needs it.
 struct Counted {
-    /// For each word of the query, how often it occurs. Occurrences in headings count more.
+    /// For each word of the question, how often it occurs. Occurrences in headings count more.
     occurrences: Vec<f64>,
     /// The number of words.
     length: f64,
 }
 
 impl Counted {
-    fn new(query: &Query, passage: &Candidate<'_>) -> Self {
-        let mut counted = Self { occurrences: vec![0.0; query.words().len()], length: 0.0 };
+    fn new(asked: &Words, passage: &Passage) -> Self {
+        let mut counted = Self { occurrences: vec![0.0; asked.stems().count()], length: 0.0 };
         let own_heading = passage.heading.rsplit(HEADING_SEPARATOR).next().unwrap_or_default();
-        counted.length = counted.add(query, passage.text, 1.0) + counted.add(query, passage.heading, 1.0);
-        counted.add(query, own_heading, OWN_HEADING);
+        counted.length = counted.add(asked, &passage.text, 1.0) + counted.add(asked, &passage.heading, 1.0);
+        counted.add(asked, own_heading, OWN_HEADING);
         counted
     }
 
-    /// Counts the words of the query in a text, and returns the number of all words.
-    fn add(&mut self, query: &Query, text: &str, times: f64) -> f64 {
+    /// Counts the words of the question in a text, and returns the number of all words.
+    fn add(&mut self, asked: &Words, text: &str, times: f64) -> f64 {
         let mut length = 0.0;
         for word in words(text) {
             length += 1.0;
-            if !may_occur(query, word) {
+            if !may_occur(asked, word) {
                 continue;
             }
             let stem = stem(&fold(word));
-            for (asked, count) in query.stems().zip(&mut self.occurrences) {
-                if asked == stem {
+            for (wanted, count) in asked.stems().zip(&mut self.occurrences) {
+                if wanted == stem {
                     *count += times;
                 }
             }
@@ -133,10 +119,10 @@ impl Counted {
     }
 }
 
-/// Whether a stem begins like the word. The first letter of a word and of its stem are equal, so most words need no stem.
-fn may_occur(query: &Query, word: &str) -> bool {
+/// Returns whether a stem begins like the word. The first letter of a word and of its stem are equal, so most words need no stem.
+fn may_occur(asked: &Words, word: &str) -> bool {
     let first = word.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    first.is_some_and(|first| !first.is_ascii()) || query.stems().any(|stem| stem.bytes().next() == first)
+    first.is_some_and(|first| !first.is_ascii()) || asked.stems().any(|stem| stem.bytes().next() == first)
 }
 
 #[cfg(test)]
@@ -146,21 +132,21 @@ mod tests {
 
     const PASSAGES: u64 = 100;
 
-    /// The candidates in their new order, by their texts.
-    fn order<'a>(question: &str, counts: &[(&str, u64)], candidates: &[Candidate<'a>]) -> Vec<&'a str> {
-        ranked(question, counts, candidates).into_iter().map(|ranked| candidates[ranked.candidate].text).collect()
+    /// Returns the texts of the passages in their new order.
+    fn order(question: &str, counts: &[(&str, u64)], passages: &[Passage]) -> Vec<String> {
+        ranked(question, counts, passages).into_iter().map(|found| found.passage.text).collect()
     }
 
-    fn ranked(question: &str, counts: &[(&str, u64)], candidates: &[Candidate<'_>]) -> Vec<Ranked> {
-        let mut query = Query::new(question);
+    fn ranked(question: &str, counts: &[(&str, u64)], passages: &[Passage]) -> Vec<FoundPassage> {
+        let mut words = Words::of(question);
         let index: Vec<_> =
             counts.iter().map(|&(stem, passages)| IndexedWord { stem: stem.into(), passages }).collect();
-        query.learn(&index);
-        rank(&query, PASSAGES, candidates)
+        words.learn(&index);
+        rank(&words, PASSAGES, passages.to_vec())
     }
 
-    fn passage<'a>(heading: &'a str, text: &'a str) -> Candidate<'a> {
-        Candidate { document: "tea", heading, text }
+    fn passage(heading: &str, text: &str) -> Passage {
+        Passage { document: "tea".into(), heading: heading.into(), text: text.into(), ..Passage::default() }
     }
 
     #[test]
@@ -180,7 +166,7 @@ mod tests {
             passage("Tea > Notes > Others", "steeping leaves is in here"),
         ];
         let ranked = ranked("steeping", &[("steep", 3)], &candidates);
-        assert_eq!(ranked[0].candidate, 1);
+        assert_eq!(ranked[0].passage.heading, "Tea > Notes > Steeping");
         assert!((ranked[1].score - ranked[2].score).abs() < 1e-12, "{ranked:?}");
     }
 
@@ -201,8 +187,8 @@ mod tests {
     fn a_second_passage_of_a_section_counts_less() {
         let candidates = [passage("A", "tea tea tea"), passage("A", "tea tea on"), passage("B", "tea or not")];
         assert_eq!(order("tea", &[("tea", 9)], &candidates), ["tea tea tea", "tea or not", "tea tea on"]);
-        let other_document = Candidate { document: "pots", ..candidates[1] };
-        let candidates = [candidates[0], other_document, candidates[2]];
+        let [one, two, three] = candidates;
+        let candidates = [one, Passage { document: "pots".into(), ..two }, three];
         assert_eq!(order("tea", &[("tea", 9)], &candidates), ["tea tea tea", "tea tea on", "tea or not"]);
     }
 
@@ -213,10 +199,10 @@ mod tests {
         let candidates = [passage("A", "tea x"), passage("B", "x tea"), passage("C > tea", &long), passage("D", "")];
         for counts in [&[("tea", 9)][..], &[("tea", PASSAGES)], &[("tea", u64::MAX)], &[]] {
             let ranked = ranked("tea and pots", counts, &candidates);
-            assert!(ranked.iter().all(|ranked| (0.0..=1.0).contains(&ranked.score)), "{ranked:?}");
-            let position = |candidate| ranked.iter().position(|ranked| ranked.candidate == candidate);
-            assert!(position(0) < position(1), "{ranked:?}");
-            assert_eq!(ranked[3], Ranked { candidate: 3, score: 0.0 });
+            assert!(ranked.iter().all(|found| (0.0..=1.0).contains(&found.score)), "{ranked:?}");
+            let position = |heading| ranked.iter().position(|found| found.passage.heading == heading);
+            assert!(position("A") < position("B"), "{ranked:?}");
+            assert!(ranked[3].passage.heading == "D" && ranked[3].score == 0.0);
         }
         assert_eq!(ranked("", &[], &candidates).len(), 4);
         assert_eq!(ranked("tea", &[], &[]), []);
