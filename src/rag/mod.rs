@@ -9,10 +9,13 @@
 //!
 //! `order` sorts. `work` counts the bytes that a function reads, for tests of linear time.
 
+mod by_meaning;
 mod chunks;
 mod document;
 mod filter;
+mod fuse;
 mod graph;
+mod indexer;
 mod links;
 mod memory;
 mod order;
@@ -22,9 +25,11 @@ mod search;
 mod search_result;
 mod search_scope;
 mod sqlite;
+mod steps;
 mod store;
 mod store_source;
 mod tools;
+mod vector_store;
 mod words;
 mod work;
 
@@ -32,6 +37,7 @@ pub use chunks::{Chunk, ChunkOptions, chunks, front_matter};
 pub use document::Document;
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
+pub use indexer::{Indexed, Indexer};
 pub use links::links;
 pub use links::path::resolve;
 pub use memory::MemoryStore;
@@ -39,8 +45,10 @@ pub use retriever::Retriever;
 pub use search::{Meaning, Search};
 pub use search_result::{FoundPassage, SearchMode, SearchResult};
 pub use search_scope::SearchScope;
+pub use sqlite::vectors::{SqliteVectors, vector_migration};
 pub use sqlite::{SqlitePassages, migration};
 pub use store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError, StoreFailure};
 pub use store_source::StoreSource;
 pub use tools::search_tool::SearchTool;
+pub use vector_store::{Pending, VectorStore};
 pub use words::stems;

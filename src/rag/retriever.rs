@@ -2,32 +2,29 @@
 //!
 //! A [`Retriever`] asks the store for candidates. Then it takes the steps that it is configured for, in this order.
 
-mod connected;
-mod context;
-
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
+use super::by_meaning::{MeaningSettings, SearchByMeaning, WithEmbedder};
+use super::embedding::Embedder;
 use super::filter::Filter;
 use super::graph::GraphOptions;
+use super::rerank::Rerank;
 use super::search::Search;
 use super::search_result::{FoundPassage, SearchResult};
 use super::search_scope::SearchScope;
-use super::store::{SearchStore, Space};
+use super::steps::context::Neighbours;
+use super::steps::rank::Diverse;
+use super::steps::{INVALID, Searched, Step};
+use super::store::Space;
 use super::store_source::StoreSource;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::limits::{RAG_CANDIDATES, RAG_CONTEXT, RAG_PASSAGES};
+use crate::limits::{RAG_CANDIDATES, RAG_PASSAGES};
 use crate::protocol::description::is_blank;
 use crate::text::Text;
-
-/// The number of nodes that are read if only some passages of each document are taken, as a multiple of the passages to return.
-const SPARE_NODES: usize = 3;
-/// The sentence for a caller, who cannot change the setting.
-const INVALID: &str = "The search failed, because a setting of this server is not valid.";
 
 /// Finds the passages that answer a question. A [`SearchTool`](super::SearchTool) uses it, and so can your own handlers.
 ///
@@ -54,33 +51,12 @@ pub struct Retriever {
     most: usize,
     per_document: Option<usize>,
     spaces_required: bool,
+    meaning: Option<Rc<dyn SearchByMeaning>>,
+    settings: MeaningSettings,
+    rerank: Option<Rc<dyn Step>>,
+    diverse: Option<Rc<dyn Step>>,
     graph: Option<Rc<dyn Step>>,
     context: Option<Rc<dyn Step>>,
-}
-
-/// A step after the search. A method of [`Retriever`] sets the pointer to it, so a Worker does not contain the code of steps that it does
-/// not use.
-trait Step {
-    /// Returns a sentence about the first setting that is not valid.
-    fn problem(&self) -> Option<String>;
-
-    /// Changes the passages and their order.
-    fn apply<'a>(
-        &'a self,
-        found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>>;
-}
-
-/// A search whose candidates were found.
-struct Searched<'a> {
-    store: &'a dyn SearchStore,
-    search: &'a Search,
-    /// The most passages of the result.
-    top_k: usize,
-    /// Whether only some passages of each document are taken.
-    is_per_document: bool,
-    chosen: &'a SearchScope,
 }
 
 impl Retriever {
@@ -94,6 +70,10 @@ impl Retriever {
             most: RAG_PASSAGES,
             per_document: None,
             spaces_required: false,
+            meaning: None,
+            settings: MeaningSettings::default(),
+            rerank: None,
+            diverse: None,
             graph: None,
             context: None,
         }
@@ -136,6 +116,55 @@ impl Retriever {
         self
     }
 
+    /// Finds passages also by their meaning, with the vectors of an embedding model. The store must have vectors of this model, such as
+    /// [`SqliteVectors`](super::SqliteVectors).
+    ///
+    /// If the model or the vectors fail, the passages are found by their words alone, and the result says so.
+    pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
+        self.meaning = Some(Rc::new(WithEmbedder(Rc::new(embedder))));
+        self
+    }
+
+    /// Sets the weight of the meaning, from 0 to 1. The words have the rest. The default is 0.6. With 1, passages are found by their meaning
+    /// alone, and a failure of the model is an error.
+    pub fn meaning_weight(mut self, weight: f64) -> Self {
+        self.settings.weight = weight;
+        self
+    }
+
+    /// Sets the least similarity (cosine) of passages that are found by their meaning, from -1 to 1. There is no default, because a good
+    /// number depends on the model.
+    pub fn min_score(mut self, cosine: f64) -> Self {
+        self.settings.min_score = Some(cosine);
+        self
+    }
+
+    /// Sets the number of vectors that are compared exactly, from 50 to 2000. By default, these are 1 % of the passages, and at least 200.
+    pub fn candidates(mut self, vectors: usize) -> Self {
+        self.settings.candidates = Some(vectors);
+        self
+    }
+
+    /// Sets whether the passages of a result have their vectors. The default is `false`, because texts can partly be reconstructed from
+    /// vectors.
+    pub fn include_vectors(mut self, included: bool) -> Self {
+        self.settings.include_vectors = included;
+        self
+    }
+
+    /// Orders the best passages again, by the scores of a reranker. If it fails, the order stays, and the result says so.
+    pub fn rerank(mut self, rerank: Rerank) -> Self {
+        self.rerank = Some(Rc::new(rerank));
+        self
+    }
+
+    /// Prefers passages that differ from better ones (maximal marginal relevance). `lambda` is from 0 to 1: with 1, the order stays, and with
+    /// a smaller number, the passages differ more. It needs an embedding model.
+    pub fn diverse(mut self, lambda: f64) -> Self {
+        self.diverse = Some(Rc::new(Diverse(lambda)));
+        self
+    }
+
     /// Orders the passages by random walks over the connections between passages. The result can contain passages that are connected with
     /// those that the search found. Equal searches have equal results, because the walks are calculated and not sampled.
     pub fn graph(mut self, options: GraphOptions) -> Self {
@@ -160,7 +189,7 @@ impl Retriever {
 
     /// Returns the steps in their order.
     fn steps(&self) -> impl Iterator<Item = &Rc<dyn Step>> {
-        [&self.graph, &self.context].into_iter().flatten()
+        [&self.rerank, &self.diverse, &self.graph, &self.context].into_iter().flatten()
     }
 
     /// Returns a sentence about the first setting that is not valid, or `None` if all are.
@@ -175,7 +204,7 @@ impl Retriever {
             return Some("`per_document` must be at least 1 (got 0)".into());
         }
         let of_filter = || self.within.check().err().map(|error| error.to_string());
-        self.steps().find_map(|step| step.problem()).or_else(of_filter)
+        self.steps().find_map(|step| step.problem()).or_else(|| self.settings.problem()).or_else(of_filter)
     }
 
     /// Finds the passages that answer a question. The [`SearchScope`] of the request applies.
@@ -190,16 +219,30 @@ impl Retriever {
     async fn find(&self, asked: Search, cx: &Context) -> Result<SearchResult, HandlerError> {
         let chosen = cx.extension::<SearchScope>().unwrap_or_default();
         let top_k = chosen.top_k.unwrap_or(asked.most).clamp(1, self.most.max(1));
-        let search = self.narrowed(asked, &chosen, top_k)?;
+        let mut search = self.narrowed(asked, &chosen, top_k)?;
         let store = match &chosen.store {
             Some(store) => store.clone(),
             None => self.source.store(cx).await?,
         };
+        let by_meaning = chosen.meaning.as_ref().or(self.meaning.as_ref());
+        let settings = self.settings.with(&chosen.settings);
+        if let Some(problem) = settings.problem() {
+            return Err(HandlerError::new(INVALID).because(format!("a setting of `SearchScope` is not valid: {problem}")));
+        }
+        let includes_vectors = settings.include_vectors;
+        if let Some(by_meaning) = by_meaning {
+            let include_vectors = includes_vectors || self.diverse.is_some();
+            search.meaning = Some(by_meaning.begin(&search.text, &MeaningSettings { include_vectors, ..settings }, cx));
+        }
         let mut found = store.search(search.clone()).await?;
+        if let (Some(by_meaning), Some(meaning)) = (by_meaning, &search.meaning) {
+            found = by_meaning.tell(found, meaning, cx).await?;
+        }
+        let rerank = if chosen.is_without_rerank { None } else { chosen.rerank.as_ref().or(self.rerank.as_ref()) };
         let is_per_document = self.per_document.is_some();
-        let of = Searched { store: &*store, search: &search, top_k, is_per_document, chosen: &chosen };
-        if let Some(graph) = &self.graph {
-            found = graph.apply(found, &of).await?;
+        let of = Searched { store: &*store, search: &search, top_k, is_per_document, includes_vectors, walks: &chosen.walks, cx };
+        for step in [rerank, self.diverse.as_ref(), self.graph.as_ref()].into_iter().flatten() {
+            found = step.apply(found, &of).await?;
         }
         self.keep_some_of_each_document(&mut found.passages);
         found.passages.truncate(top_k);
@@ -240,7 +283,7 @@ impl Retriever {
         Ok(Search {
             space: Space { index, name },
             filter,
-            containing: self.containing.clone().or(asked.containing),
+            containing: chosen.containing.clone().or_else(|| self.containing.clone()).or(asked.containing),
             most: candidates.max(top_k),
             ..asked
         })
@@ -254,63 +297,5 @@ impl Retriever {
             *of_document = of_document.saturating_add(1);
             *of_document <= most
         });
-    }
-}
-
-impl Step for GraphOptions {
-    fn problem(&self) -> Option<String> {
-        self.problem()
-    }
-
-    fn apply<'a>(
-        &'a self,
-        mut found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
-        async move {
-            let options = with_overrides(*self, of.chosen)?;
-            found.passages.truncate(of.top_k);
-            // Only some nodes of each document are taken, so more are read.
-            let nodes = if of.is_per_document { of.top_k.saturating_mul(SPARE_NODES) } else { of.top_k };
-            connected::add(found, of.store, of.search, nodes, &options).await
-        }
-        .boxed_local()
-    }
-}
-
-/// The number of neighbours that are added to a passage on each side.
-struct Neighbours(usize);
-
-impl Step for Neighbours {
-    fn problem(&self) -> Option<String> {
-        (self.0 > RAG_CONTEXT).then(|| format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.0))
-    }
-
-    fn apply<'a>(
-        &'a self,
-        mut found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
-        async move {
-            found.passages = context::add(of.store, of.search, found.passages, self.0).await?;
-            Ok(found)
-        }
-        .boxed_local()
-    }
-}
-
-/// Returns the options of the walks of a request.
-fn with_overrides(options: GraphOptions, chosen: &SearchScope) -> Result<GraphOptions, HandlerError> {
-    let options = GraphOptions {
-        random_walk_steps: chosen.random_walk_steps.unwrap_or(options.random_walk_steps),
-        restart_prob: chosen.restart_prob.unwrap_or(options.restart_prob),
-        ..options
-    };
-    match options.problem() {
-        Some(problem) => {
-            let problem = format!("a setting of `SearchScope` is not valid: {problem}");
-            Err(HandlerError::new(INVALID).because(problem))
-        }
-        None => Ok(options),
     }
 }

@@ -1,5 +1,6 @@
 //! A question to a retriever, and to a store.
 
+use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
@@ -7,6 +8,7 @@ use futures::future::{LocalBoxFuture, Shared};
 
 use super::filter::Filter;
 use super::store::Space;
+use crate::call::error::HandlerError;
 use crate::limits::RAG_TOP_K;
 
 /// A question to a [`Retriever`](super::Retriever), which passes it to a [`SearchStore`](super::SearchStore). A text converts into it.
@@ -72,14 +74,17 @@ pub struct Meaning {
     pub candidates: Option<usize>,
     /// Whether the passages have their vectors.
     pub include_vectors: bool,
-    pub(super) vector: Shared<LocalBoxFuture<'static, Option<Rc<[f32]>>>>,
+    pub(super) vector: Shared<LocalBoxFuture<'static, Result<Rc<[f32]>, HandlerError>>>,
+    /// Whether a store asked for the vector.
+    pub(super) is_used: Rc<Cell<bool>>,
 }
 
 impl Meaning {
     /// Returns the vector of the question, which has the length 1, or `None` if the embedding model failed. A store can read from its
     /// database while the model works.
     pub async fn vector(&self) -> Option<Rc<[f32]>> {
-        self.vector.clone().await
+        self.is_used.set(true);
+        self.vector.clone().await.ok()
     }
 
     /// Returns whether a store must not search by words instead.

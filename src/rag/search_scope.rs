@@ -3,7 +3,12 @@
 use std::fmt;
 use std::rc::Rc;
 
+use super::by_meaning::{Overrides, SearchByMeaning, WithEmbedder};
+use super::embedding::Embedder;
 use super::filter::Filter;
+use super::graph::WalkOverrides;
+use super::rerank::Rerank;
+use super::steps::Step;
 use super::store::SearchStore;
 use crate::text::Text;
 
@@ -34,8 +39,12 @@ pub struct SearchScope {
     pub(super) within: Filter,
     pub(super) top_k: Option<usize>,
     pub(super) include_sources: Option<bool>,
-    pub(super) random_walk_steps: Option<u32>,
-    pub(super) restart_prob: Option<f64>,
+    pub(super) walks: WalkOverrides,
+    pub(super) meaning: Option<Rc<dyn SearchByMeaning>>,
+    pub(super) settings: Overrides,
+    pub(super) containing: Option<String>,
+    pub(super) rerank: Option<Rc<dyn Step>>,
+    pub(super) is_without_rerank: bool,
 }
 
 impl SearchScope {
@@ -82,28 +91,77 @@ impl SearchScope {
 
     /// Sets the number of steps of a walk: see [`GraphOptions`](super::GraphOptions). A call fails if it is out of range.
     pub fn random_walk_steps(mut self, steps: u32) -> Self {
-        self.random_walk_steps = Some(steps);
+        self.walks.steps = Some(steps);
         self
     }
 
     /// Sets the probability that a step returns to the seed: see [`GraphOptions`](super::GraphOptions). A call fails if it is out of range.
     pub fn restart_prob(mut self, probability: f64) -> Self {
-        self.restart_prob = Some(probability);
+        self.walks.restart_prob = Some(probability);
+        self
+    }
+
+    /// Sets the embedding model. It must be the model whose vectors the index has.
+    pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
+        self.meaning = Some(Rc::new(WithEmbedder(Rc::new(embedder))));
+        self
+    }
+
+    /// Sets the weight of the meaning: see [`Retriever::meaning_weight`](super::Retriever::meaning_weight). A call fails if it is out of range.
+    pub fn meaning_weight(mut self, weight: f64) -> Self {
+        self.settings.weight = Some(weight);
+        self
+    }
+
+    /// Sets the least similarity: see [`Retriever::min_score`](super::Retriever::min_score). A call fails if it is out of range.
+    pub fn min_score(mut self, cosine: f64) -> Self {
+        self.settings.min_score = Some(cosine);
+        self
+    }
+
+    /// Sets the number of vectors that are compared exactly: see [`Retriever::candidates`](super::Retriever::candidates). A call fails if it
+    /// is out of range.
+    pub fn candidates(mut self, vectors: usize) -> Self {
+        self.settings.candidates = Some(vectors);
+        self
+    }
+
+    /// Sets whether passages have their vectors.
+    pub fn include_vectors(mut self, included: bool) -> Self {
+        self.settings.include_vectors = Some(included);
+        self
+    }
+
+    /// Finds only passages that contain this text, letter by letter.
+    pub fn containing(mut self, text: impl Into<String>) -> Self {
+        self.containing = Some(text.into());
+        self
+    }
+
+    /// Sets the reranker.
+    pub fn rerank(mut self, rerank: Rerank) -> Self {
+        self.rerank = Some(Rc::new(rerank));
+        self
+    }
+
+    /// Turns reranking off.
+    pub fn no_rerank(mut self) -> Self {
+        self.is_without_rerank = true;
         self
     }
 }
 
 impl fmt::Debug for SearchScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { store: _, index, space, within, top_k, include_sources, random_walk_steps, restart_prob } = self;
+        let Self { index, space, within, top_k, include_sources, walks, settings, .. } = self;
         f.debug_struct("SearchScope")
             .field("index", index)
             .field("space", space)
             .field("within", within)
             .field("top_k", top_k)
             .field("include_sources", include_sources)
-            .field("random_walk_steps", random_walk_steps)
-            .field("restart_prob", restart_prob)
+            .field("walks", walks)
+            .field("settings", settings)
             .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ use crate::rag::search_result::SearchResult;
 use crate::rag::store::{Edge, HEADING_SEPARATOR, Passage, PassageId, Saved, Space, StoreError};
 use crate::rag::words::impact::{impacts, weight};
 use crate::rag::words::query::{IndexedWord, Words, beginning};
-use crate::rag::words::rank::rank;
+use crate::rag::words::rank::ByWords;
 
 /// The weights of edges: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
 const SAME_SECTION: f64 = 1.0;
@@ -100,10 +100,10 @@ impl Corpus {
         }
         let contains = |stored: &StoredPassage| containing.as_ref().is_none_or(|part| stored.text.contains(part));
         let mut visible: Vec<_> = self.visible(&space, &filter).collect();
-        let indexed = u64::try_from(visible.len()).unwrap_or(u64::MAX);
+        let number = u64::try_from(visible.len()).unwrap_or(u64::MAX);
         visible.retain(|(_, stored)| contains(stored));
         words.learn(&words_of(&words, visible.iter().map(|(_, stored)| *stored)));
-        let weights: Vec<_> = words.iter().map(|(stem, passages)| (stem, weight(passages, indexed))).collect();
+        let weights: Vec<_> = words.iter().map(|(stem, passages)| (stem, weight(passages, number))).collect();
         let score = |stored: &StoredPassage| {
             let of_word =
                 |(stem, weight): &(&str, i64)| Some(weight.saturating_mul(stored.impacts.get(*stem).copied()?.into()));
@@ -113,7 +113,7 @@ impl Corpus {
             visible.iter().filter_map(|(place, stored)| Some((score(stored)?, place, stored))).collect();
         let best_first = ordered(found, |(score, _, stored)| [score.saturating_neg(), stored.id, 0]).into_iter();
         let passages = best_first.take(most).map(|(_, place, stored)| stored.passage(place)).collect();
-        Ok(SearchResult::new(rank(&words, indexed, passages)))
+        Ok(ByWords { words, number, passages }.ranked())
     }
 
     /// Returns whether the space has no passages in this index, although it has passages in another one.

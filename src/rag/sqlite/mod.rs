@@ -1,9 +1,11 @@
 //! A store in SQLite, such as D1.
 //!
-//! `statements` has the texts of the statements. `rows` has their values, and reads the rows of their results.
+//! `statements` has the texts of the statements. `rows` has their values, and reads the rows of their results. `vectors` adds the search by
+//! meaning.
 
 mod rows;
 mod statements;
+pub(super) mod vectors;
 
 use edge_json::number;
 use futures::FutureExt;
@@ -15,7 +17,7 @@ use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError};
 use super::words::query::{IndexedWord, Words, beginning};
-use super::words::rank::rank;
+use super::words::rank::ByWords;
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use crate::storage::{Database, Rows, Statement};
@@ -141,7 +143,7 @@ impl SqlitePassages {
     ) -> Result<Statement, StoreError> {
         let condition = filter.to_sql("document.metadata", 3)?;
         let text = (!filter.is_empty()).then_some(condition.text.as_str());
-        Ok(self.statement(&statements::filtered(sql, text), space, [vec![condition.values], values].concat()))
+        Ok(self.statement(&statements::filtered_by(sql, text), space, [vec![condition.values], values].concat()))
     }
 
     fn search_statement(&self, search: &Search, words: &Words) -> Result<Statement, StoreError> {
@@ -241,20 +243,25 @@ impl SqlitePassages {
     }
 
     async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
+        Ok(self.candidates(&search).await?.ranked())
+    }
+
+    /// Returns the passages with any of the words of a question.
+    async fn candidates(&self, search: &Search) -> Result<ByWords, StoreError> {
         search.filter.check()?;
         let mut words = Words::of(&search.text);
         if words.is_empty() {
-            return Ok(SearchResult::of_no_words());
+            return Ok(ByWords::default());
         }
-        let (mut statistics, mut passages) = self.run(&search, &words).await?;
+        let (mut statistics, mut passages) = self.run(search, &words).await?;
         if statistics.1 == 1 {
             return Err(StoreError::unknown_index(&search.space.index));
         }
         let word = |(stem, passages)| IndexedWord { stem, passages };
         if words.learn(&statistics.2.into_iter().map(word).collect::<Vec<_>>()) {
-            (statistics, passages) = self.run(&search, &words).await?;
+            (statistics, passages) = self.run(search, &words).await?;
         }
-        Ok(SearchResult::new(rank(&words, statistics.0, passages)))
+        Ok(ByWords { words, number: statistics.0, passages })
     }
 
     async fn run(&self, search: &Search, words: &Words) -> Result<(Statistics, Vec<Passage>), StoreError> {
@@ -263,6 +270,7 @@ impl SqlitePassages {
 
     async fn find_edges(
         &self,
+        sql: &str,
         space: &Space,
         seeds: &[PassageId],
         threshold: f64,
@@ -270,7 +278,7 @@ impl SqlitePassages {
     ) -> Result<Vec<Edge>, StoreError> {
         let around = RAG_GRAPH_NODES.saturating_sub(seeds.len());
         let values = vec![array(seeds), number::text(threshold), around.to_string(), RAG_READ_EDGES.to_string()];
-        let statement = self.filtered(&statements::edges(), space, filter, values)?;
+        let statement = self.filtered(sql, space, filter, values)?;
         let edges: Vec<(PassageId, PassageId, f64)> = read(statement.all().await?)?;
         Ok(edges.into_iter().map(|(source, target, weight)| Edge { source, target, weight }).collect())
     }
@@ -301,7 +309,7 @@ impl SearchStore for SqlitePassages {
         threshold: f64,
         filter: &'a Filter,
     ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
-        self.find_edges(space, seeds, threshold, filter).boxed_local()
+        async move { self.find_edges(&statements::edges(false), space, seeds, threshold, filter).await }.boxed_local()
     }
 }
 
@@ -363,7 +371,7 @@ mod tests {
         let mut all = store().save_statements(&space(), &[document("a", "# A\n\nText.")]).expect("statements");
         all.push(store().remove_statement(&space(), "a"));
         for filter in [Filter::default(), Filter::eq("a", 1)] {
-            for sql in [statements::PASSAGES, &statements::edges(), statements::COUNT] {
+            for sql in [statements::PASSAGES, &statements::edges(false), statements::COUNT] {
                 let statement = store().filtered(sql, &space(), &filter, Vec::new()).expect("valid");
                 let is_filtered = statement.sql().contains("json_type(document.metadata");
                 assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql());
@@ -487,7 +495,7 @@ mod tests {
         let migration = migration("kb").expect("a prefix");
         assert!(!migration.contains("rag_"), "{migration}");
         let mut statements = store().save_statements(&space(), &[document("a", "Text.")]).expect("statements");
-        statements.extend([search(), store().statement(&statements::edges(), &space(), Vec::new())]);
+        statements.extend([search(), store().statement(&statements::edges(false), &space(), Vec::new())]);
         let of_prefix = |word: &&str| word.starts_with("rag_");
         let texts = statements.iter().map(Statement::sql);
         let names = texts.flat_map(|sql| sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));

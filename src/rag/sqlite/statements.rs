@@ -131,6 +131,13 @@ SELECT source.id, target.id, 0.9 FROM origin AS source \
   CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = 0 \
   WHERE source.ordinal = 0";
 
+/// The edges from the passages of the table expression `origin` to similar passages.
+const NEIGHBOURS_FROM: &str = " \
+UNION ALL \
+SELECT source.id, target.id, neighbour.weight FROM origin AS source CROSS JOIN rag_neighbours AS neighbour ON neighbour.source = source.id \
+  CROSS JOIN rag_chunks AS target ON target.id = neighbour.target \
+  CROSS JOIN rag_documents AS document ON document.id = target.document{is visible}";
+
 /// The number of stored chunks of the documents, and how many of them stay. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their
 /// new chunks, as `[name, hash, ordinal]`. Rows: `[stored, kept]`.
 pub(super) const COUNT: &str = "\
@@ -220,14 +227,14 @@ pub(super) const NAME_BY_ROW: &str =
 /// Returns the statement of a search. Its passages match the filter, and contain the text `?9`.
 pub(super) fn search(filter: Option<&str>, is_containing: bool) -> String {
     if !is_containing {
-        return filtered(SEARCH, filter);
+        return filtered_by(SEARCH, filter);
     }
     let sql = SEARCH.replace("{join}", "{join} AND instr(chunk.text, ?9) > 0");
-    filtered(&sql, Some(filter.unwrap_or("1")))
+    filtered_by(&sql, Some(filter.unwrap_or("1")))
 }
 
 /// Returns the text of a statement with a filter, whose condition is `filter`, or `None` if it matches everything.
-pub(super) fn filtered(sql: &str, filter: Option<&str>) -> String {
+pub(super) fn filtered_by(sql: &str, filter: Option<&str>) -> String {
     let parts = match filter {
         Some(_) => [
             ("{visible}", VISIBLE),
@@ -253,10 +260,11 @@ pub(super) fn filtered(sql: &str, filter: Option<&str>) -> String {
     sql.replace("{filter}", &format!("({})", filter.unwrap_or("1")))
 }
 
-/// Returns the statement for the edges from the seeds, and from the passages around them.
-pub(super) fn edges() -> String {
+/// Returns the statement for the edges from the seeds, and from the passages around them. With vectors, also for those of similar passages.
+pub(super) fn edges(has_vectors: bool) -> String {
+    let edges = if has_vectors { [EDGES_FROM, NEIGHBOURS_FROM].concat() } else { EDGES_FROM.to_owned() };
     ["seeds", "near"].into_iter().fold(EDGES.to_owned(), |sql, origin| {
-        sql.replace(&format!("{{edges from {origin}}}"), &EDGES_FROM.replace("origin", origin))
+        sql.replace(&format!("{{edges from {origin}}}"), &edges.replace("origin", origin))
     })
 }
 

@@ -24,7 +24,7 @@ const CORRECTED_STEM: usize = 5;
 const CORRECT_LETTERS: usize = 2;
 
 /// The words of a question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::rag) struct Words(Vec<Word>);
 
 /// A word of a question.

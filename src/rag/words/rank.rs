@@ -12,7 +12,7 @@ use super::query::Words;
 use super::split::{fold, words};
 use super::stem::stem;
 use crate::rag::order::{descending, ordered};
-use crate::rag::search_result::FoundPassage;
+use crate::rag::search_result::{FoundPassage, SearchResult};
 use crate::rag::store::{HEADING_SEPARATOR, Passage};
 
 /// How often a word of the passage's own heading counts, in addition to the word in the path of headings.
@@ -26,19 +26,34 @@ const LEAST_WEIGHT: f64 = 0.05;
 /// The factor of a passage for each better passage of the same section.
 const SAME_SECTION: f64 = 0.7;
 
-/// Orders passages by how well they match the words of a question, the best first. Passages with equal scores stay in their order.
-///
-/// `number` is the number of passages that the caller can see. Call [`Words::learn`] first, which sets the weights of the words.
-pub(in crate::rag) fn rank(asked: &Words, number: u64, passages: Vec<Passage>) -> Vec<FoundPassage> {
-    let scores = scores(asked, number, &passages);
-    let found = passages.into_iter().zip(scores).map(|(passage, score)| {
-        let mut found = FoundPassage::new(passage, score);
-        found.lexical = Some(score);
-        found
-    });
-    let mut ranked = best_first(found.collect());
-    spread_over_sections(&mut ranked);
-    best_first(ranked)
+/// The passages that a store found by the words of a question.
+#[derive(Default)]
+pub(in crate::rag) struct ByWords {
+    /// The words of the question, which have [learned](Words::learn) from the index.
+    pub(in crate::rag) words: Words,
+    /// The number of passages that the caller can see.
+    pub(in crate::rag) number: u64,
+    /// The passages.
+    pub(in crate::rag) passages: Vec<Passage>,
+}
+
+impl ByWords {
+    /// Orders the passages by how well they match the words, the best first. Passages with equal scores stay in their order.
+    pub(in crate::rag) fn ranked(self) -> SearchResult {
+        let Self { words, number, passages } = self;
+        if words.is_empty() {
+            return SearchResult::of_no_words();
+        }
+        let scores = scores(&words, number, &passages);
+        let found = passages.into_iter().zip(scores).map(|(passage, score)| {
+            let mut found = FoundPassage::new(passage, score);
+            found.lexical = Some(score);
+            found
+        });
+        let mut ranked = best_first(found.collect());
+        spread_over_sections(&mut ranked);
+        SearchResult::new(best_first(ranked))
+    }
 }
 
 /// Returns how well passages match the words of a question, from 0 to 1.
@@ -63,9 +78,9 @@ pub(in crate::rag) fn spread_over_sections(ranked: &mut [FoundPassage]) {
     }
 }
 
-/// Orders passages by their scores. Passages with equal scores stay in their order.
+/// Orders passages by their scores, and by their similarities if the scores are equal. Other passages stay in their order.
 pub(in crate::rag) fn best_first(found: Vec<FoundPassage>) -> Vec<FoundPassage> {
-    ordered(found, |found| [descending(found.score), 0, 0])
+    ordered(found, |found| [descending(found.score), descending(found.similarity.unwrap_or_default()), 0])
 }
 
 /// The weight of a word that `containing` of `passages` contain.
@@ -142,7 +157,7 @@ mod tests {
         let index: Vec<_> =
             counts.iter().map(|&(stem, passages)| IndexedWord { stem: stem.into(), passages }).collect();
         words.learn(&index);
-        rank(&words, PASSAGES, passages.to_vec())
+        ByWords { words, number: PASSAGES, passages: passages.to_vec() }.ranked().passages
     }
 
     fn passage(heading: &str, text: &str) -> Passage {
@@ -204,7 +219,7 @@ mod tests {
             assert!(position("A") < position("B"), "{ranked:?}");
             assert!(ranked[3].passage.heading == "D" && ranked[3].score == 0.0);
         }
-        assert_eq!(ranked("", &[], &candidates).len(), 4);
+        assert_eq!(ranked("", &[], &candidates), []);
         assert_eq!(ranked("tea", &[], &[]), []);
     }
 }

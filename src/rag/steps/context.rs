@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::{Searched, Step};
 use crate::call::error::HandlerError;
+use crate::limits::RAG_CONTEXT;
 use crate::rag::search::Search;
-use crate::rag::search_result::FoundPassage;
+use crate::rag::search_result::{FoundPassage, SearchResult};
 use crate::rag::store::{Edge, Passage, PassageId, SearchStore};
 
 /// Edges that are heavier than this connect the passages of one section.
@@ -24,8 +29,29 @@ struct Part {
     owner: Option<usize>,
 }
 
+/// The number of neighbours that are added to a passage on each side.
+pub(in crate::rag) struct Neighbours(pub(in crate::rag) usize);
+
+impl Step for Neighbours {
+    fn problem(&self) -> Option<String> {
+        (self.0 > RAG_CONTEXT).then(|| format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.0))
+    }
+
+    fn apply<'a>(
+        &'a self,
+        mut found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+        async move {
+            found.passages = add(of.store, of.search, found.passages, self.0).await?;
+            Ok(found)
+        }
+        .boxed_local()
+    }
+}
+
 /// Adds up to `neighbours` passages before and after each passage to its text.
-pub(super) async fn add(
+async fn add(
     store: &dyn SearchStore,
     search: &Search,
     passages: Vec<FoundPassage>,

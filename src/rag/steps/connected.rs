@@ -1,15 +1,42 @@
 //! The passages that are connected with those that a search found.
 
 use edge_json::number::text;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 
+use super::{INVALID, Searched, Step};
 use crate::call::error::HandlerError;
-use crate::rag::graph::{GraphOptions, walk};
+use crate::rag::graph::{GraphOptions, WalkOverrides, walk};
 use crate::rag::search::Search;
 use crate::rag::search_result::{FoundPassage, SearchMode, SearchResult};
 use crate::rag::store::{PassageId, SearchStore};
 
+/// The number of nodes that are read if only some passages of each document are taken, as a multiple of the passages to return.
+const SPARE_NODES: usize = 3;
+
+impl Step for GraphOptions {
+    fn problem(&self) -> Option<String> {
+        self.problem()
+    }
+
+    fn apply<'a>(
+        &'a self,
+        mut found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+        async move {
+            let options = with_overrides(*self, of.walks)?;
+            found.passages.truncate(of.top_k);
+            // Only some nodes of each document are taken, so more are read.
+            let nodes = if of.is_per_document { of.top_k.saturating_mul(SPARE_NODES) } else { of.top_k };
+            add(found, of.store, of.search, nodes, &options).await
+        }
+        .boxed_local()
+    }
+}
+
 /// Replaces the passages by at most `most` passages in the order of walks from them. Adds a remark if the walks had no edges.
-pub(super) async fn add(
+async fn add(
     found: SearchResult,
     store: &dyn SearchStore,
     search: &Search,
@@ -48,4 +75,20 @@ pub(super) async fn add(
         ));
     }
     Ok(found)
+}
+
+/// Returns the options of the walks of a request.
+fn with_overrides(options: GraphOptions, chosen: &WalkOverrides) -> Result<GraphOptions, HandlerError> {
+    let options = GraphOptions {
+        random_walk_steps: chosen.steps.unwrap_or(options.random_walk_steps),
+        restart_prob: chosen.restart_prob.unwrap_or(options.restart_prob),
+        ..options
+    };
+    match options.problem() {
+        Some(problem) => {
+            let problem = format!("a setting of `SearchScope` is not valid: {problem}");
+            Err(HandlerError::new(INVALID).because(problem))
+        }
+        None => Ok(options),
+    }
 }

@@ -1,0 +1,175 @@
+//! Writes vectors, with their codes and the connections of similar passages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use edge_json::write;
+use serde::Serialize;
+
+use super::scan::{Model, Scan};
+use super::{SqliteVectors, of_index, read_vectors, statements};
+use crate::limits::{
+    RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT, RAG_NEIGHBOUR_BATCH,
+};
+use crate::rag::order::{descending, ordered};
+use crate::rag::search::Search;
+use crate::rag::sqlite::rows::{array, passages, read, unavailable};
+use crate::rag::store::{PassageId, Space, StoreError, StoreFailure};
+use crate::rag::vector_index::IndexedVector;
+use crate::rag::vector_store::Pending;
+use crate::rag::vectors::code::{centre_text, code, mean};
+use crate::rag::vectors::int8::Int8;
+use crate::storage::Statement;
+
+/// The numbers of saved vectors at which the centre is calculated. Until the first, it is zero.
+const CENTRED_AT: [usize; 2] = [64, 1024];
+/// The most attempts to save vectors while others change the centre.
+const ATTEMPTS: u8 = 3;
+/// Passages with a lower similarity are not connected.
+const LEAST_SIMILARITY: f64 = 0.3;
+
+/// A vector to save, in both forms.
+struct New {
+    id: PassageId,
+    vector: Vec<f32>,
+    int8: Int8,
+}
+
+impl SqliteVectors {
+    pub(super) async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
+        let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
+        let pending = self.passages.statement(statements::PENDING, space, vec![most.to_string()]);
+        let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
+        let results = self.passages.database.batch([recorded, count, pending]).await?;
+        let [recorded, count, pending] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
+        if let Some(recorded) = recorded.first::<Model>()? {
+            recorded.check(model, recorded.dimensions)?;
+        }
+        let count = read::<usize>(count.all()?)?.pop().unwrap_or_default();
+        Ok(Pending { passages: passages(pending.all()?)?, count })
+    }
+
+    /// Saves vectors in batches, because a batch reads many vectors to find similar passages.
+    pub(super) async fn save_all_vectors(
+        &self,
+        space: &Space,
+        model: &str,
+        vectors: Vec<(PassageId, Vec<f32>)>,
+    ) -> Result<(), StoreError> {
+        let new: Vec<_> = (vectors.into_iter())
+            .map(|(id, vector)| New { id, int8: Int8::of(&vector), vector })
+            .collect();
+        let dimensions = new.first().map_or(0, |new| new.vector.len());
+        if dimensions > RAG_DIMENSIONS || new.iter().any(|new| new.vector.len() != dimensions) {
+            return Err(unavailable(&format!("vectors must have equal lengths, at most {RAG_DIMENSIONS}")));
+        }
+        for batch in new.chunks(RAG_NEIGHBOUR_BATCH) {
+            self.save_batch(space, model, dimensions, batch).await?;
+        }
+        Ok(())
+    }
+
+    async fn save_batch(&self, space: &Space, model: &str, dimensions: usize, new: &[New]) -> Result<(), StoreError> {
+        if let Some(index) = &self.index {
+            // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
+            let vector = |new: &New| IndexedVector { id: new.id, vector: new.vector.clone() };
+            index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
+        }
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let batch = self.statements_of(space, model, dimensions, new).await?;
+            match self.passages.database.batch(batch).await.map_err(StoreError::from) {
+                // Another call has changed the centre in the meantime.
+                Err(StoreError { kind: StoreFailure::Constraint, .. }) if attempts < ATTEMPTS => {}
+                saved => return saved.map(drop),
+            }
+        }
+    }
+
+    /// Returns the statements that save vectors, or none of them.
+    async fn statements_of(
+        &self,
+        space: &Space,
+        model: &str,
+        dimensions: usize,
+        new: &[New],
+    ) -> Result<Vec<Statement>, StoreError> {
+        let index = || space.index.to_string();
+        let search = Search { space: space.clone(), ..Search::new("") };
+        let scan = self.read_codes(&search).await?;
+        let (saved, generation, centre) = match &scan.model {
+            Some(recorded) => {
+                recorded.check(model, dimensions)?;
+                (recorded.saved, recorded.generation, recorded.centre()?)
+            }
+            None => (0, 0, vec![0.0; dimensions]),
+        };
+        let mut batch = vec![
+            self.plain(statements::INSERT_MODEL, [index(), model.to_owned(), dimensions.to_string()]),
+            self.plain(statements::EXPECT_MODEL, [index(), model.to_owned(), generation.to_string()]),
+            self.plain(statements::COUNT_SAVED, [index(), new.len().to_string()]),
+        ];
+        let vectors: Vec<_> = new.iter().map(|new| (new.id, new.int8.text())).collect();
+        batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![json(&vectors)?]));
+        if self.index.is_none() {
+            let is_reached = |number: &usize| (saved..saved.saturating_add(new.len())).contains(&number.saturating_sub(1));
+            let codes: Vec<_> = if CENTRED_AT.iter().any(is_reached) {
+                // All codes change with the centre.
+                let mut all = self.all_vectors(space).await?;
+                all.extend(new.iter().map(|new| (new.id, new.vector.clone())));
+                let centre = mean(all.iter().map(|(_, vector)| vector), dimensions);
+                batch.push(self.plain(statements::SET_CENTRE, [index(), centre_text(&centre)]));
+                all.iter().map(|(id, vector)| (*id, code(vector, &centre))).collect()
+            } else {
+                new.iter().map(|new| (new.id, code(&new.vector, &centre))).collect()
+            };
+            batch.push(self.plain(statements::SAVE_CODES, [index(), json(&codes)?]));
+        }
+        let edges = self.neighbours(&search, &scan, new).await?;
+        let changed: BTreeSet<_> = edges.iter().map(|(source, ..)| *source).collect();
+        batch.push(self.passages.statement(statements::SAVE_NEIGHBOURS, space, vec![json(&edges)?]));
+        batch.push(self.plain(statements::LIMIT_NEIGHBOURS, [array(changed), RAG_NEIGHBOURS_KEPT.to_string()]));
+        Ok(batch)
+    }
+
+    /// Returns the vectors of an index that has few.
+    async fn all_vectors(&self, space: &Space) -> Result<Vec<(PassageId, Vec<f32>)>, StoreError> {
+        let values = [space.index.to_string(), RAG_CENTRE_VECTORS.to_string()];
+        let vectors = read_vectors(self.plain(statements::ALL_VECTORS, values).all().await?)?;
+        Ok(vectors.into_iter().map(|(id, vector)| (id, vector.to_floats())).collect())
+    }
+
+    /// Returns the connections of new passages with the most similar ones, in both directions.
+    async fn neighbours(
+        &self,
+        search: &Search,
+        scan: &Scan,
+        new: &[New],
+    ) -> Result<Vec<(PassageId, PassageId, f64)>, StoreError> {
+        let mut near = BTreeSet::new();
+        for New { vector, .. } in new {
+            near.extend(match &self.index {
+                Some(index) => self.near_by_index(&**index, search, vector).await?,
+                None => scan.near(vector, Some(RAG_NEIGHBOUR_CANDIDATES))?,
+            });
+        }
+        let near: Vec<_> = near.into_iter().filter(|id| new.iter().all(|new| new.id != *id)).collect();
+        let stored = self.vectors(search, &near).await?;
+        let mut edges = BTreeMap::new();
+        for New { id, int8, .. } in new {
+            let of_batch = new.iter().filter(|other| other.id != *id).map(|other| (other.id, &other.int8));
+            let others = stored.iter().map(|(id, vector)| (*id, vector)).chain(of_batch);
+            let similar = others.map(|(other, vector)| (other, int8.cosine(vector)));
+            let similar = similar.filter(|(_, cosine)| *cosine > LEAST_SIMILARITY).collect();
+            let nearest = ordered(similar, |(other, cosine)| [descending(*cosine), *other, 0]);
+            for (other, cosine) in nearest.into_iter().take(RAG_NEIGHBOURS) {
+                edges.extend([((*id, other), cosine), ((other, *id), cosine)]);
+            }
+        }
+        Ok(edges.into_iter().map(|((source, target), weight)| (source, target, weight)).collect())
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, StoreError> {
+    write::to_string(value).map_err(|error| unavailable(&error.to_string()))
+}

@@ -1,0 +1,48 @@
+//! The steps after a search, which change the passages and their order.
+//!
+//! `rank` has the steps that reorder passages, `connected` adds passages that are connected with them, and `context` adds their neighbours.
+
+pub(super) mod connected;
+pub(super) mod context;
+pub(super) mod rank;
+
+use futures::future::LocalBoxFuture;
+
+use super::graph::WalkOverrides;
+use super::search::Search;
+use super::search_result::SearchResult;
+use super::store::SearchStore;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+
+/// The sentence for a caller, who cannot change the setting.
+pub(super) const INVALID: &str = "The search failed, because a setting of this server is not valid.";
+
+/// A step after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of steps that it does
+/// not use.
+pub(super) trait Step {
+    /// Returns a sentence about the first setting that is not valid.
+    fn problem(&self) -> Option<String>;
+
+    /// Changes the passages and their order.
+    fn apply<'a>(
+        &'a self,
+        found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>>;
+}
+
+/// A search whose candidates were found.
+pub(super) struct Searched<'a> {
+    pub(super) store: &'a dyn SearchStore,
+    pub(super) search: &'a Search,
+    /// The most passages of the result.
+    pub(super) top_k: usize,
+    /// Whether only some passages of each document are taken.
+    pub(super) is_per_document: bool,
+    /// Whether the passages of the result have their vectors.
+    pub(super) includes_vectors: bool,
+    /// The settings of walks that the request has.
+    pub(super) walks: &'a WalkOverrides,
+    pub(super) cx: &'a Context,
+}

@@ -1,0 +1,78 @@
+//! The steps that change the order of found passages: reranking, and the preference for different passages.
+
+use edge_json::number::text;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, ready};
+
+use super::{Searched, Step};
+use crate::call::error::HandlerError;
+use crate::host::{Level, warning};
+use crate::limits::RAG_CANDIDATES;
+use crate::rag::rerank::{Candidate, Rerank, Reranked};
+use crate::rag::search_result::{FoundPassage, SearchResult};
+use crate::rag::vectors::diverse::diverse;
+use crate::rag::vectors::int8::Int8;
+
+impl Step for Rerank {
+    fn problem(&self) -> Option<String> {
+        self.problem()
+    }
+
+    fn apply<'a>(
+        &'a self,
+        mut found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+        async move {
+            of.cx.progress(2.0, None, "Reranking");
+            found.passages.truncate(Self::candidates(of.top_k));
+            let candidate = |found: &FoundPassage| Candidate { text: found.passage.text.clone(), similarity: found.similarity };
+            let candidates: Vec<_> = found.passages.iter().map(candidate).collect();
+            match self.order(&of.search.text, &candidates, of.cx).await {
+                Ok(order) => {
+                    let score = |Reranked { candidate, score, semantic }, passages: &[FoundPassage]| {
+                        let found = passages.get(candidate)?.clone();
+                        Some(FoundPassage { score, rerank: Some(semantic), ..found })
+                    };
+                    found.passages = order.into_iter().filter_map(|reranked| score(reranked, &found.passages)).collect();
+                    found.passages.truncate(self.kept(of.top_k));
+                }
+                Err(error) => {
+                    let cause = error.0.cause.as_deref().unwrap_or(error.message());
+                    warning::log(of.cx.host(), Level::Warning, "rag", cause);
+                    found.remark("The passages are in the order of the search, because the reranker failed.");
+                }
+            }
+            Ok(found)
+        }
+        .boxed_local()
+    }
+}
+
+/// The weight of the score against the similarity to better passages.
+pub(in crate::rag) struct Diverse(pub(in crate::rag) f64);
+
+impl Step for Diverse {
+    fn problem(&self) -> Option<String> {
+        (!(0.0..=1.0).contains(&self.0)).then(|| format!("`diverse` must be from 0 to 1 (got {})", text(self.0)))
+    }
+
+    fn apply<'a>(
+        &'a self,
+        mut found: SearchResult,
+        of: &'a Searched<'a>,
+    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+        found.passages.truncate(RAG_CANDIDATES);
+        let scores: Vec<_> = found.passages.iter().map(|found| found.score).collect();
+        let vectors: Vec<_> = found.passages.iter().map(|found| found.vector.as_deref().map(Int8::of)).collect();
+        let order = diverse(&scores, &vectors, self.0, found.passages.len());
+        let mut passages: Vec<_> = found.passages.into_iter().map(Some).collect();
+        found.passages = order.into_iter().filter_map(|position| passages.get_mut(position)?.take()).collect();
+        if !of.includes_vectors {
+            for found in &mut found.passages {
+                found.vector = None;
+            }
+        }
+        ready(Ok(found)).boxed_local()
+    }
+}

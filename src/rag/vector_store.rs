@@ -1,0 +1,47 @@
+//! Stores with vectors of their passages.
+
+use futures::future::LocalBoxFuture;
+
+use super::store::{Passage, PassageId, SaveStore, Space, StoreError};
+
+/// Saves vectors of passages, and finds passages by them. An [`Indexer`](super::Indexer) calculates the vectors.
+///
+/// All vectors of an index come from one embedding model, whose name the store records.
+pub trait VectorStore: SaveStore {
+    /// Returns passages of a space that have no vector: at most `most`, in the order of their numbers.
+    ///
+    /// # Errors
+    /// The index has vectors of another model ([`StoreFailure::OtherModel`](super::StoreFailure::OtherModel)), or the store does not respond.
+    fn pending<'a>(
+        &'a self,
+        space: &'a Space,
+        model: &'a str,
+        most: usize,
+    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>>;
+
+    /// Saves vectors of length 1 for passages of a space: all of them, or none. Passages that no longer exist are ignored.
+    ///
+    /// # Errors
+    /// The index has vectors of another model or another length, or the store does not respond.
+    fn save_vectors<'a>(
+        &'a self,
+        space: &'a Space,
+        model: &'a str,
+        vectors: Vec<(PassageId, Vec<f32>)>,
+    ) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+
+    /// Deletes the vectors of all spaces of an index, and records another model.
+    ///
+    /// # Errors
+    /// The store does not respond.
+    fn replace_model<'a>(&'a self, index: &'a str, model: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+}
+
+/// Passages without a vector.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pending {
+    /// Some of the passages.
+    pub passages: Vec<Passage>,
+    /// The number of all passages without a vector.
+    pub count: usize,
+}
