@@ -10,6 +10,7 @@
 //! `work` counts the bytes that a function reads, for tests of linear time.
 
 mod chunks;
+mod embedding;
 mod filter;
 mod graph;
 mod impact;
@@ -18,6 +19,7 @@ mod memory;
 mod order;
 mod passages;
 mod query;
+mod rerank;
 mod rescore;
 mod retrieval;
 mod retrieved;
@@ -31,12 +33,14 @@ mod words;
 mod work;
 
 pub use chunks::{Chunk, ChunkOptions, chunks, front_matter};
+pub use embedding::{Embedder, EmbeddingModel, Purpose};
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use links::links;
 pub use links::path::resolve;
 pub use memory::MemoryStore;
 pub use query::{IndexedWord, Query};
+pub use rerank::{ChatScorer, Rerank, RerankModel, Scorer};
 pub use retrieval::Retrieval;
 pub use retrieved::{RetrievalMode, Retrieved, RetrievedPassage};
 pub use retriever::{Question, Retriever};
