@@ -224,9 +224,9 @@
 //! Each directory of the source is a module, and a module uses only modules above it. The crate exports the names of a private module at its
 //! root. Page: `ARCHITECTURE.md`.
 
-// Only the client uses some functions of other modules. The linker drops them from a wasm module without the client. With the feature, the
-// compiler finds functions that nothing uses.
-#![cfg_attr(not(feature = "client"), allow(dead_code, unused_imports))]
+// Only the client and retrieval use some functions of other modules. The linker drops them from a wasm module without these features. With
+// the features, the compiler finds functions that nothing uses.
+#![cfg_attr(not(all(feature = "client", feature = "rag")), allow(dead_code, unused_imports))]
 
 pub mod agents;
 mod auth;
@@ -239,6 +239,7 @@ mod config;
 pub mod host;
 mod http;
 pub mod limits;
+pub mod models;
 mod parallel;
 mod protocol;
 #[cfg(feature = "rag")]

@@ -258,6 +258,29 @@ limits! {
         AGENT_SECONDS: u64 = 60, Seconds, "`ChatAgent::time_limit`":
             "the time of an agent's answer, with all rounds" => "the call fails";
     }
+    "Embedding models and rerankers" {
+        EMBEDDING_TEXTS: usize = 100, Count, "":
+            "texts in a request to an embedding model" => "further texts are sent in another request";
+        EMBEDDING_BYTES: usize = 100_000, Bytes, "":
+            "all texts in a request to an embedding model; a single one may be larger"
+            => "further texts are sent in another request";
+        EMBEDDING_ANSWER: usize = 8 << 20, Bytes, "":
+            "an answer of an embedding model" => "the texts have no vectors";
+        EMBEDDING_QUERY_SECONDS: u64 = 10, Seconds, "":
+            "the time for the vector of a question, at most the time that the call has left, without its last second"
+            => "the question has no vector";
+        EMBEDDING_PASSAGES_SECONDS: u64 = 60, Seconds, "":
+            "the time for the vectors of the passages in a request, at most as above" => "the passages have no vectors";
+        RERANK_CANDIDATES: usize = 50, Count, "":
+            "passages in a request to a reranker" => "further passages are not reranked";
+        RERANK_PASSAGE_BYTES: usize = 1500, Bytes, "":
+            "a passage in a request to a reranker" => "the passage is cut";
+        RERANK_ANSWER: usize = 1 << 20, Bytes, "":
+            "an answer of a reranker" => "the passages keep their order";
+        RERANK_SECONDS: u64 = 10, Seconds, "":
+            "the time for an answer of a reranker, at most the time that the call has left, without its last second"
+            => "the passages keep their order";
+    }
     "MCP client" {
         UPSTREAM_SECONDS: u64 = 25, Seconds, "`Upstream::timeout`":
             "a request to another MCP server" => "the request is aborted, and the call fails";

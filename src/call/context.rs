@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::{Document, JsonLimits};
 use futures::future::LocalBoxFuture;
@@ -70,6 +71,10 @@ pub struct Context {
     /// The number of tool calls that contain this one.
     depth: u8,
     current_path: Rc<CurrentPath>,
+    /// The time at which the deadline of the call passes, in milliseconds since 1970. `None` if nothing limits the call.
+    ends_at: Rc<Cell<Option<u64>>>,
+    /// The same time of the call that contains this one.
+    outer_ends_at: Option<u64>,
 }
 
 /// The data that a request shares with all its nested calls.
@@ -121,6 +126,8 @@ impl Context {
             tools,
             depth: 0,
             current_path: Rc::new(CurrentPath::new(CallPath::default())),
+            ends_at: Rc::default(),
+            outer_ends_at: None,
         }
     }
 
@@ -136,7 +143,13 @@ impl Context {
 
     /// Creates the context of a nested call of the tool `name`. `arguments` is JSON.
     pub(crate) fn within(&self, tools: Rc<dyn CallTools>, name: &str, arguments: &str) -> Self {
-        Self { tools: Some(tools), depth: self.depth.saturating_add(1), ..self.at_call(Callee::own(name), arguments) }
+        Self {
+            tools: Some(tools),
+            depth: self.depth.saturating_add(1),
+            ends_at: Rc::default(),
+            outer_ends_at: self.ends_at(),
+            ..self.at_call(Callee::own(name), arguments)
+        }
     }
 
     /// Creates the context of the questions and steps that belong to a nested call. `arguments` is JSON.
@@ -161,6 +174,21 @@ impl Context {
 
     pub(crate) fn depth(&self) -> u8 {
         self.depth
+    }
+
+    /// Sets the deadline of the call, which passes after `limit`.
+    pub(crate) fn start_deadline(&self, limit: Duration) {
+        let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        self.ends_at.set(Some(self.now_ms().saturating_add(limit)));
+    }
+
+    fn ends_at(&self) -> Option<u64> {
+        self.ends_at.get().into_iter().chain(self.outer_ends_at).min()
+    }
+
+    /// Returns the time until the deadline of the call, or of a call that contains it. Returns `None` if nothing limits the call.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        Some(Duration::from_millis(self.ends_at()?.saturating_sub(self.now_ms())))
     }
 
     /// Returns the caller. For work that callers without a token may do too, [`RequestInfo::caller`] of [`request`](Self::request) returns an

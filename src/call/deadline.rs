@@ -36,6 +36,7 @@ pub(crate) enum Ended<T> {
 /// The timer is set when the handler first waits. Most handlers never wait, and setting a timer costs more than running
 /// them. A handler that never waits cannot be stopped.
 pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> Ended<F::Output> {
+    cx.start_deadline(limit);
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
     let ended = std::future::poll_fn(|task| {

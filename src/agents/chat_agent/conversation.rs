@@ -9,8 +9,8 @@ use edge_json::write;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::attempt::{Deadline, ask};
-use super::failure::Failure;
+use super::completion::complete;
+use super::failure::no_answer;
 use super::model::ChatModel;
 use super::offered::Offered;
 use super::wire::{self, ToolCall};
@@ -19,6 +19,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
+use crate::models::{Deadline, json};
 use crate::protocol::error::INTERNAL;
 use crate::text::shortened;
 
@@ -61,19 +62,19 @@ impl Conversation<'_> {
             }
             return Ok(AgentReply { text, usage: used, calls: self.calls.into_inner() });
         }
-        Err(Failure::NoAnswer(AGENT_ROUNDS).after(1))
+        Err(no_answer(AGENT_ROUNDS))
     }
 
     async fn ask(&self, offers: &[Value], is_last: bool) -> Result<Value, HandlerError> {
         let work = async || {
             self.report("asking the model".into());
-            let body = wire::request(self.model, &self.messages, offers, is_last);
-            Ok(write::to_raw_value(&ask(self.model, &body, self.deadline, self.cx).await?)?)
+            let answer = complete(self.model, &self.messages, offers, is_last, self.deadline, self.cx).await?;
+            Ok(write::to_raw_value(&answer)?)
         };
         // A step with a result of type `Value` would add serde_json's own parser to the wasm module.
         let answer: Box<RawValue> = self.cx.step("ask the model", &self.messages.len(), work).await?;
         let broken = || HandlerError::new(INTERNAL).because("the state has an answer of the model that is not JSON");
-        wire::json(answer.get().as_bytes()).ok_or_else(broken)
+        json(answer.get().as_bytes()).ok_or_else(broken)
     }
 
     /// Runs the tool calls in the last message of the model, one after the other.

@@ -1,10 +1,10 @@
-//! Agents that ask a model, at any endpoint with the chat completions API of OpenAI.
+//! Agents that ask a model, at any endpoint with the chat completions API of OpenAI, or on Workers AI.
 //!
 //! A question starts a `conversation`: rounds in which the model answers or calls tools. `offered` selects the tools that the model may
-//! call, and `found` adds those that the sources of the agent find for this caller. Each request to the `model` is an `attempt`, which
-//! retries and stops at the time limit. `wire` has the messages of the API. `failure` has the sentence of each failure.
+//! call, and `found` adds those that the sources of the agent find for this caller. A `completion` is one answer of the `model`. `wire` has
+//! the messages of the API. `failure` has the failures that only chat models have. The room `models` has the rest.
 
-mod attempt;
+mod completion;
 mod conversation;
 mod failure;
 mod found;
@@ -20,7 +20,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
-use self::attempt::Deadline;
+pub(crate) use self::completion::answer;
 use self::conversation::Conversation;
 pub use self::model::ChatModel;
 use self::offered::{Offered, offered, wire_name};
@@ -28,6 +28,7 @@ use super::agent::{Agent, AgentReply};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
+use crate::models::Deadline;
 use crate::server::source::{Source, after};
 use crate::text::Text;
 

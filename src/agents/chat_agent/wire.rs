@@ -3,21 +3,19 @@
 //! Messages are JSON values. A message of the model is sent back unchanged, because some endpoints require members that
 //! they added to it.
 
-use edge_json::{Document, JsonLimits, object, write};
-use serde_json::Value;
+use edge_json::{object, write};
+use serde_json::{Map, Value};
 
-use super::failure::Failure;
-use super::model::ChatModel;
+use super::failure::{cut_short, withheld};
 use crate::agents::agent::Usage;
+use crate::models::{Failure, json};
 
 /// The id of the first call, which the agent makes for the model. Some endpoints accept only ids of nine letters and
 /// digits.
 const FIRST_CALL: &str = "firstcall";
 
-/// Returns the body of a request. The model may call `tools`, unless `is_last`.
-pub(super) fn request(model: &ChatModel, messages: &[Value], tools: &[Value], is_last: bool) -> String {
-    let mut request = model.parameters().clone();
-    request.insert("model".into(), model.name().into());
+/// Returns the body of a request that begins with the members of `request`. The model may call `tools`, unless `is_last`.
+pub(super) fn request(mut request: Map<String, Value>, messages: &[Value], tools: &[Value], is_last: bool) -> String {
     request.insert("messages".into(), messages.into());
     if !tools.is_empty() {
         request.insert("tools".into(), tools.into());
@@ -72,15 +70,51 @@ fn read_call(call: &Value) -> ToolCall {
     ToolCall { id: string("/id"), name: string("/function/name"), arguments: arguments.filter(Value::is_object) }
 }
 
-/// Parses JSON from another server.
-pub(super) fn json(text: &[u8]) -> Option<Value> {
-    Document::parse(text, JsonLimits::MOST).ok()?.root().to_json()
+/// Reads an answer. Returns the members that the agent uses: the message and the finish reason of the first choice, and the token usage.
+pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
+    answer(json(body).ok_or(Failure::Broken("it is not JSON"))?)
 }
 
-/// Reads the body of a response with status 200. Returns the members that the agent uses: the message and the finish reason of the
-/// first choice, and the token usage.
-pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
-    let mut answer = json(body).ok_or(Failure::Broken("it is not JSON"))?;
+/// Reads an answer of Workers AI. Newer models answer as [`read`] expects. Other models answer with the text, the tool calls and the usage.
+pub(super) fn read_workers_ai(body: &[u8]) -> Result<Value, Failure> {
+    let mut whole = json(body).ok_or(Failure::Broken("it is not JSON"))?;
+    if whole.get("choices").is_some() {
+        return answer(whole);
+    }
+    let mut take = |member: &str| whole.get_mut(member).map(Value::take).unwrap_or_default();
+    // With a JSON schema as `response_format`, the response is a JSON value and not a text.
+    let content = match take("response") {
+        Value::Null => "".into(),
+        Value::String(text) => Value::String(text),
+        value => write::text(&value).into(),
+    };
+    let mut message = vec![("role", "assistant".into()), ("content", content)];
+    if let Value::Array(calls) = take("tool_calls") {
+        let calls: Vec<_> = calls.into_iter().enumerate().map(|(nth, call)| workers_ai_call(nth, call)).collect();
+        message.push(("tool_calls", calls.into()));
+    }
+    let choice = object(vec![("message", object(message))]);
+    answer(object(vec![("choices", vec![choice].into()), ("usage", take("usage"))]))
+}
+
+/// Returns a tool call of Workers AI in the form of chat completions. Calls of some models have this form already. Those of other models
+/// are a name and arguments, without an id.
+fn workers_ai_call(nth: usize, mut call: Value) -> Value {
+    if call.get("function").is_some() {
+        return call;
+    }
+    let mut take = |member: &str| call.get_mut(member).map(Value::take).unwrap_or_default();
+    let arguments = match take("arguments") {
+        Value::String(text) => text,
+        Value::Null => "{}".into(),
+        value => write::text(&value),
+    };
+    let function = object(vec![("name", take("name")), ("arguments", arguments.into())]);
+    object(vec![("id", format!("call{nth}").into()), ("type", "function".into()), ("function", function)])
+}
+
+/// Returns the members of a whole answer that the agent uses.
+fn answer(mut answer: Value) -> Result<Value, Failure> {
     let mut take = |pointer: &str| answer.pointer_mut(pointer).map(Value::take).unwrap_or_default();
     let (message, finish_reason) = (take("/choices/0/message"), take("/choices/0/finish_reason"));
     let usage = take("/usage");
@@ -88,12 +122,12 @@ pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
         return Err(Failure::Broken("it has no choice with a message"));
     }
     if finish_reason == "content_filter" {
-        return Err(Failure::Withheld);
+        return Err(Failure::Own(withheld()));
     }
     let is_empty = text(&message).is_empty() && calls(&message).is_empty();
     let answer = object(vec![("message", message), ("finish_reason", finish_reason), ("usage", usage)]);
     match is_empty {
-        true if is_cut_short(&answer) => Err(Failure::CutShort),
+        true if is_cut_short(&answer) => Err(Failure::Own(cut_short())),
         true => Err(Failure::Broken("it has neither text nor calls")),
         false => Ok(answer),
     }

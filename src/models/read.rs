@@ -1,0 +1,23 @@
+//! Reading JSON from models.
+
+use edge_json::number::Number;
+use edge_json::{Document, JsonLimits, Kind, Value};
+
+/// Parses JSON from another server.
+pub(crate) fn json(text: &[u8]) -> Option<serde_json::Value> {
+    Document::parse(text, JsonLimits::MOST).ok()?.root().to_json()
+}
+
+/// Returns the number of a JSON value. Returns `None` for another kind, and for a number out of the range of `f64`.
+pub(crate) fn number(value: Value<'_>) -> Option<f64> {
+    if value.kind() != Kind::Number {
+        return None;
+    }
+    match Number::of(value.text())? {
+        Number::Float(number) => Some(number),
+        #[allow(clippy::cast_precision_loss, reason = "vectors and scores are not exact")]
+        Number::Unsigned(number) => Some(number as f64),
+        #[allow(clippy::cast_precision_loss, reason = "vectors and scores are not exact")]
+        Number::Signed(number) => Some(number as f64),
+    }
+}

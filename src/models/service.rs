@@ -1,0 +1,45 @@
+//! The interface between a model and the service that runs it.
+
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::future::LocalBoxFuture;
+use http::header::HeaderValue;
+
+use super::failure::Failure;
+use crate::host::{FetchLimits, Host};
+
+/// A service that runs models. Only the constructors of a model name the implementations, so a wasm module contains only those that it uses.
+pub(super) trait Service: fmt::Debug {
+    /// Returns whether the name of the model is a member of each request.
+    fn names_model(&self) -> bool;
+
+    /// Sends a request, and returns the answer.
+    fn send(&self, request: Request<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, Refused>>;
+}
+
+/// A request to a model.
+pub(super) struct Request<'a> {
+    /// The name of the model.
+    pub(super) model: &'a str,
+    /// The API key, as the value of a header.
+    pub(super) authorization: Option<&'a HeaderValue>,
+    /// A JSON object.
+    pub(super) body: String,
+    pub(super) limits: FetchLimits,
+    pub(super) host: &'a Rc<dyn Host>,
+}
+
+/// The outcome of a request without an answer.
+pub(super) struct Refused {
+    pub(super) failure: Failure,
+    /// The delay before the next attempt, if the service states it.
+    pub(super) retry_after: Duration,
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self { failure, retry_after: Duration::ZERO }
+    }
+}
