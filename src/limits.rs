@@ -390,6 +390,14 @@ limits! {
             "the strings in a filter that a program combines" => "the filter is invalid and matches nothing";
         METADATA_BYTES: usize = 4096, Bytes, "":
             "the metadata of a document, as JSON" => "the document is rejected";
+        VECTOR_FIELDS: usize = 10, Count, "":
+            "fields that Vectorize indexes (the limit of Vectorize)" => "the fields are invalid";
+        VECTOR_MATCHES: usize = 100, Count, "":
+            "vectors that a query of Vectorize returns (the limit of Vectorize for ids)" => "fewer are returned";
+        VECTOR_UPSERT: usize = 500, Count, "":
+            "vectors that one call adds to Vectorize" => "the call fails, and changes nothing";
+        VECTOR_DELETIONS: usize = 100, Count, "":
+            "vectors that one request deletes from Vectorize (the limit of Vectorize)" => "further requests delete the rest";
         RAG_CHUNK_BYTES: usize = 1500, Bytes, "`ChunkOptions::size`":
             "a chunk of a document" => "the text is cut between blocks, lines, sentences, words or characters";
         RAG_CHUNK_LEAST_BYTES: usize = 64, Bytes, "":

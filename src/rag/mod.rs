@@ -4,7 +4,8 @@
 //! of their `words`, which `stem` reduces. There are two stores, `memory` and `sqlite`. `store_source` chooses the store of a call.
 //!
 //! A `retriever` answers a question: `query` has its words, `filter` the condition on the metadata of documents, and `retrieval` the
-//! settings of the request. The store finds candidates. `rescore` ranks them by their words, and `graph` by their connections, both with
+//! settings of the request. The store finds candidates. `vector_index` is the interface to an
+//! index of vectors outside of the store. `rescore` ranks them by their words, and `graph` by their connections, both with
 //! the sort keys of `order`. The result is `retrieved`, which `passages` writes as text for a model. `tools` has the tools that search.
 //!
 //! `work` counts the bytes that a function reads, for tests of linear time.
@@ -27,6 +28,7 @@ mod stem;
 mod store;
 mod store_source;
 mod tools;
+mod vector_index;
 mod words;
 mod work;
 
@@ -47,3 +49,4 @@ pub use store::{
 pub use store_source::StoreSource;
 pub use tools::graph::GraphRagTool;
 pub use tools::vector_query::VectorQueryTool;
+pub use vector_index::{IndexedVector, VectorIndex, VectorIndexError, VectorQuery};

@@ -6,6 +6,7 @@
 mod argument;
 mod pairs;
 mod program;
+mod pushed_down;
 mod schema;
 mod semantics;
 mod sql;

@@ -5,6 +5,7 @@ use std::fmt;
 use super::expression::FilterError;
 use super::field::Field;
 use super::scalar::Scalar;
+use crate::limits::VECTOR_FIELDS;
 use crate::text::Text;
 
 /// The fields that a caller can use in the argument `filter`, with their types. The schema of the tool lists them, and every other field
@@ -21,6 +22,7 @@ use crate::text::Text;
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     pub(super) declared: Vec<Declared>,
+    indexed: Vec<Field>,
     problem: Option<String>,
 }
 
@@ -93,6 +95,23 @@ impl Fields {
         self.declare(name, FieldType::Boolean, description.into())
     }
 
+    /// Declares that Vectorize indexes the field before, so that it applies the tests of this field before it chooses the nearest vectors.
+    ///
+    /// Create the metadata index before the first document is saved: `npx wrangler vectorize create-metadata-index INDEX
+    /// --property-name=FIELD --type=string`, or with the type `number` or `boolean`. Each document must have at most one value of the
+    /// field, because Vectorize does not find a vector by an array. At most 10 fields can be indexed.
+    #[must_use]
+    pub fn indexed(mut self) -> Self {
+        match self.declared.last().map(|declared| declared.field.clone()) {
+            Some(_) if self.indexed.len() == VECTOR_FIELDS => {
+                self.add_problem(format!("at most {VECTOR_FIELDS} fields can be indexed."));
+            }
+            Some(field) => self.indexed.push(field),
+            None => self.add_problem("`indexed` needs a field before it.".into()),
+        }
+        self
+    }
+
     fn declare(mut self, name: &str, kind: FieldType, description: Text) -> Self {
         match Field::parse(name) {
             Ok(field) if self.find(&field).is_some() => {
@@ -128,6 +147,11 @@ impl Fields {
     pub(super) fn find(&self, field: &Field) -> Option<&Declared> {
         self.declared.iter().find(|declared| declared.field == *field)
     }
+
+    /// Returns the declaration of a field that Vectorize indexes.
+    pub(super) fn find_indexed(&self, field: &Field) -> Option<&Declared> {
+        self.indexed.contains(field).then(|| self.find(field)).flatten()
+    }
 }
 
 impl fmt::Display for Fields {
@@ -151,6 +175,11 @@ mod tests {
         assert_eq!(fields.to_string(), "category, author.born");
         for (fields, problem) in [
             (Fields::new().text("a", "A").number("a", "A"), "the field `a` is declared twice."),
+            (Fields::new().indexed().text("a", "A"), "`indexed` needs a field before it."),
+            (
+                (0..11).fold(Fields::new(), |fields, n| fields.number(&format!("n{n}"), "N").indexed()),
+                "at most 10 fields can be indexed.",
+            ),
             (Fields::new().boolean("a", " "), "the field `a` needs a description."),
             (Fields::new().text("a b", "A").text("b", ""), "`a b` is not the name of a field. A name has 1 to 64"),
         ] {

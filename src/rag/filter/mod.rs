@@ -6,7 +6,7 @@
 //! An `expression` is a filter, and its functions build one. It compares a `field` with a `scalar` by an `operator`. `parse` reads a filter
 //! from JSON, and `fields` declares the fields that a caller can use, from which `schema` makes the JSON Schema of the argument. `matches`
 //! evaluates a filter on a JSON object, and `sql` writes it as a condition of SQLite. `metadata` checks that filters can describe the
-//! metadata of a document.
+//! metadata of a document. `pushed_down` writes the part of a filter that Vectorize evaluates.
 //!
 //! # Semantics
 //!
@@ -22,6 +22,7 @@ mod matches;
 mod metadata;
 mod operator;
 mod parse;
+mod pushed_down;
 mod scalar;
 mod schema;
 mod sql;
