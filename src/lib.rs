@@ -239,6 +239,7 @@ mod config;
 pub mod host;
 mod http;
 pub mod limits;
+pub mod models;
 mod parallel;
 mod protocol;
 #[cfg(feature = "rag")]

@@ -20,7 +20,7 @@ use methods::{MethodCall, method_calls};
 
 /// The modules. Each imports only the modules before it. Every module may use the first five: the table of limits, base64, the
 /// bounded cache, parallel futures, and text.
-const MODULES: [&str; 20] = [
+const MODULES: [&str; 21] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -33,6 +33,7 @@ const MODULES: [&str; 20] = [
     "config",
     "auth",
     "call",
+    "models",
     "registry",
     "server",
     "client",

@@ -1,0 +1,5 @@
+//! Models: what requests to them share.
+
+mod ai;
+
+pub use ai::{Ai, AiFailure};
