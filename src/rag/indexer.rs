@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::document::Document;
-use super::embedding::{Embedder, Purpose, embed};
+use super::embedding::checked::embed;
+use super::embedding::{Embedder, Purpose};
 use super::store::{Passage, Saved, Space, StoreError, StoreFailure};
 use super::vector_store::{Pending, VectorStore};
 use crate::call::context::Context;

@@ -31,7 +31,9 @@ mod steps;
 mod store;
 mod store_source;
 mod tools;
+mod vector_index;
 mod vector_store;
+mod vectors;
 mod words;
 mod work;
 
@@ -54,5 +56,6 @@ pub use sqlite::{SqlitePassages, migration};
 pub use store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError, StoreFailure};
 pub use store_source::StoreSource;
 pub use tools::search_tool::SearchTool;
+pub use vector_index::{IndexedVector, VectorIndex, VectorIndexError, VectorQuery};
 pub use vector_store::{Pending, VectorStore};
 pub use words::stems;

@@ -6,11 +6,13 @@
 //! `promise` returns a value, or a promise if a handler waits. `current_call` knows which call runs, so that `entry` can answer it after a
 //! panic. `serve` does the same for a program with its own fetch handler, without these two. The `host` implements
 //! [`Host`](crate::host::Host): `open` sends requests to other servers, and `signature` checks signatures. `environment` reads variables,
-//! secrets and the rate limit. `service` and `storage` make bindings usable: other Workers as servers of the MCP client, D1 and Workers KV.
+//! secrets and the rate limit. `service` and `bindings` make bindings usable: other Workers as servers of the MCP client, and D1, Workers
+//! KV, Workers AI and Vectorize.
 //!
 //! The worker crate installs a panic hook when the wasm module starts. This hook writes the panic to the log, so this module sets no
 //! hook, and programs must not add `console_error_panic_hook`. `entry` answers the calls that wait.
 
+mod bindings;
 mod current_call;
 mod entry;
 mod environment;
@@ -23,17 +25,18 @@ mod serve;
 #[cfg(feature = "client")]
 mod service;
 mod signature;
-mod storage;
 
 #[doc(hidden)]
 pub use ::worker as runtime;
 
 #[doc(inline)]
 pub use crate::__worker_entry as entry;
+#[cfg(feature = "rag")]
+pub use bindings::vectorize;
+pub use bindings::{ai, database, kv};
 #[doc(hidden)]
 pub use entry::{begin, endpoint_of, fetch};
 pub use host::{EventContext, context, of_event as host};
 pub use serve::serve;
 #[cfg(feature = "client")]
 pub use service::Service;
-pub use storage::{database, kv};

@@ -14,7 +14,6 @@ use crate::models::{Deadline, Failure};
 ///
 /// # Errors
 /// The embedder failed, or it returned unusable vectors twice, or it took too long.
-#[allow(dead_code, reason = "the retriever does not use vectors yet")]
 pub(crate) async fn embed(
     embedder: &dyn Embedder,
     texts: &[String],

@@ -20,7 +20,6 @@ use crate::call::error::HandlerError;
 
 pub use chat::ChatScorer;
 pub use model::RerankModel;
-#[allow(unused_imports, reason = "the retriever does not rerank yet")]
 pub(super) use ranking::{Candidate, Reranked};
 pub use settings::Rerank;
 

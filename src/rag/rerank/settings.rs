@@ -70,19 +70,16 @@ impl Rerank {
     }
 
     /// Returns the problem with the weights, if there is one.
-    #[allow(dead_code, reason = "the retriever does not rerank yet")]
     pub(in crate::rag) fn problem(&self) -> Option<String> {
         self.weights.problem()
     }
 
     /// Returns how many passages a search must find, if the caller asks for `top_k`.
-    #[allow(dead_code, reason = "the retriever does not rerank yet")]
     pub(in crate::rag) fn candidates(top_k: usize) -> usize {
         top_k.saturating_mul(3).clamp(LEAST, RERANK_CANDIDATES)
     }
 
     /// Returns how many passages stay, if the caller asks for `top_k`.
-    #[allow(dead_code, reason = "the retriever does not rerank yet")]
     pub(in crate::rag) fn kept(&self, top_k: usize) -> usize {
         self.top_k.unwrap_or(top_k)
     }
@@ -91,7 +88,6 @@ impl Rerank {
     ///
     /// # Errors
     /// There are no usable scores. The order should stay as it is, and the log should get the cause of the error.
-    #[allow(dead_code, reason = "the retriever does not rerank yet")]
     pub(in crate::rag) async fn order(
         &self,
         question: &str,

@@ -26,8 +26,9 @@ impl Step for Rerank {
         async move {
             of.cx.progress(2.0, None, "Reranking");
             found.passages.truncate(Self::candidates(of.top_k));
-            let candidate = |found: &FoundPassage| Candidate { text: found.passage.text.clone(), similarity: found.similarity };
-            let candidates: Vec<_> = found.passages.iter().map(candidate).collect();
+            let candidates: Vec<_> = (found.passages.iter())
+                .map(|found| Candidate { text: &found.passage.text, similarity: found.similarity })
+                .collect();
             match self.order(&of.search.text, &candidates, of.cx).await {
                 Ok(order) => {
                     let score = |Reranked { candidate, score, semantic }, passages: &[FoundPassage]| {

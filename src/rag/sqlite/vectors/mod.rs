@@ -16,7 +16,7 @@ use futures::future::LocalBoxFuture;
 use super::rows::{array, read, unavailable};
 use super::{SqlitePassages, check_prefix};
 use crate::config::ConfigError;
-use crate::limits::{RAG_NEAREST, RAG_SCANNED, RAG_SCANNED_MOST};
+use crate::limits::{VECTOR_MATCHES, RAG_SCANNED, RAG_SCANNED_MOST};
 use crate::rag::document::Document;
 use crate::rag::filter::Filter;
 use crate::rag::fuse::{Similar, fuse};
@@ -135,7 +135,7 @@ impl SqliteVectors {
             .map(|(id, ..)| *id)
             .collect();
         let new =
-            if new.is_empty() { Vec::new() } else { self.passages(&search.space, &new, &search.filter).await? };
+            if new.is_empty() { Vec::new() } else { SearchStore::passages(&self.passages, &search.space, &new, &search.filter).await? };
         let of_vector = |vector: Int8| meaning.include_vectors.then(|| Rc::from(vector.to_floats()));
         let similarities = nearest.into_iter().map(|(id, cosine, vector)| (id, (cosine, of_vector(vector)))).collect();
         Ok(Some(Similar { new, similarities }))
@@ -148,7 +148,7 @@ impl SqliteVectors {
         search: &Search,
         vector: &[f32],
     ) -> Result<Vec<PassageId>, StoreError> {
-        let query = VectorQuery { vector: vector.to_vec(), namespace: search.space.namespace(), most: RAG_NEAREST };
+        let query = VectorQuery { vector: vector.to_vec(), namespace: search.space.namespace(), most: VECTOR_MATCHES };
         let near = index.query(query).await.map_err(of_index)?;
         let stale: Vec<PassageId> = read(self.plain(statements::STALE, [array(&near)]).all().await?)?;
         if !stale.is_empty() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::scan::{Model, Scan};
 use super::{SqliteVectors, of_index, read_vectors, statements};
 use crate::limits::{
-    RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT, RAG_NEIGHBOUR_BATCH,
+    RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT,
 };
 use crate::rag::order::{descending, ordered};
 use crate::rag::search::Search;
@@ -62,7 +62,7 @@ impl SqliteVectors {
         if dimensions > RAG_DIMENSIONS || new.iter().any(|new| new.vector.len() != dimensions) {
             return Err(unavailable(&format!("vectors must have equal lengths, at most {RAG_DIMENSIONS}")));
         }
-        for batch in new.chunks(RAG_NEIGHBOUR_BATCH) {
+        for batch in new.chunks(RAG_EMBEDDING_BATCH) {
             self.save_batch(space, model, dimensions, batch).await?;
         }
         Ok(())

@@ -3,12 +3,11 @@
 use serde::Deserialize;
 
 use super::{SqliteVectors, statements};
-use crate::limits::{RAG_RESCORED, RAG_RESCORED_LEAST, RAG_RESCORED_SHARE};
 use crate::rag::search::{Meaning, Search};
 use crate::rag::sqlite::rows::unavailable;
 use crate::rag::sqlite::statements::filtered_by;
 use crate::rag::store::{PassageId, StoreError, StoreFailure};
-use crate::rag::vectors::code::{Nearest, centre_of, code};
+use crate::rag::vectors::code::{Nearest, candidates, code, parse_centre};
 
 /// The model of an index, and the number of passages of a space.
 #[derive(Deserialize)]
@@ -52,7 +51,7 @@ impl Model {
         if self.centre.is_empty() {
             return Ok(vec![0.0; self.dimensions]);
         }
-        let centre = centre_of(&self.centre).filter(|centre| centre.len() == self.dimensions);
+        let centre = parse_centre(&self.centre).filter(|centre| centre.len() == self.dimensions);
         centre.ok_or_else(|| unavailable("the centre of the vectors is malformed"))
     }
 }
@@ -98,9 +97,8 @@ impl SqliteVectors {
 }
 
 impl Scan {
-    /// Returns the passages whose codes are nearest to that of a vector: 1 % of the passages, at least 200 and at most 800, unless
-    /// `candidates` is another number.
-    pub(super) fn near(&self, vector: &[f32], candidates: Option<usize>) -> Result<Vec<PassageId>, StoreError> {
+    /// Returns the passages whose codes are nearest to that of a vector. By default, these are 1 % of the passages, from 200 to 800.
+    pub(super) fn near(&self, vector: &[f32], most: Option<usize>) -> Result<Vec<PassageId>, StoreError> {
         let Some(model) = &self.model else { return Ok(Vec::new()) };
         let malformed = || unavailable("the codes of the vectors are malformed");
         let pages: Vec<Vec<PassageId>> = (self.pages.iter())
@@ -108,8 +106,8 @@ impl Scan {
             .collect::<Option<_>>()
             .ok_or_else(malformed)?;
         let passages = pages.iter().map(Vec::len).sum::<usize>();
-        let usual = passages.checked_div(RAG_RESCORED_SHARE).unwrap_or(0).clamp(RAG_RESCORED_LEAST, RAG_RESCORED);
-        let mut nearest = Nearest::new(&code(vector, &model.centre()?), candidates.unwrap_or(usual));
+        let most = most.unwrap_or_else(|| candidates(passages));
+        let mut nearest = Nearest::new(&code(vector, &model.centre()?), most);
         for (page, ids) in self.pages.iter().zip(&pages) {
             nearest.page(&page.codes, ids).ok_or_else(malformed)?;
         }

@@ -8,12 +8,15 @@ use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 
-use super::{binding, message};
+use super::{Kind, binding, message};
 use crate::config::ConfigError;
 use crate::limits::SQL_RESULT_BYTES;
 use crate::storage::{Database, DatabaseError, DatabaseFailure, Engine, SqlValue, Statement};
 
-#[wasm_bindgen(module = "/src/worker/storage/d1.js")]
+const D1_DATABASE: Kind =
+    Kind { method: "prepare", section: "[[d1_databases]]", settings: "`binding`, `database_name` and `database_id`" };
+
+#[wasm_bindgen(module = "/src/worker/bindings/d1.js")]
 extern "C" {
     // The worker crate reads rows with serde, value by value. A text with all rows crosses into the wasm module at once.
     fn query(database: &JsValue, sql: &str, values: &Array, most: usize) -> Promise;
@@ -38,7 +41,7 @@ extern "C" {
 /// # Errors
 /// wrangler.toml has no such binding of `[[d1_databases]]`.
 pub fn database(env: &Env, name: &'static str) -> Result<Database, ConfigError> {
-    let binding = binding(env, name, "prepare", "d1_databases")?;
+    let binding = binding(env, name, D1_DATABASE)?;
     Ok(Database::new(name, D1 { name, binding }))
 }
 

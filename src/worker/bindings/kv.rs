@@ -8,12 +8,15 @@ use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 
-use super::{binding, message};
+use super::{Kind, binding, message};
 use crate::config::ConfigError;
 use crate::limits::KV_PAGE;
 use crate::storage::{KvEngine, KvError, KvKey, KvKeys, KvStore, ListKeys};
 
-#[wasm_bindgen(module = "/src/worker/storage/kv.js")]
+const KV_NAMESPACE: Kind =
+    Kind { method: "getWithMetadata", section: "[[kv_namespaces]]", settings: "`binding` and `id`" };
+
+#[wasm_bindgen(module = "/src/worker/bindings/kv.js")]
 extern "C" {
     fn get(store: &JsValue, key: &str) -> Promise;
 
@@ -29,7 +32,7 @@ extern "C" {
 /// # Errors
 /// wrangler.toml has no such binding of `[[kv_namespaces]]`.
 pub fn kv(env: &Env, name: &'static str) -> Result<KvStore, ConfigError> {
-    let binding = binding(env, name, "getWithMetadata", "kv_namespaces")?;
+    let binding = binding(env, name, KV_NAMESPACE)?;
     Ok(KvStore::new(name, Namespace { name, binding }))
 }
 
