@@ -40,6 +40,7 @@ fn anywhere(list: &str) -> Vec<String> {
 fn hostile_vectors_are_rejected() {
     let item = |index: &str, embedding: &str| format!(r#"{{"index":{index},"embedding":{embedding}}}"#);
     let list = |items: &[String]| format!(r#"{{"data":[{}]}}"#, items.join(","));
+    let many = format!("[{}1]", "1,".repeat(300_000));
     let mut answers = anywhere("data");
     answers.extend([
         list(&[item("0", "[NaN]"), item("1", "[1]")]),
@@ -49,6 +50,8 @@ fn hostile_vectors_are_rejected() {
         list(&[item("0", "[1]")]),
         list(&[]),
         list(&[item("0", "[1]"), item("0", "[1]")]),
+        list(&[item("0", "[1]"), item("0", "[1]"), item("1", "[1]")]),
+        list(&[item("0", &many), item("1", &many)]),
         list(&[item("0", "[1]"), item("2", "[1]")]),
         list(&[item("0", "[1]"), item("1", "[1]"), item("2", "[1]")]),
         list(&[item("0", "[1]"), item("-1", "[1]")]),

@@ -63,9 +63,7 @@ fn openai(answer: Value<'_>, count: usize) -> Vectors {
 }
 
 fn workers_ai(answer: Value<'_>, count: usize) -> Vectors {
-    if answer.get("request_id").is_some() {
-        return Err(Failure::Broken("the request was queued"));
-    }
+    // Without `data`, the platform has queued the request.
     let data = array(answer, "data").ok_or(Failure::Broken("it has no array `data`"))?;
     if data.items().count() != count {
         return Err(Failure::Broken("it does not have a vector for each text"));
