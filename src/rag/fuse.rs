@@ -1,33 +1,72 @@
 //! The order of passages that were found by their words and by their meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::order::{descending, ordered};
+use super::search::Meaning;
 use super::search_result::{FoundPassage, SearchMode, SearchResult};
-use super::store::{Passage, PassageId};
+use super::store::{Passage, PassageId, StoreError};
+use super::vectors::int8::Int8;
 use super::words::rank::{ByWords, best_first, scores, spread_over_sections};
 
-/// The passages that are similar to a question.
-pub(super) struct Similar {
-    /// The passages that were not found by their words.
-    pub(super) new: Vec<Passage>,
-    /// The similarities of passages to the question, and their vectors if they are wanted.
-    pub(super) similarities: BTreeMap<PassageId, (f64, Option<Rc<[f32]>>)>,
+/// How similar passages are to a question, the most similar first.
+pub(super) struct Similarities(Vec<(PassageId, f64, Int8)>);
+
+impl Similarities {
+    pub(super) fn new(question: &[f32], vectors: Vec<(PassageId, Int8)>) -> Self {
+        let question = Int8::of(question);
+        let similarities = vectors.into_iter().map(|(id, vector)| (id, question.cosine(&vector), vector));
+        Self(ordered(similarities.collect(), |(id, cosine, _)| [descending(*cosine), *id, 0]))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns those of the `most` most similar passages that were not found by their words.
+    pub(super) fn new_passages(&self, by_words: &ByWords, meaning: &Meaning, most: usize) -> Vec<PassageId> {
+        let known: BTreeSet<_> = by_words.passages.iter().map(|passage| passage.id).collect();
+        let is_similar = |cosine: f64| meaning.min_score.is_none_or(|least| cosine >= least);
+        let nearest = self.0.iter().take(most).filter(|(id, cosine, _)| is_similar(*cosine) && !known.contains(id));
+        nearest.map(|(id, ..)| *id).collect()
+    }
 }
 
-/// Orders passages by the sum of their scores by words and their similarities. `weight` is the weight of the similarity, and the words have the
-/// rest. Both are used as they are: of several formulas that were measured, this one found most answers (docs/retrieval.md).
-pub(super) fn fuse(by_words: ByWords, similar: Similar, weight: f64) -> SearchResult {
-    let Similar { new, mut similarities } = similar;
+/// Returns the result of a search by meaning. `similar` has the similarities of passages, and the passages that were not found by their words.
+/// It is `None` if no passage has a vector, or if the question has none.
+///
+/// # Errors
+/// The search by meaning failed, and the passages must not be found by their words alone.
+pub(super) fn by_meaning(
+    by_words: ByWords,
+    similar: Result<Option<(Similarities, Vec<Passage>)>, StoreError>,
+    meaning: &Meaning,
+) -> Result<SearchResult, StoreError> {
+    match similar {
+        Ok(Some((similarities, new))) => Ok(fused(by_words, similarities, new, meaning)),
+        Ok(None) if meaning.is_required() => Ok(SearchResult { mode: SearchMode::Vector, ..SearchResult::default() }),
+        Ok(None) => Ok(by_words.ranked()),
+        Err(error) if meaning.is_required() => Err(error),
+        Err(error) => Ok(SearchResult { fallback: Some(error), ..by_words.ranked() }),
+    }
+}
+
+/// Orders passages by the weighted sum of their scores by words and their similarities. Both are used as they are: of several formulas that
+/// were measured, this one found most answers (docs/retrieval.md).
+fn fused(by_words: ByWords, similarities: Similarities, new: Vec<Passage>, meaning: &Meaning) -> SearchResult {
+    let weight = meaning.weight;
     let ByWords { words, number, mut passages } = by_words;
     passages.extend(new);
+    let mut similarities: BTreeMap<_, _> =
+        similarities.0.into_iter().map(|(id, cosine, vector)| (id, (cosine, vector))).collect();
     let has_words = !words.is_empty();
     let scores = scores(&words, number, &passages);
     let found = passages.into_iter().zip(scores).map(|(passage, lexical)| {
         let (similarity, vector) = similarities.remove(&passage.id).unzip();
         let score = (1.0 - weight) * lexical + weight * similarity.unwrap_or_default().max(0.0);
-        let lexical = has_words.then_some(lexical);
-        FoundPassage { lexical, similarity, vector: vector.flatten(), ..FoundPassage::new(passage, score) }
+        let vector = vector.filter(|_| meaning.include_vectors).map(|vector| Rc::from(vector.to_floats()));
+        FoundPassage { lexical: has_words.then_some(lexical), similarity, vector, ..FoundPassage::new(passage, score) }
     });
     let mut found = best_first(found.collect());
     spread_over_sections(&mut found);

@@ -85,7 +85,7 @@ impl Indexer {
         let model = self.embedder.model();
         match self.store.pending(space, &model, 1).await {
             Err(StoreError { kind: StoreFailure::OtherModel, .. }) => {
-                self.store.replace_model(&space.index, &model).await?;
+                self.store.remove_vectors(&space.index).await?;
             }
             other => drop(other?),
         }

@@ -14,6 +14,7 @@ use super::filter::Filter;
 use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError};
+use super::vector_store::{Pending, VectorStore};
 use corpus::Corpus;
 
 /// A store in memory, for tests and for small documents that do not change.
@@ -47,7 +48,14 @@ impl MemoryStore {
 
 impl SearchStore for MemoryStore {
     fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
-        ready(self.0.borrow().search(search)).boxed_local()
+        async move {
+            let vector = match &search.meaning {
+                Some(meaning) => meaning.vector().await,
+                None => None,
+            };
+            self.0.borrow().search(&search, vector.as_deref())
+        }
+        .boxed_local()
     }
 
     fn passages<'a>(
@@ -77,5 +85,30 @@ impl SaveStore for MemoryStore {
 
     fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
         ready(Ok(self.0.borrow_mut().remove(space, document))).boxed_local()
+    }
+}
+
+impl VectorStore for MemoryStore {
+    fn pending<'a>(
+        &'a self,
+        space: &'a Space,
+        model: &'a str,
+        most: usize,
+    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>> {
+        ready(self.0.borrow().pending(space, model, most)).boxed_local()
+    }
+
+    fn save_vectors<'a>(
+        &'a self,
+        space: &'a Space,
+        model: &'a str,
+        vectors: Vec<(PassageId, Vec<f32>)>,
+    ) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        ready(self.0.borrow_mut().save_vectors(space, model, vectors)).boxed_local()
+    }
+
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        self.0.borrow_mut().remove_vectors(index);
+        ready(Ok(())).boxed_local()
     }
 }

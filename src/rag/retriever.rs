@@ -227,7 +227,9 @@ impl Retriever {
         let by_meaning = chosen.meaning.as_ref().or(self.meaning.as_ref());
         let settings = self.settings.with(&chosen.settings);
         if let Some(problem) = settings.problem() {
-            return Err(HandlerError::new(INVALID).because(format!("a setting of `SearchScope` is not valid: {problem}")));
+            return Err(
+                HandlerError::new(INVALID).because(format!("a setting of `SearchScope` is not valid: {problem}"))
+            );
         }
         let includes_vectors = settings.include_vectors;
         if let Some(by_meaning) = by_meaning {
@@ -240,7 +242,15 @@ impl Retriever {
         }
         let rerank = if chosen.is_without_rerank { None } else { chosen.rerank.as_ref().or(self.rerank.as_ref()) };
         let is_per_document = self.per_document.is_some();
-        let of = Searched { store: &*store, search: &search, top_k, is_per_document, includes_vectors, walks: &chosen.walks, cx };
+        let of = Searched {
+            store: &*store,
+            search: &search,
+            top_k,
+            is_per_document,
+            includes_vectors,
+            walks: &chosen.walks,
+            cx,
+        };
         for step in [rerank, self.diverse.as_ref(), self.graph.as_ref()].into_iter().flatten() {
             found = step.apply(found, &of).await?;
         }

@@ -87,6 +87,20 @@ impl StoreError {
     }
 }
 
+impl StoreError {
+    /// Compares the model and the dimensions of the vectors of an index with others.
+    pub(super) fn check_model(of_index: (&str, usize), other: (&str, usize)) -> Result<(), Self> {
+        if of_index == other {
+            return Ok(());
+        }
+        let ((model, dimensions), (of_other, other_dimensions)) = (of_index, other);
+        let cause = format!(
+            "the index has vectors of `{model}` with {dimensions} dimensions, and not of `{of_other}` with {other_dimensions}"
+        );
+        Err(Self { kind: StoreFailure::OtherModel, cause })
+    }
+}
+
 /// The kind of a failure of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -30,11 +30,11 @@ pub trait VectorStore: SaveStore {
         vectors: Vec<(PassageId, Vec<f32>)>,
     ) -> LocalBoxFuture<'a, Result<(), StoreError>>;
 
-    /// Deletes the vectors of all spaces of an index, and records another model.
+    /// Deletes the vectors of all spaces of an index, and its model. The next vectors can come from another model.
     ///
     /// # Errors
     /// The store does not respond.
-    fn replace_model<'a>(&'a self, index: &'a str, model: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>>;
 }
 
 /// Passages without a vector.

@@ -8,10 +8,13 @@ use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
 use crate::rag::filter::Filter;
+use crate::rag::fuse::{Similarities, by_meaning};
 use crate::rag::order::ordered;
-use crate::rag::search::Search;
+use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::store::{Edge, HEADING_SEPARATOR, Passage, PassageId, Saved, Space, StoreError};
+use crate::rag::vector_store::Pending;
+use crate::rag::vectors::int8::Int8;
 use crate::rag::words::impact::{impacts, weight};
 use crate::rag::words::query::{IndexedWord, Words, beginning};
 use crate::rag::words::rank::ByWords;
@@ -27,6 +30,8 @@ pub(super) struct Corpus {
     spaces: BTreeMap<(String, String), BTreeMap<String, StoredDocument>>,
     /// The last number that a passage got.
     last_id: PassageId,
+    /// The embedding model of each index, and the dimensions of its vectors.
+    models: BTreeMap<String, (String, usize)>,
 }
 
 #[derive(Debug)]
@@ -44,6 +49,7 @@ struct StoredPassage {
     text: String,
     /// The stems of the passage with their impacts.
     impacts: BTreeMap<String, u8>,
+    vector: Option<Int8>,
 }
 
 /// The document and the position of a passage.
@@ -57,7 +63,18 @@ struct Place<'c> {
 impl StoredPassage {
     fn new(id: PassageId, chunk: &Chunk, hash: String) -> Self {
         let heading = chunk.heading.join(HEADING_SEPARATOR);
-        Self { id, hash, impacts: impacts(&heading, &chunk.text).collect(), heading, text: chunk.text.clone() }
+        Self {
+            id,
+            hash,
+            impacts: impacts(&heading, &chunk.text).collect(),
+            heading,
+            text: chunk.text.clone(),
+            vector: None,
+        }
+    }
+
+    fn contains(&self, search: &Search) -> bool {
+        search.containing.as_ref().is_none_or(|part| self.text.contains(part))
     }
 
     fn passage(&self, place: &Place<'_>) -> Passage {
@@ -88,20 +105,98 @@ impl Corpus {
             .map(|(name, stored)| (name.as_str(), stored))
     }
 
-    pub(super) fn search(&self, search: Search) -> Result<SearchResult, StoreError> {
+    /// Finds passages by their words and, if there is a vector of the question, by their meaning.
+    pub(super) fn search(&self, search: &Search, vector: Option<&[f32]>) -> Result<SearchResult, StoreError> {
+        let Some(meaning) = &search.meaning else { return Ok(self.by_words(search)?.ranked()) };
+        let by_words = if meaning.is_required() { ByWords::default() } else { self.by_words(search)? };
+        let similar = self.similar(search, meaning, vector, &by_words);
+        by_meaning(by_words, similar, meaning)
+    }
+
+    fn similar(
+        &self,
+        search: &Search,
+        meaning: &Meaning,
+        vector: Option<&[f32]>,
+        by_words: &ByWords,
+    ) -> Result<Option<(Similarities, Vec<Passage>)>, StoreError> {
+        let Search { space, filter, .. } = search;
+        filter.check()?;
+        self.check_model(&space.index, &meaning.model, vector.map(<[f32]>::len))?;
+        let Some(vector) = vector else { return Ok(None) };
+        let visible = self.visible(space, filter).filter(|(_, stored)| stored.contains(search));
+        let vectors = visible.filter_map(|(_, stored)| Some((stored.id, stored.vector.clone()?))).collect();
+        let similarities = Similarities::new(vector, vectors);
+        if similarities.is_empty() {
+            return Ok(None);
+        }
+        let new = similarities.new_passages(by_words, meaning, search.most);
+        let new = self.passages(space, &new, filter)?;
+        Ok(Some((similarities, new)))
+    }
+
+    /// # Errors
+    /// The vectors of the index come from another model, or have other dimensions.
+    fn check_model(&self, index: &str, model: &str, dimensions: Option<usize>) -> Result<(), StoreError> {
+        match self.models.get(index) {
+            Some((of_index, length)) => {
+                StoreError::check_model((of_index, *length), (model, dimensions.unwrap_or(*length)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
+        self.check_model(&space.index, model, None)?;
+        let all = Filter::default();
+        let pending: Vec<_> = self.visible(space, &all).filter(|(_, stored)| stored.vector.is_none()).collect();
+        let count = pending.len();
+        let first = ordered(pending, |(_, stored)| [stored.id, 0, 0]).into_iter().take(most);
+        Ok(Pending { passages: first.map(|(place, stored)| stored.passage(&place)).collect(), count })
+    }
+
+    pub(super) fn save_vectors(
+        &mut self,
+        space: &Space,
+        model: &str,
+        vectors: Vec<(PassageId, Vec<f32>)>,
+    ) -> Result<(), StoreError> {
+        let Some(dimensions) = vectors.first().map(|(_, vector)| vector.len()) else { return Ok(()) };
+        self.check_model(&space.index, model, Some(dimensions))?;
+        self.models.insert(space.index.to_string(), (model.to_owned(), dimensions));
+        let mut vectors: BTreeMap<_, _> = vectors.into_iter().collect();
+        let documents = self.spaces.get_mut(&key(space)).into_iter().flat_map(BTreeMap::values_mut);
+        for stored in documents.flat_map(|document| &mut document.passages) {
+            if let Some(vector) = vectors.remove(&stored.id) {
+                stored.vector = Some(Int8::of(&vector));
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the vectors of an index.
+    pub(super) fn remove_vectors(&mut self, index: &str) {
+        self.models.remove(index);
+        let of_index = self.spaces.iter_mut().filter(|((name, _), _)| name == index);
+        for stored in of_index.flat_map(|(_, documents)| documents.values_mut()).flat_map(|stored| &mut stored.passages)
+        {
+            stored.vector = None;
+        }
+    }
+
+    fn by_words(&self, search: &Search) -> Result<ByWords, StoreError> {
         let Search { space, text, filter, containing, most, .. } = search;
         filter.check()?;
-        if filter.is_empty() && containing.is_none() && self.is_unknown_index(&space) {
+        if filter.is_empty() && containing.is_none() && self.is_unknown_index(space) {
             return Err(StoreError::unknown_index(&space.index));
         }
-        let mut words = Words::of(&text);
+        let mut words = Words::of(text);
         if words.is_empty() {
-            return Ok(SearchResult::of_no_words());
+            return Ok(ByWords::default());
         }
-        let contains = |stored: &StoredPassage| containing.as_ref().is_none_or(|part| stored.text.contains(part));
-        let mut visible: Vec<_> = self.visible(&space, &filter).collect();
+        let mut visible: Vec<_> = self.visible(space, filter).collect();
         let number = u64::try_from(visible.len()).unwrap_or(u64::MAX);
-        visible.retain(|(_, stored)| contains(stored));
+        visible.retain(|(_, stored)| stored.contains(search));
         words.learn(&words_of(&words, visible.iter().map(|(_, stored)| *stored)));
         let weights: Vec<_> = words.iter().map(|(stem, passages)| (stem, weight(passages, number))).collect();
         let score = |stored: &StoredPassage| {
@@ -112,8 +207,8 @@ impl Corpus {
         let found: Vec<_> =
             visible.iter().filter_map(|(place, stored)| Some((score(stored)?, place, stored))).collect();
         let best_first = ordered(found, |(score, _, stored)| [score.saturating_neg(), stored.id, 0]).into_iter();
-        let passages = best_first.take(most).map(|(_, place, stored)| stored.passage(place)).collect();
-        Ok(ByWords { words, number, passages }.ranked())
+        let passages = best_first.take(*most).map(|(_, place, stored)| stored.passage(place)).collect();
+        Ok(ByWords { words, number, passages })
     }
 
     /// Returns whether the space has no passages in this index, although it has passages in another one.

@@ -35,7 +35,8 @@ impl Step for Rerank {
                         let found = passages.get(candidate)?.clone();
                         Some(FoundPassage { score, rerank: Some(semantic), ..found })
                     };
-                    found.passages = order.into_iter().filter_map(|reranked| score(reranked, &found.passages)).collect();
+                    found.passages =
+                        order.into_iter().filter_map(|reranked| score(reranked, &found.passages)).collect();
                     found.passages.truncate(self.kept(of.top_k));
                 }
                 Err(error) => {

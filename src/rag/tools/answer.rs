@@ -37,7 +37,7 @@ pub(super) struct Answer {
     relevant_context: String,
     /// The passages, best first. Empty if no passage was found
     sources: Vec<Source>,
-    /// How the passages were found: by words (lexical), or by words and the connections of passages (graph)
+    /// How the passages were found: by words (lexical), meaning (vector), both (hybrid), or connections (graph)
     retrieval: &'static str,
     /// A remark about the search
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +61,9 @@ struct Source {
     metadata: Map<String, Value>,
     /// The parts of the score
     scores: Scores,
+    /// The vector of the passage
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vector: Option<Vec<f32>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -68,6 +71,12 @@ struct Scores {
     /// The score by the words of the question
     #[serde(skip_serializing_if = "Option::is_none")]
     lexical: Option<f64>,
+    /// The similarity to the question
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vector: Option<f64>,
+    /// The score of a reranker
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank: Option<f64>,
     /// The score by the connections of the passage
     #[serde(skip_serializing_if = "Option::is_none")]
     graph: Option<f64>,
@@ -129,12 +138,21 @@ impl Shown {
 impl From<Shown> for Source {
     fn from(shown: Shown) -> Self {
         let Shown { quotation: Quotation { id, uri, text, .. }, found } = shown;
-        let FoundPassage { passage, score, lexical, graph, .. } = found;
+        let FoundPassage { passage, score, lexical, similarity, rerank, graph, vector } = found;
         let mut metadata = Value::Object(passage.metadata);
         make_visible(&mut metadata);
         let metadata = if let Value::Object(metadata) = metadata { metadata } else { Map::new() };
         let heading = visible(&passage.heading);
-        Self { id, document: text, score, uri, heading, metadata, scores: Scores { lexical, graph } }
+        Self {
+            id,
+            document: text,
+            score,
+            uri,
+            heading,
+            metadata,
+            scores: Scores { lexical, vector: similarity, rerank, graph },
+            vector: vector.map(|vector| vector.to_vec()),
+        }
     }
 }
 

@@ -25,8 +25,7 @@ use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::Text;
 
-const DESCRIPTION: &str =
-    "Finds passages of the documents that answer a question, with their sources.";
+const DESCRIPTION: &str = "Finds passages of the documents that answer a question, with their sources.";
 
 const DESCRIPTION_OF_GRAPH: &str = "Finds passages that are connected to those that answer a question, for questions about relations between \
                                     several documents. For one fact, use the search tool instead.";

@@ -10,22 +10,19 @@ mod statements;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use futures::{FutureExt, join};
 
 use super::rows::{array, read, unavailable};
 use super::{SqlitePassages, check_prefix};
 use crate::config::ConfigError;
-use crate::limits::{VECTOR_MATCHES, RAG_SCANNED, RAG_SCANNED_MOST};
+use crate::limits::{RAG_SCANNED, RAG_SCANNED_MOST, VECTOR_MATCHES};
 use crate::rag::document::Document;
 use crate::rag::filter::Filter;
-use crate::rag::fuse::{Similar, fuse};
-use crate::rag::order::{descending, ordered};
+use crate::rag::fuse::{Similarities, by_meaning};
 use crate::rag::search::{Meaning, Search};
-use crate::rag::search_result::{SearchMode, SearchResult};
-use crate::rag::store::{
-    Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError, StoreFailure,
-};
+use crate::rag::search_result::SearchResult;
+use crate::rag::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError, StoreFailure};
 use crate::rag::vector_index::{VectorIndex, VectorIndexError, VectorQuery};
 use crate::rag::vector_store::{Pending, VectorStore};
 use crate::rag::vectors::int8::Int8;
@@ -92,65 +89,51 @@ impl SqliteVectors {
             if meaning.is_required() { Ok(ByWords::default()) } else { self.passages.candidates(&search).await }
         };
         // The model calculates the vector of the question meanwhile.
-        let (by_words, scan, _) = futures::join!(by_words, self.scan(&search, meaning), meaning.vector());
+        let (by_words, scan, _) = join!(by_words, self.scan(&search, meaning), meaning.vector());
         let by_words = by_words?;
-        match self.similar(&search, meaning, scan, &by_words).await {
-            Ok(Some(similar)) => Ok(fuse(by_words, similar, meaning.weight)),
-            Ok(None) if meaning.is_required() => Ok(SearchResult { mode: SearchMode::Vector, ..SearchResult::default() }),
-            Ok(None) => Ok(by_words.ranked()),
-            Err(error) if meaning.is_required() => Err(error),
-            Err(error) => Ok(SearchResult { fallback: Some(error), ..by_words.ranked() }),
-        }
+        let similar = match scan {
+            Ok(scan) => self.similar(&search, meaning, &scan, &by_words).await,
+            Err(error) => Err(error),
+        };
+        by_meaning(by_words, similar, meaning)
     }
 
-    /// Returns the passages that are most similar to the question, and how similar the passages are that were found by their words. Returns
-    /// `None` if the model failed, or if no passage has a vector.
+    /// Returns the similarities of the nearest passages, and of those that were found by their words. Also returns the passages that were not
+    /// found by their words.
     async fn similar(
         &self,
         search: &Search,
         meaning: &Meaning,
-        scan: Result<Scan, StoreError>,
+        scan: &Scan,
         by_words: &ByWords,
-    ) -> Result<Option<Similar>, StoreError> {
-        let scan = scan?;
-        let Some(vector) = meaning.vector().await else { return Ok(None) };
-        let Some(model) = &scan.model else { return Ok(None) };
+    ) -> Result<Option<(Similarities, Vec<Passage>)>, StoreError> {
+        let (Some(vector), Some(model)) = (meaning.vector().await, &scan.model) else { return Ok(None) };
         model.check(&meaning.model, vector.len())?;
-        let near = match &self.index {
-            Some(index) => self.near_by_index(&**index, search, &vector).await?,
+        let mut ids = match &self.index {
+            Some(index) => self.near_by_index(&**index, &search.space, &vector).await?,
             None => scan.near(&vector, meaning.candidates)?,
         };
-        let known: BTreeSet<_> = by_words.passages.iter().map(|passage| passage.id).collect();
-        let ids: Vec<_> = known.iter().copied().chain(near.into_iter().filter(|id| !known.contains(id))).collect();
-        let asked = Int8::of(&vector);
-        let vectors = self.vectors(search, &ids).await?;
-        if vectors.is_empty() {
+        ids.extend(by_words.passages.iter().map(|passage| passage.id));
+        let ids: BTreeSet<_> = ids.into_iter().collect();
+        let similarities = Similarities::new(&vector, self.vectors(search, &ids).await?);
+        if similarities.is_empty() {
             return Ok(None);
         }
-        let similarities: Vec<_> = vectors.into_iter().map(|(id, vector)| (id, asked.cosine(&vector), vector)).collect();
-        let nearest = ordered(similarities, |(id, cosine, _)| [descending(*cosine), *id, 0]);
-        let is_similar = |cosine: f64| meaning.min_score.is_none_or(|least| cosine >= least);
-        let new: Vec<_> = (nearest.iter().take(search.most))
-            .filter(|(id, cosine, _)| is_similar(*cosine) && !known.contains(id))
-            .map(|(id, ..)| *id)
-            .collect();
-        let new =
-            if new.is_empty() { Vec::new() } else { SearchStore::passages(&self.passages, &search.space, &new, &search.filter).await? };
-        let of_vector = |vector: Int8| meaning.include_vectors.then(|| Rc::from(vector.to_floats()));
-        let similarities = nearest.into_iter().map(|(id, cosine, vector)| (id, (cosine, of_vector(vector)))).collect();
-        Ok(Some(Similar { new, similarities }))
+        let new = similarities.new_passages(by_words, meaning, search.most);
+        let new = SearchStore::passages(&self.passages, &search.space, &new, &search.filter).await?;
+        Ok(Some((similarities, new)))
     }
 
     /// Returns the nearest passages by the service. It deletes the vectors of passages that no longer exist from the service.
     async fn near_by_index(
         &self,
         index: &dyn VectorIndex,
-        search: &Search,
+        space: &Space,
         vector: &[f32],
     ) -> Result<Vec<PassageId>, StoreError> {
-        let query = VectorQuery { vector: vector.to_vec(), namespace: search.space.namespace(), most: VECTOR_MATCHES };
+        let query = VectorQuery { vector: vector.to_vec(), namespace: space.namespace(), most: VECTOR_MATCHES };
         let near = index.query(query).await.map_err(of_index)?;
-        let stale: Vec<PassageId> = read(self.plain(statements::STALE, [array(&near)]).all().await?)?;
+        let stale: Vec<PassageId> = self.plain(statements::STALE, [array(&near)]).all().await?;
         if !stale.is_empty() {
             // The next search that finds them deletes them, if this fails.
             drop(index.delete(&stale).await);
@@ -159,7 +142,7 @@ impl SqliteVectors {
     }
 
     /// Returns the vectors of passages that the search can find.
-    async fn vectors(&self, search: &Search, ids: &[PassageId]) -> Result<Vec<(PassageId, Int8)>, StoreError> {
+    async fn vectors(&self, search: &Search, ids: &BTreeSet<PassageId>) -> Result<Vec<(PassageId, Int8)>, StoreError> {
         let Search { space, filter, .. } = search;
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -235,7 +218,7 @@ impl VectorStore for SqliteVectors {
         self.save_all_vectors(space, model, vectors).boxed_local()
     }
 
-    fn replace_model<'a>(&'a self, index: &'a str, _: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
         async move {
             let delete = |sql: &str| self.plain(sql, [index.to_owned()]);
             self.passages.database.batch(statements::DELETE_ALL.map(delete)).await?;

@@ -8,11 +8,12 @@ use serde::Serialize;
 use super::scan::{Model, Scan};
 use super::{SqliteVectors, of_index, read_vectors, statements};
 use crate::limits::{
-    RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT,
+    RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS,
+    RAG_NEIGHBOURS_KEPT,
 };
 use crate::rag::order::{descending, ordered};
 use crate::rag::search::Search;
-use crate::rag::sqlite::rows::{array, passages, read, unavailable};
+use crate::rag::sqlite::rows::{array, passages, unavailable};
 use crate::rag::store::{PassageId, Space, StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
 use crate::rag::vector_store::Pending;
@@ -40,11 +41,13 @@ impl SqliteVectors {
         let pending = self.passages.statement(statements::PENDING, space, vec![most.to_string()]);
         let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
         let results = self.passages.database.batch([recorded, count, pending]).await?;
-        let [recorded, count, pending] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
+        let [recorded, count, pending] = results.as_slice() else {
+            return Err(unavailable("a batch has too few results"));
+        };
         if let Some(recorded) = recorded.first::<Model>()? {
             recorded.check(model, recorded.dimensions)?;
         }
-        let count = read::<usize>(count.all()?)?.pop().unwrap_or_default();
+        let count = count.first()?.unwrap_or_default();
         Ok(Pending { passages: passages(pending.all()?)?, count })
     }
 
@@ -55,9 +58,8 @@ impl SqliteVectors {
         model: &str,
         vectors: Vec<(PassageId, Vec<f32>)>,
     ) -> Result<(), StoreError> {
-        let new: Vec<_> = (vectors.into_iter())
-            .map(|(id, vector)| New { id, int8: Int8::of(&vector), vector })
-            .collect();
+        let new: Vec<_> =
+            (vectors.into_iter()).map(|(id, vector)| New { id, int8: Int8::of(&vector), vector }).collect();
         let dimensions = new.first().map_or(0, |new| new.vector.len());
         if dimensions > RAG_DIMENSIONS || new.iter().any(|new| new.vector.len() != dimensions) {
             return Err(unavailable(&format!("vectors must have equal lengths, at most {RAG_DIMENSIONS}")));
@@ -112,7 +114,8 @@ impl SqliteVectors {
         let vectors: Vec<_> = new.iter().map(|new| (new.id, new.int8.text())).collect();
         batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![json(&vectors)?]));
         if self.index.is_none() {
-            let is_reached = |number: &usize| (saved..saved.saturating_add(new.len())).contains(&number.saturating_sub(1));
+            let is_reached =
+                |number: &usize| (saved..saved.saturating_add(new.len())).contains(&number.saturating_sub(1));
             let codes: Vec<_> = if CENTRED_AT.iter().any(is_reached) {
                 // All codes change with the centre.
                 let mut all = self.all_vectors(space).await?;
@@ -149,11 +152,11 @@ impl SqliteVectors {
         let mut near = BTreeSet::new();
         for New { vector, .. } in new {
             near.extend(match &self.index {
-                Some(index) => self.near_by_index(&**index, search, vector).await?,
+                Some(index) => self.near_by_index(&**index, &search.space, vector).await?,
                 None => scan.near(vector, Some(RAG_NEIGHBOUR_CANDIDATES))?,
             });
         }
-        let near: Vec<_> = near.into_iter().filter(|id| new.iter().all(|new| new.id != *id)).collect();
+        near.retain(|id| new.iter().all(|new| new.id != *id));
         let stored = self.vectors(search, &near).await?;
         let mut edges = BTreeMap::new();
         for New { id, int8, .. } in new {

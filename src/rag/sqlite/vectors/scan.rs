@@ -37,13 +37,7 @@ impl Model {
     /// # Errors
     /// The vectors of the index come from another model, or have other dimensions.
     pub(super) fn check(&self, model: &str, dimensions: usize) -> Result<(), StoreError> {
-        if self.model == model && self.dimensions == dimensions {
-            return Ok(());
-        }
-        let (of_index, length) = (&self.model, self.dimensions);
-        let cause =
-            format!("the index has vectors of `{of_index}` with {length} dimensions, not of `{model}` with {dimensions}");
-        Err(StoreError { kind: StoreFailure::OtherModel, cause })
+        StoreError::check_model((&self.model, self.dimensions), (model, dimensions))
     }
 
     /// Returns the centre of the vectors.

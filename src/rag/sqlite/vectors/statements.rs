@@ -35,9 +35,9 @@ FROM (SELECT id FROM rag_vectors WHERE space = {space} AND vector IS NULL ORDER 
 CROSS JOIN rag_chunks AS chunk ON chunk.id = pending.id CROSS JOIN rag_documents AS document ON document.id = chunk.document \
 ORDER BY chunk.id";
 
-/// The number of passages without a vector. Rows: `[count]`.
+/// The number of passages without a vector. Rows: the number.
 pub(super) const COUNT_PENDING: &str =
-    "SELECT json_array(count(*)) AS item FROM rag_vectors WHERE space = {space} AND vector IS NULL";
+    "SELECT count(*) AS count FROM rag_vectors WHERE space = {space} AND vector IS NULL";
 
 /// Saves the vectors of passages of the space that still exist. `?3`: the vectors, as `[id, vector]`.
 pub(super) const SAVE_VECTORS: &str = "\
@@ -90,9 +90,9 @@ DELETE FROM rag_neighbours WHERE (source, target) IN (\
   ) WHERE nth > CAST(?2 AS INTEGER)\
 )";
 
-/// The ids that no passage has. `?1`: the ids. Rows: `[id]`.
+/// The ids that no passage has. `?1`: the ids. Rows: the ids.
 pub(super) const STALE: &str = "\
-SELECT json_array(asked.value) AS item FROM json_each(?1) AS asked WHERE NOT EXISTS (SELECT 1 FROM rag_chunks WHERE id = asked.value)";
+SELECT asked.value AS id FROM json_each(?1) AS asked WHERE NOT EXISTS (SELECT 1 FROM rag_chunks WHERE id = asked.value)";
 
 /// Delete the vectors of the index, and its model.
 pub(super) const DELETE_ALL: [&str; 4] = [
