@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::chunks::Chunk;
 use super::filter::check_metadata;
 use super::filter::field::quoted;
-use super::store::{StoreError, StoreFailure};
+use super::store_error::{StoreError, StoreFailure};
 use crate::limits::{RAG_CHUNK_MOST_BYTES, RAG_DOCUMENT_CHUNKS, RAG_LINKS, RAG_NAME_BYTES};
 
 /// A document to store.

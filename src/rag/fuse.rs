@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::order::{descending, ordered};
+use super::passage::{Passage, PassageId};
 use super::search::Meaning;
 use super::search_result::{FoundPassage, SearchMode, SearchResult};
-use super::store::{Passage, PassageId, StoreError};
+use super::store_error::StoreError;
 use super::vectors::int8::Int8;
 use super::words::rank::{ByWords, best_first, scores, spread_over_sections};
 

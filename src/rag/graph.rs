@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use edge_json::number::text;
 
 use super::order::{descending, ordered};
-use super::store::{Edge, PassageId};
+use super::passage::{Edge, PassageId};
 use crate::limits::{RAG_GRAPH_EDGES, RAG_GRAPH_NODES, RAG_GRAPH_STEPS};
 
 /// Nodes are at most this many edges away from a seed.

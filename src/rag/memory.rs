@@ -11,9 +11,11 @@ use futures::future::{LocalBoxFuture, ready};
 
 use super::document::Document;
 use super::filter::Filter;
+use super::passage::{Edge, Passage, PassageId, Space};
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError};
+use super::store::{SaveStore, Saved, SearchStore};
+use super::store_error::StoreError;
 use super::vector_store::{Pending, VectorStore};
 use corpus::Corpus;
 

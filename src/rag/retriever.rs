@@ -11,6 +11,7 @@ use super::by_meaning::{MeaningSettings, SearchByMeaning, WithEmbedder};
 use super::embedding::Embedder;
 use super::filter::Filter;
 use super::graph::GraphOptions;
+use super::passage::Space;
 use super::rerank::Rerank;
 use super::search::Search;
 use super::search_result::{FoundPassage, SearchResult};
@@ -18,7 +19,6 @@ use super::search_scope::SearchScope;
 use super::steps::context::Neighbours;
 use super::steps::rank::Diverse;
 use super::steps::{INVALID, Searched, Step};
-use super::store::Space;
 use super::store_source::StoreSource;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -233,8 +233,8 @@ impl Retriever {
         }
         let includes_vectors = settings.include_vectors;
         if let Some(by_meaning) = by_meaning {
-            let include_vectors = includes_vectors || self.diverse.is_some();
-            search.meaning = Some(by_meaning.begin(&search.text, &MeaningSettings { include_vectors, ..settings }, cx));
+            let needed = MeaningSettings { include_vectors: includes_vectors || self.diverse.is_some(), ..settings };
+            search.meaning = Some(by_meaning.begin(&search.text, &needed, cx));
         }
         let mut found = store.search(search.clone()).await?;
         if let (Some(by_meaning), Some(meaning)) = (by_meaning, &search.meaning) {

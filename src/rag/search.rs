@@ -7,7 +7,7 @@ use std::rc::Rc;
 use futures::future::{LocalBoxFuture, Shared};
 
 use super::filter::Filter;
-use super::store::Space;
+use super::passage::Space;
 use crate::call::error::HandlerError;
 use crate::limits::RAG_TOP_K;
 

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::store::{Passage, StoreError};
+use super::passage::Passage;
+use super::store_error::StoreError;
 
 /// The result of a [`SearchStore`](super::SearchStore), and of a [`Retriever`](super::Retriever).
 #[derive(Clone, Debug, Default)]

@@ -1,64 +1,15 @@
-//! The storage of passages.
+//! The interfaces of a store of passages.
 
 use std::rc::Rc;
 
-use futures::FutureExt;
-use futures::future::{LocalBoxFuture, ready};
-use serde_json::{Map, Value};
-
 use super::document::Document;
-use super::filter::field::quoted;
-use super::filter::{Filter, FilterError};
+use super::filter::Filter;
+use super::passage::{Edge, Passage, PassageId, Space};
 use super::search::Search;
 use super::search_result::SearchResult;
-use crate::call::error::HandlerError;
-use crate::storage::{DatabaseError, DatabaseFailure};
-use crate::text::Text;
-
-/// Separates the headings of a passage.
-pub(super) const HEADING_SEPARATOR: &str = " > ";
-
-/// The number of a passage. A store never uses a number again.
-pub type PassageId = i64;
-
-/// A part of a store: an index, and a space of the index. A search never leaves its space.
-///
-/// Use one space for each tenant. The empty space is a space as any other.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Space {
-    /// The name of the index, such as `docs`.
-    pub index: Text,
-    /// The name of the space.
-    pub name: String,
-}
-
-/// A stored chunk of a document.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Passage {
-    /// The number of the passage.
-    pub id: PassageId,
-    /// The document, by the name that the program gave it.
-    pub document: String,
-    /// The position of the passage in its document, from 0.
-    pub ordinal: usize,
-    /// The headings above the passage, joined by ` > `.
-    pub heading: String,
-    /// The text.
-    pub text: String,
-    /// The metadata of the document.
-    pub metadata: Map<String, Value>,
-}
-
-/// A connection of two passages, in one direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Edge {
-    /// The passage at which the edge begins.
-    pub source: PassageId,
-    /// The passage to which the edge leads.
-    pub target: PassageId,
-    /// The weight, from 0 to 1.
-    pub weight: f64,
-}
+use super::store_error::StoreError;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, ready};
 
 /// The changes that a store made for a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,58 +20,6 @@ pub struct Saved {
     pub inserted: usize,
     /// The stored chunks that the document no longer has.
     pub deleted: usize,
-}
-
-/// The error of a store. It converts into a [`HandlerError`].
-#[derive(Clone, Debug)]
-pub struct StoreError {
-    /// The kind of the failure.
-    pub kind: StoreFailure,
-    /// The cause. The caller sees it only if the kind says so, and otherwise a fixed sentence.
-    pub cause: String,
-}
-
-impl StoreError {
-    /// Creates the error of a search in an index that does not exist.
-    pub(super) fn unknown_index(name: &str) -> Self {
-        Self { kind: StoreFailure::UnknownIndex, cause: format!("Unknown index {}.", quoted(name)) }
-    }
-}
-
-impl StoreError {
-    /// Compares the model and the dimensions of the vectors of an index with others.
-    pub(super) fn check_model(of_index: (&str, usize), other: (&str, usize)) -> Result<(), Self> {
-        if of_index == other {
-            return Ok(());
-        }
-        let ((model, dimensions), (of_other, other_dimensions)) = (of_index, other);
-        let cause = format!(
-            "the index has vectors of `{model}` with {dimensions} dimensions, and not of `{of_other}` with {other_dimensions}"
-        );
-        Err(Self { kind: StoreFailure::OtherModel, cause })
-    }
-}
-
-/// The kind of a failure of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StoreFailure {
-    /// The tables do not exist.
-    NotMigrated,
-    /// The store does not answer, or failed.
-    Unavailable,
-    /// A constraint rejects the row of the program that [`save_with_row`](super::SqlitePassages::save_with_row) inserts.
-    Constraint,
-    /// The filter is not valid.
-    Filter,
-    /// The space has passages, but only in other indexes. The cause is a sentence for the caller.
-    UnknownIndex,
-    /// The document is not valid. The cause is a sentence for the caller.
-    Document,
-    /// The index has vectors of another embedding model.
-    OtherModel,
-    /// The store does not search so many vectors. The cause is a sentence for the caller.
-    TooManyVectors,
 }
 
 /// Finds passages. Every method works within one space. A store that only searches implements two methods:
@@ -162,7 +61,7 @@ pub trait SearchStore {
     /// nothing.
     ///
     /// # Errors
-    /// The search failed. A search without a filter is a [`StoreFailure::UnknownIndex`] if the space has passages, but only in other
+    /// The search failed. A search without a filter is a [`StoreFailure::UnknownIndex`](super::StoreFailure::UnknownIndex) if the space has passages, but only in other
     /// indexes. A failure is never an empty result.
     fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>>;
 
@@ -241,43 +140,5 @@ impl<S: SearchStore + ?Sized> SearchStore for Rc<S> {
         filter: &'a Filter,
     ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
         (**self).edges(space, seeds, threshold, filter)
-    }
-}
-
-impl From<FilterError> for StoreError {
-    fn from(error: FilterError) -> Self {
-        Self { kind: StoreFailure::Filter, cause: error.to_string() }
-    }
-}
-
-impl From<DatabaseError> for StoreError {
-    fn from(error: DatabaseError) -> Self {
-        let kind = match error.kind {
-            DatabaseFailure::NotMigrated => StoreFailure::NotMigrated,
-            DatabaseFailure::Constraint => StoreFailure::Constraint,
-            _ => StoreFailure::Unavailable,
-        };
-        Self { kind, cause: error.to_string() }
-    }
-}
-
-impl From<StoreError> for HandlerError {
-    fn from(StoreError { kind, cause }: StoreError) -> Self {
-        let message = match kind {
-            StoreFailure::NotMigrated => {
-                "The search index has no tables. Its operator must apply the migrations: `npx wrangler d1 migrations apply DB`."
-            }
-            StoreFailure::Unavailable => "The search index does not respond. Try again later.",
-            StoreFailure::Constraint => {
-                "The data was not saved, because it conflicts with data that is stored already."
-            }
-            StoreFailure::Filter => "The search failed, because a filter of this server is not valid.",
-            StoreFailure::OtherModel => {
-                "The search index was made with another embedding model. Its operator must make the vectors again."
-            }
-            StoreFailure::UnknownIndex | StoreFailure::TooManyVectors => return Self::new(cause),
-            StoreFailure::Document => return Self::invalid(cause),
-        };
-        Self::new(message).because(cause)
     }
 }

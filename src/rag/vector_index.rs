@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use futures::future::LocalBoxFuture;
 use sha2::{Digest, Sha256};
 
-use super::store::{PassageId, Space};
+use super::passage::{PassageId, Space};
 
 /// An index of vectors outside the database, such as Vectorize. It returns ids only: the database decides which passages a caller sees.
 ///

@@ -2,7 +2,9 @@
 
 use futures::future::LocalBoxFuture;
 
-use super::store::{Passage, PassageId, SaveStore, Space, StoreError};
+use super::passage::{Passage, PassageId, Space};
+use super::store::SaveStore;
+use super::store_error::StoreError;
 
 /// Saves vectors of passages, and finds passages by them. An [`Indexer`](super::Indexer) calculates the vectors.
 ///

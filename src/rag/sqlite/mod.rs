@@ -13,9 +13,11 @@ use futures::future::LocalBoxFuture;
 
 use super::document::Document;
 use super::filter::Filter;
+use super::passage::{Edge, Passage, PassageId, Space};
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{Edge, Passage, PassageId, SaveStore, Saved, SearchStore, Space, StoreError};
+use super::store::{SaveStore, Saved, SearchStore};
+use super::store_error::StoreError;
 use super::words::query::{IndexedWord, Words, beginning};
 use super::words::rank::ByWords;
 use crate::config::ConfigError;

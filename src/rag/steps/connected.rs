@@ -7,9 +7,10 @@ use futures::future::LocalBoxFuture;
 use super::{INVALID, Searched, Step};
 use crate::call::error::HandlerError;
 use crate::rag::graph::{GraphOptions, WalkOverrides, walk};
+use crate::rag::passage::PassageId;
 use crate::rag::search::Search;
 use crate::rag::search_result::{FoundPassage, SearchMode, SearchResult};
-use crate::rag::store::{PassageId, SearchStore};
+use crate::rag::store::SearchStore;
 
 /// The number of nodes that are read if only some passages of each document are taken, as a multiple of the passages to return.
 const SPARE_NODES: usize = 3;

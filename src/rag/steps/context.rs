@@ -8,9 +8,10 @@ use futures::future::LocalBoxFuture;
 use super::{Searched, Step};
 use crate::call::error::HandlerError;
 use crate::limits::RAG_CONTEXT;
+use crate::rag::passage::{Edge, Passage, PassageId};
 use crate::rag::search::Search;
 use crate::rag::search_result::{FoundPassage, SearchResult};
-use crate::rag::store::{Edge, Passage, PassageId, SearchStore};
+use crate::rag::store::SearchStore;
 
 /// Edges that are heavier than this connect the passages of one section.
 const SECTION: f64 = 0.95;

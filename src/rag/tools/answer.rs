@@ -12,9 +12,9 @@ use crate::call::error::HandlerError;
 use crate::call::result::{IntoToolResult, Json, ToolResult};
 use crate::protocol::content::Content;
 use crate::protocol::description::ResourceDescription;
+use crate::rag::passage::{HEADING_SEPARATOR, Passage};
 use crate::rag::passages::{self, Quotation};
 use crate::rag::search_result::{FoundPassage, SearchResult};
-use crate::rag::store::{HEADING_SEPARATOR, Passage};
 use crate::text::has_uri_characters;
 use crate::text::{make_visible, visible};
 

@@ -12,8 +12,8 @@ use super::query::Words;
 use super::split::{fold, words};
 use super::stem::stem;
 use crate::rag::order::{descending, ordered};
+use crate::rag::passage::{HEADING_SEPARATOR, Passage};
 use crate::rag::search_result::{FoundPassage, SearchResult};
-use crate::rag::store::{HEADING_SEPARATOR, Passage};
 
 /// How often a word of the passage's own heading counts, in addition to the word in the path of headings.
 const OWN_HEADING: f64 = 3.0;

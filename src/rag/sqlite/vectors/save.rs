@@ -6,15 +6,17 @@ use edge_json::write;
 use serde::Serialize;
 
 use super::scan::{Model, Scan};
-use super::{SqliteVectors, of_index, read_vectors, statements};
+use super::statements;
+use super::tables::{Tables, of_index, read_vectors};
 use crate::limits::{
     RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS,
     RAG_NEIGHBOURS_KEPT,
 };
 use crate::rag::order::{descending, ordered};
+use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, unavailable};
-use crate::rag::store::{PassageId, Space, StoreError, StoreFailure};
+use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
 use crate::rag::vector_store::Pending;
 use crate::rag::vectors::code::{centre_text, code, mean};
@@ -35,7 +37,7 @@ struct New {
     int8: Int8,
 }
 
-impl SqliteVectors {
+impl Tables {
     pub(super) async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
         let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
         let pending = self.passages.statement(statements::PENDING, space, vec![most.to_string()]);
@@ -76,13 +78,12 @@ impl SqliteVectors {
             let vector = |new: &New| IndexedVector { id: new.id, vector: new.vector.clone() };
             index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
         }
-        let mut attempts = 0;
+        let mut attempts = 1..ATTEMPTS;
         loop {
-            attempts += 1;
             let batch = self.statements_of(space, model, dimensions, new).await?;
             match self.passages.database.batch(batch).await.map_err(StoreError::from) {
                 // Another call has changed the centre in the meantime.
-                Err(StoreError { kind: StoreFailure::Constraint, .. }) if attempts < ATTEMPTS => {}
+                Err(StoreError { kind: StoreFailure::Constraint, .. }) if attempts.next().is_some() => {}
                 saved => return saved.map(drop),
             }
         }

@@ -2,17 +2,20 @@
 
 use serde::Deserialize;
 
-use super::{SqliteVectors, statements};
+use super::statements;
+use super::tables::Tables;
+use crate::rag::passage::PassageId;
 use crate::rag::search::{Meaning, Search};
 use crate::rag::sqlite::rows::unavailable;
 use crate::rag::sqlite::statements::filtered_by;
-use crate::rag::store::{PassageId, StoreError, StoreFailure};
+use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vectors::code::{Nearest, candidates, code, parse_centre};
 
 /// The model of an index, and the number of passages of a space.
 #[derive(Deserialize)]
 pub(super) struct Model {
-    pub(super) model: String,
+    #[serde(rename = "model")]
+    pub(super) name: String,
     pub(super) dimensions: usize,
     pub(super) saved: usize,
     pub(super) centre: String,
@@ -37,7 +40,7 @@ impl Model {
     /// # Errors
     /// The vectors of the index come from another model, or have other dimensions.
     pub(super) fn check(&self, model: &str, dimensions: usize) -> Result<(), StoreError> {
-        StoreError::check_model((&self.model, self.dimensions), (model, dimensions))
+        StoreError::check_model((&self.name, self.dimensions), (model, dimensions))
     }
 
     /// Returns the centre of the vectors.
@@ -50,7 +53,7 @@ impl Model {
     }
 }
 
-impl SqliteVectors {
+impl Tables {
     /// Reads the codes in which a search by meaning looks for the nearest passages.
     pub(super) async fn scan(&self, search: &Search, meaning: &Meaning) -> Result<Scan, StoreError> {
         let scan = self.read_codes(search).await?;

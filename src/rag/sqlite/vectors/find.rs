@@ -1,0 +1,59 @@
+//! Finds passages by their words and their meaning.
+
+use std::collections::BTreeSet;
+
+use futures::join;
+
+use super::scan::Scan;
+use super::tables::Tables;
+use crate::rag::fuse::{Similarities, by_meaning};
+use crate::rag::passage::Passage;
+use crate::rag::search::{Meaning, Search};
+use crate::rag::search_result::SearchResult;
+use crate::rag::store::SearchStore;
+use crate::rag::store_error::StoreError;
+use crate::rag::words::rank::ByWords;
+
+impl Tables {
+    pub(super) async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
+        let Some(meaning) = &search.meaning else { return self.passages.find(search).await };
+        let by_words = async {
+            // Without the words, the result has only passages that are found by their meaning.
+            if meaning.is_required() { Ok(ByWords::default()) } else { self.passages.candidates(&search).await }
+        };
+        // The model calculates the vector of the question meanwhile.
+        let (by_words, scan, _) = join!(by_words, self.scan(&search, meaning), meaning.vector());
+        let by_words = by_words?;
+        let similar = match scan {
+            Ok(scan) => self.similar(&search, meaning, &scan, &by_words).await,
+            Err(error) => Err(error),
+        };
+        by_meaning(by_words, similar, meaning)
+    }
+
+    /// Returns the similarities of the nearest passages, and of those that were found by their words. Also returns the passages that were not
+    /// found by their words.
+    async fn similar(
+        &self,
+        search: &Search,
+        meaning: &Meaning,
+        scan: &Scan,
+        by_words: &ByWords,
+    ) -> Result<Option<(Similarities, Vec<Passage>)>, StoreError> {
+        let (Some(vector), Some(model)) = (meaning.vector().await, &scan.model) else { return Ok(None) };
+        model.check(&meaning.model, vector.len())?;
+        let mut ids = match &self.index {
+            Some(index) => self.near_by_index(&**index, &search.space, &vector).await?,
+            None => scan.near(&vector, meaning.candidates)?,
+        };
+        ids.extend(by_words.passages.iter().map(|passage| passage.id));
+        let ids: BTreeSet<_> = ids.into_iter().collect();
+        let similarities = Similarities::new(&vector, self.vectors(search, &ids).await?);
+        if similarities.is_empty() {
+            return Ok(None);
+        }
+        let new = similarities.new_passages(by_words, meaning, search.most);
+        let new = SearchStore::passages(&self.passages, &search.space, &new, &search.filter).await?;
+        Ok(Some((similarities, new)))
+    }
+}

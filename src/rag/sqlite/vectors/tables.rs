@@ -1,0 +1,74 @@
+//! The tables of the vectors, and the service that finds the nearest vectors, if there is one.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::statements;
+use crate::limits::VECTOR_MATCHES;
+use crate::rag::passage::{PassageId, Space};
+use crate::rag::search::Search;
+use crate::rag::sqlite::rows::{array, read, unavailable};
+use crate::rag::sqlite::{SqlitePassages, statements::named};
+use crate::rag::store_error::{StoreError, StoreFailure};
+use crate::rag::vector_index::{VectorIndex, VectorIndexError, VectorQuery};
+use crate::rag::vectors::int8::Int8;
+use crate::storage::Statement;
+
+#[derive(Clone)]
+pub(super) struct Tables {
+    pub(super) passages: SqlitePassages,
+    /// The service that finds the nearest vectors. Without one, a search reads the codes.
+    pub(super) index: Option<Rc<dyn VectorIndex>>,
+    /// The most passages of a space in which a search reads the codes.
+    pub(super) most_scanned: usize,
+}
+
+impl Tables {
+    /// Returns a statement with these values.
+    pub(super) fn plain<const N: usize>(&self, sql: &str, values: [String; N]) -> Statement {
+        let statement = self.passages.database.query(named(sql, &self.passages.prefix));
+        values.into_iter().fold(statement, Statement::bind)
+    }
+
+    /// Returns the nearest passages by the service. It deletes the vectors of passages that no longer exist from the service.
+    pub(super) async fn near_by_index(
+        &self,
+        index: &dyn VectorIndex,
+        space: &Space,
+        vector: &[f32],
+    ) -> Result<Vec<PassageId>, StoreError> {
+        let query = VectorQuery { vector: vector.to_vec(), namespace: space.namespace(), most: VECTOR_MATCHES };
+        let near = index.query(query).await.map_err(of_index)?;
+        let stale: Vec<PassageId> = self.plain(statements::STALE, [array(&near)]).all().await?;
+        if !stale.is_empty() {
+            // The next search that finds them deletes them, if this fails.
+            drop(index.delete(&stale).await);
+        }
+        Ok(near)
+    }
+
+    /// Returns the vectors of passages that the search can find.
+    pub(super) async fn vectors(
+        &self,
+        search: &Search,
+        ids: &BTreeSet<PassageId>,
+    ) -> Result<Vec<(PassageId, Int8)>, StoreError> {
+        let Search { space, filter, .. } = search;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let statement = self.passages.filtered(statements::VECTORS, space, filter, vec![array(ids)])?;
+        read_vectors(statement.all().await?)
+    }
+}
+
+/// Reads rows that are `[id, vector]`.
+pub(super) fn read_vectors(rows: Vec<String>) -> Result<Vec<(PassageId, Int8)>, StoreError> {
+    let vector = |(id, text): (PassageId, String)| Some((id, Int8::parse(&text)?));
+    let vectors = read(rows)?.into_iter().map(vector);
+    vectors.collect::<Option<_>>().ok_or_else(|| unavailable("a vector is malformed"))
+}
+
+pub(super) fn of_index(VectorIndexError(cause): VectorIndexError) -> StoreError {
+    StoreError { kind: StoreFailure::Unavailable, cause }
+}
