@@ -27,6 +27,8 @@ mod stem;
 mod store;
 mod store_source;
 mod tools;
+#[allow(dead_code)]
+mod vectors;
 mod words;
 mod work;
 
