@@ -56,6 +56,11 @@ pub(in crate::rag) fn code(vector: &[f32], centre: &[f32]) -> String {
     vector.chunks(SIGNS.len()).map(letter).collect()
 }
 
+/// Returns the number of letters of a code.
+pub(in crate::rag) fn letters(dimensions: usize) -> usize {
+    dimensions.div_ceil(SIGNS.len())
+}
+
 /// Returns the number of passages whose vectors are compared exactly, if the codes of this number of passages are compared.
 pub(in crate::rag) fn candidates(passages: usize) -> usize {
     (passages / 100).clamp(200, 800)
@@ -137,7 +142,7 @@ mod tests {
         assert_eq!(code(&[1.0; 10], &[]), "\u{7f}\u{7f}");
         assert_eq!(code(&[], &[]), "");
         for dimensions in 0..100 {
-            assert_eq!(code(&vec![1.0; dimensions], &[]).len(), dimensions.div_ceil(5));
+            assert_eq!(code(&vec![1.0; dimensions], &[]).len(), letters(dimensions));
         }
     }
 
@@ -185,11 +190,9 @@ mod tests {
             let query = random_code(&mut random, letters);
             let codes: Vec<String> = (0..150).map(|_| random_code(&mut random, letters)).collect();
             let ids: Vec<i64> = (0..150).map(|nth| (nth * 37) % 150 - 20).collect();
-            let differing = |code: &str| {
-                code.bytes().zip(query.bytes()).map(|(one, other)| (one ^ other).count_ones()).sum::<u32>()
-            };
-            let mut expected: Vec<(u32, i64)> =
-                codes.iter().zip(&ids).map(|(code, id)| (differing(code), *id)).collect();
+            let distance =
+                |code: &String| code.bytes().zip(query.bytes()).map(|(one, other)| (one ^ other).count_ones()).sum();
+            let mut expected: Vec<(u32, i64)> = codes.iter().map(distance).zip(ids.iter().copied()).collect();
             expected.sort_unstable();
             for most in [0, 1, 20, 150, usize::MAX] {
                 let mut nearest = Nearest::new(&query, most);

@@ -74,6 +74,8 @@ mod tests {
 
     /// R36: the cosine has sums of integers, which do not overflow.
     #[test]
+    // These cosines are exact.
+    #[allow(clippy::float_cmp)]
     fn the_cosine_is_that_of_the_directions() {
         let cosine = |one: &[f32], other: &[f32]| Int8::of(one).cosine(&Int8::of(other));
         assert_eq!(cosine(&[1.0, 0.0], &[0.0, 3.0]), 0.0);
