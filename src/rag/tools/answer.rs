@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use edge_uri_template::has_scheme;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::result::{IntoToolResult, Json, ToolResult};
+use crate::call::result::ToolResult;
 use crate::protocol::content::Content;
 use crate::protocol::description::ResourceDescription;
 use crate::rag::passages::{self, Quotation};
@@ -30,8 +29,8 @@ pub(super) struct Contents<'t> {
     pub(super) uri: &'t UriOf,
 }
 
-// The structured content of a result. This is not a doc comment, because schemars would publish it in the schema.
-#[derive(Serialize, JsonSchema)]
+/// The structured content of a result. `schema::output` describes it.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SearchResult {
     /// The passages as text, numbered and delimited
@@ -45,7 +44,7 @@ pub(super) struct SearchResult {
     note: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Source {
     /// The document and the number of the passage in it
     id: String,
@@ -64,7 +63,7 @@ struct Source {
     scores: Scores,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Scores {
     /// The score by the words of the question
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +98,8 @@ pub(super) fn answer(retrieved: Retrieved, contents: &Contents<'_>, cx: &Context
         content.extend(links(&shown));
         sources.extend(shown.into_iter().map(Source::from));
     }
-    (Json(SearchResult { relevant_context, sources, retrieval: mode.name(), note }), content).into_tool_result()
+    let result = SearchResult { relevant_context, sources, retrieval: mode.name(), note };
+    Ok(ToolResult::structured(&result)?.content(content))
 }
 
 /// Returns a link to each document with a URI.

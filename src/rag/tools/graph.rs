@@ -6,8 +6,8 @@ use crate::rag::retriever::Retriever;
 use crate::rag::store_source::StoreSource;
 use crate::text::Text;
 
-const DESCRIPTION: &str = "Finds passages that are connected to those that answer a question, for questions about relations between several \
-                           documents. For one fact, use the search tool instead.";
+const DESCRIPTION: &str =
+    "Finds passages about relations between documents. For one fact, use the search tool instead.";
 
 /// A tool that finds passages by random walks over the connections between passages.
 ///

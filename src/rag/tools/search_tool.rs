@@ -7,7 +7,7 @@ use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::Value as JsonValue;
 
-use super::answer::{Contents, SearchResult, UriOf, answer};
+use super::answer::{Contents, UriOf, answer};
 use super::schema;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -107,7 +107,7 @@ impl AnyToolHandler for SearchHandler {
     }
 
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        Some(Schema::of::<SearchResult>())
+        Some(Schema::of_value(&schema::output()))
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {

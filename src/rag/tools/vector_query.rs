@@ -5,8 +5,7 @@ use crate::rag::retriever::Retriever;
 use crate::rag::store_source::StoreSource;
 use crate::text::Text;
 
-const DESCRIPTION: &str =
-    "Searches the knowledge base for passages that answer a question, and returns them with their sources.";
+const DESCRIPTION: &str = "Finds passages that answer a question, with their sources.";
 
 /// A tool that finds the passages that answer a question.
 ///
