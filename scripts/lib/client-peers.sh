@@ -1,4 +1,5 @@
-# Installs the servers for the tests of the MCP client: the npm packages of benches/peers, and fastmcp from PyPI.
+# Installs what the tests run against: the servers for the MCP client (the npm packages of benches/peers, and fastmcp from PyPI), and the
+# Python libraries that convert the schemas of tools.
 # Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
@@ -14,26 +15,29 @@ ensure_npm_peers() {
   say "npm: installed in $(took "$start")"
 }
 
-# ensure_fastmcp -> installs fastmcp in the virtual environment .tools/fastmcp, with a copy of its requirements. If the copy is equal to the
-# requirements, fastmcp is up to date.
-ensure_fastmcp() {
-  local from=$ROOT/tests/e2e/fastmcp-requirements.txt home=$TOOLS/fastmcp start=$SECONDS
+# ensure_python_peer NAME -> installs the packages of tests/e2e/NAME-requirements.txt in the virtual environment .tools/NAME, with a copy of
+# this file. If the copy is equal to the file, the packages are up to date.
+ensure_python_peer() {
+  local name=$1 from=$ROOT/tests/e2e/$1-requirements.txt home=$TOOLS/$1 start=$SECONDS
   if cmp -s "$from" "$home/.made-from"; then return; fi
-  say "fastmcp: installing (about 30 s)"
+  say "$name: installing (up to a minute)"
   rm -rf "$home"
   if ! python3 -m venv "$home" >/dev/null 2>&1; then
-    command -v apt-get >/dev/null || die "fastmcp needs Python 3.10 or newer with venv: install it (https://python.org)"
+    command -v apt-get >/dev/null || die "$name needs Python 3.10 or newer with venv: install it (https://python.org)"
     apt_install python3-venv
     rm -rf "$home"
     python3 -m venv "$home" || die "python3-venv is installed, but \`python3 -m venv\` does not run"
   fi
   PIP_DISABLE_PIP_VERSION_CHECK=1 "$home/bin/python" -m pip install --quiet --no-deps --requirement "$from" >&2 ||
-    die "pip could not install fastmcp"
+    die "pip could not install $name"
   cp "$from" "$home/.made-from"
-  say "fastmcp: installed in $(took "$start")"
+  say "$name: installed in $(took "$start")"
 }
 
 ensure_client_peers() {
   ensure_npm_peers
-  ensure_fastmcp
+  ensure_python_peer fastmcp
+  # These libraries convert schemas. LangChain needs another version of the package `mcp`.
+  ensure_python_peer converters
+  ensure_python_peer langchain
 }
