@@ -56,25 +56,24 @@ impl Slug {
     }
 }
 
-/// A Markdown document.
-// Doc comments become descriptions in the published schemas.
+// A Markdown document. Doc comments become descriptions in the published schemas, of which a model pays for each byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Document {
-    /// The document's name: a-z, 0-9 and -, such as `getting-started`
+    /// Name of a-z, 0-9 and -, such as getting-started
     #[schemars(with = "String", length(min = 1, max = 200))]
     pub(crate) slug: Slug,
-    /// The title of the document
+    /// Title
     #[schemars(length(min = 1, max = 300))]
     pub(crate) title: String,
-    /// The whole text in Markdown; it replaces the previous text
+    /// The whole text in Markdown
     // D1 stores rows of at most 2,000,000 bytes, and a character has at most 4 bytes.
     #[schemars(length(min = 1, max = 400_000))]
     pub(crate) text: String,
-    /// The set that the document belongs to. Without it, the document belongs to no set
+    /// The set that the document belongs to, if any
     #[schemars(length(min = 1, max = MAX_SET_CHARACTERS))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) set: Option<String>,
-    /// A hash of the document for the caller, which list-set returns
+    /// Your hash of the document, which list-set returns
     #[schemars(length(min = 1, max = 100))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hash: Option<String>,

@@ -11,14 +11,13 @@ use crate::tools::Saved;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Ingest {
-    /// The documents to store: all of them, or none
+    /// The documents to store
     #[schemars(length(min = 1, max = 100))]
     documents: Vec<Document>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Ingested {
-    /// The stored documents, in the order of the arguments
     documents: Vec<Saved>,
 }
 

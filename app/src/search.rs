@@ -40,16 +40,15 @@ fn default_limit() -> usize {
 
 #[derive(Serialize, JsonSchema)]
 struct Found {
-    /// The matching documents, best match first
+    /// Best match first
     documents: Vec<Hit>,
 }
 
-/// A document that matches the query, with a passage.
+// A document that matches the query, with a passage.
 #[derive(Serialize, JsonSchema)]
 struct Hit {
     /// The document's slug, as read-document expects it
     slug: String,
-    /// The document's title
     title: String,
     /// The best matching passage
     snippet: String,
@@ -84,8 +83,8 @@ pub(crate) fn related_passages() -> Tool {
     SearchTool::new(retriever().graph(GraphOptions::default()))
         .name(RELATED_PASSAGES)
         .description(
-            "Finds passages that are connected to those that answer a question, for questions about relations between \
-             several documents. For one fact, use search-passages instead.",
+            "Finds passages connected to those that answer a question, for questions about relations between documents. \
+             For one fact, use search-passages instead.",
         )
         .filter(fields())
         .uri(|passage| Some(uri_of(&passage.document)))
@@ -125,7 +124,7 @@ async fn store(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {
 /// Returns the fields by which a caller can filter. `with_passages` writes them.
 fn fields() -> Fields {
     Fields::new()
-        .text("slug", "Slug of the document. It begins with the folders of the file, such as guides-")
-        .text("title", "Title of the document")
-        .text("tags", "Tags of the document")
+        .text("slug", "Slug, which begins with the folders of the file, such as guides-")
+        .text("title", "Title")
+        .text("tags", "Tags")
 }

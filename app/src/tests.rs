@@ -35,6 +35,24 @@ fn published_tools_equal_the_golden_file() {
     golden::compare_tools(&endpoint, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
 }
 
+/// The most bytes of the result of tools/list, with the librarian. A model reads them in each conversation.
+const CATALOGUE: usize = 11_000;
+
+#[test]
+fn the_catalogue_is_small() {
+    let librarian = librarian::configured(librarian::LOCAL).expect("a configuration");
+    let endpoint = endpoint(&TestDatabase::empty(), librarian);
+    for revision in [Revision::V2026_07_28, Revision::V2025_03_26] {
+        let list = testing::run(Client::new(&endpoint).revision(revision).list("tools"));
+        let result = list.result();
+        let tools = result["tools"].as_array().expect("tools").iter();
+        let sizes: Vec<_> = tools.map(|tool| format!("{} {}", tool["name"], tool.to_string().len())).collect();
+        let bytes = result.to_string().len();
+        println!("{revision:?}: {bytes} bytes: {}", sizes.join(", "));
+        assert!(bytes <= CATALOGUE, "{revision:?}: {bytes} bytes, limit: {CATALOGUE}: {}", sizes.join(", "));
+    }
+}
+
 /// The store of passages expects the tables of its crate. Further tables and triggers are in other migrations.
 #[test]
 fn the_tables_of_the_passages_are_those_of_the_library() {

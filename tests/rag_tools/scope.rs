@@ -50,7 +50,7 @@ fn filters_only_narrow() {
         // Three random filters together seldom match, so some are left out.
         let [of_tool, of_request] =
             [0; 2].map(|_| if random.once_in(2) { Filter::default() } else { pairs::filter(&mut random).0 });
-        let json = of_model(&mut random, 2);
+        let json = of_model(&mut random, 1);
         let model = Filter::from_json(&json.to_string()).expect("a filter");
         let fits = |metadata| of_tool.matches(metadata) && of_request.matches(metadata) && model.matches(metadata);
         let expected: BTreeSet<_> =

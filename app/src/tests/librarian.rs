@@ -8,11 +8,11 @@ use super::fake_model::{asked, call_message, calls, choice, model, status, text}
 use super::{KnowledgeBase, endpoint, migrated};
 use crate::librarian::Librarian;
 
-fn configured(pairs: &[(&str, &str)]) -> Result<Option<Librarian>, String> {
+pub(super) fn configured(pairs: &[(&str, &str)]) -> Result<Option<Librarian>, String> {
     Librarian::from_environment(&variables(pairs)).map_err(|error| error.to_string())
 }
 
-const LOCAL: &[(&str, &str)] =
+pub(super) const LOCAL: &[(&str, &str)] =
     &[("LIBRARIAN_MODEL_URL", "http://localhost:11434/v1"), ("LIBRARIAN_MODEL", "small"), ("LIBRARIAN_API_KEY", "k3y")];
 
 fn ask(endpoint: &Endpoint, question: &str, network: &TestHost) -> Answer {

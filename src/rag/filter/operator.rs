@@ -12,11 +12,12 @@ pub(super) enum Operator {
     Nin,
     Exists,
     Contains,
+    /// Negates operators. Only the program can use it in a test, because the published schema has no recursion.
     Not,
 }
 
-/// The operators in the test of a field.
-pub(super) const OPERATORS: [(&str, Operator); 11] = [
+/// The operators in the test of a field that every filter can use.
+pub(super) const OPERATORS: [(&str, Operator); 10] = [
     ("$eq", Operator::Eq),
     ("$ne", Operator::Ne),
     ("$gt", Operator::Compare(Comparison::Greater)),
@@ -27,16 +28,20 @@ pub(super) const OPERATORS: [(&str, Operator); 11] = [
     ("$nin", Operator::Nin),
     ("$exists", Operator::Exists),
     ("$contains", Operator::Contains),
-    ("$not", Operator::Not),
 ];
 
-/// Returns the operator `name` in the test of a field.
+/// Returns the operator `name` in the test of a field, in a filter of a caller or of the program.
 ///
 /// # Errors
 /// The predicate of a sentence about the name, with the remedy.
-pub(super) fn operator(name: &str) -> Result<Operator, String> {
+pub(super) fn operator(name: &str, is_of_caller: bool) -> Result<Operator, String> {
     if let Some((_, operator)) = OPERATORS.iter().find(|(known, _)| *known == name) {
         return Ok(*operator);
+    }
+    if name == "$not" {
+        let remedy =
+            "negates a filter, not the test of a field. Use `$ne` or `$nin`, or write {\"$not\":{\"field\":…}}.";
+        return if is_of_caller { Err(remedy.into()) } else { Ok(Operator::Not) };
     }
     if let "$and" | "$or" | "$nor" = name {
         return Err(format!(

@@ -15,6 +15,10 @@ use crate::text::shortened;
 /// The limits of a filter in a JSON text. Between the objects of a filter, there is at most one array each.
 const LIMITS: JsonLimits = JsonLimits { depth: 2 * FILTER_DEPTH, values: FILTER_BYTES };
 
+/// The predicate of a sentence about a logical operator in another one.
+const ONLY_FIELDS: &str = "is nested too deeply: `$and`, `$or`, `$nor` and `$not` contain only tests of fields. All tests of an object must \
+                           hold. Use `$in` for several values, and `$ne` or `$nin` to negate a test.";
+
 const EXAMPLE: &str = "Example: {\"field\":{\"$gt\":2}}.";
 
 impl Filter {
@@ -120,12 +124,17 @@ struct Parser<'f> {
 
 impl Parser<'_> {
     /// Reads an object whose members are fields and logical operators. All members must hold.
+    ///
+    /// In a filter of a caller, logical operators contain only fields, because the published schema has no recursion.
     fn filter(&mut self, object: Value<'_>, depth: usize) -> Result<Expression, String> {
         self.check_object(object, depth, "a filter: an object with fields")?;
         let mut all = Vec::new();
         for (name, value) in object.members() {
             let outer = self.enter(&name);
             all.push(match &*name {
+                "$and" | "$or" | "$nor" | "$not" if depth > 1 && self.fields.is_some() => {
+                    return Err(self.at(ONLY_FIELDS));
+                }
                 "$and" => Expression::All(self.filters(value, depth)?),
                 "$or" => Expression::Any(self.filters(value, depth)?),
                 "$nor" => not(Expression::Any(self.filters(value, depth)?)),
@@ -189,7 +198,7 @@ impl Parser<'_> {
         let mut all = Vec::new();
         for (name, operand) in object.members() {
             let outer = self.enter(&name);
-            let operator = operator(&name).map_err(|problem| self.at(&problem))?;
+            let operator = operator(&name, self.fields.is_some()).map_err(|problem| self.at(&problem))?;
             all.push(self.operator(field, operator, operand, depth)?);
             self.path.truncate(outer);
         }
@@ -344,7 +353,7 @@ fn one_or_all(mut all: Vec<Expression>) -> Expression {
 
 /// Returns the predicate of a sentence about an operator in place of a field.
 fn misplaced(name: &str) -> String {
-    match operator(name) {
+    match operator(name, true) {
         Ok(_) => format!("needs a field. Write {{\"field\":{{\"{name}\":…}}}}."),
         Err(_) => unsupported(name, "Operators outside of a field", "$and, $or, $nor, $not"),
     }

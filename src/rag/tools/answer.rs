@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use edge_uri_template::has_scheme;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::result::{IntoToolResult, Json, ToolResult};
+use crate::call::result::ToolResult;
 use crate::protocol::content::Content;
 use crate::protocol::description::ResourceDescription;
 use crate::rag::passage::{HEADING_SEPARATOR, Passage};
@@ -29,8 +28,8 @@ pub(super) struct Contents<'t> {
     pub(super) uri: &'t UriOf,
 }
 
-// The structured content of a result. This is not a doc comment, because schemars would publish it in the schema.
-#[derive(Serialize, JsonSchema)]
+/// The structured content of a result. `schema::output` describes it.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Answer {
     /// The passages as text, numbered and delimited
@@ -44,7 +43,7 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Source {
     /// The document and the number of the passage in it
     id: String,
@@ -66,7 +65,7 @@ struct Source {
     vector: Option<Vec<f32>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Scores {
     /// The score by the words of the question
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +106,8 @@ pub(super) fn answer(found: SearchResult, contents: &Contents<'_>, cx: &Context)
         content.extend(links(&shown));
         sources.extend(shown.into_iter().map(Source::from));
     }
-    (Json(Answer { relevant_context, sources, retrieval: mode.name(), note }), content).into_tool_result()
+    let result = Answer { relevant_context, sources, retrieval: mode.name(), note };
+    Ok(ToolResult::structured(&result)?.content(content))
 }
 
 /// Returns a link to each document with a URI.

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::Value as JsonValue;
 
-use super::answer::{Answer, Contents, UriOf, answer};
+use super::answer::{Contents, UriOf, answer};
 use super::schema;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -25,10 +25,10 @@ use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::Text;
 
-const DESCRIPTION: &str = "Finds passages of the documents that answer a question, with their sources.";
+const DESCRIPTION: &str = "Finds passages that answer a question, with their sources.";
 
-const DESCRIPTION_OF_GRAPH: &str = "Finds passages that are connected to those that answer a question, for questions about relations between \
-                                    several documents. For one fact, use the search tool instead.";
+const DESCRIPTION_OF_GRAPH: &str =
+    "Finds passages about relations between documents. For one fact, use the search tool instead.";
 
 /// A tool that finds passages with a [`Retriever`].
 ///
@@ -165,7 +165,7 @@ impl AnyToolHandler for SearchHandler {
     }
 
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        Some(Schema::of::<Answer>())
+        Some(Schema::of_value(&schema::output()))
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
