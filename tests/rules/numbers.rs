@@ -72,10 +72,11 @@ pub(crate) const GROUPS: &[Group] = &[
         exceptions: &[
             except(
                 &[
-                    24..=25,
+                    25..=25,
                     27..=28,
-                    31..=39,
-                    41..=54,
+                    31..=37,
+                    39..=39,
+                    42..=54,
                     63..=63,
                     68..=69,
                     71..=71,
@@ -83,7 +84,7 @@ pub(crate) const GROUPS: &[Group] = &[
                     95..=95,
                     98..=98,
                     101..=101,
-                    105..=106,
+                    106..=106,
                 ],
                 "There are no embeddings and no vectors.",
             ),
