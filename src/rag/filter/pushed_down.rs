@@ -30,7 +30,7 @@ impl Filter {
     /// use edge_mcp::rag::{Fields, Filter};
     /// use serde_json::json;
     ///
-    /// let fields = Fields::new().text("status", "Status").number("version", "Release").indexed();
+    /// let fields = Fields::new().text("status", "Status").indexed().number("version", "Release").indexed();
     /// let filter = Filter::eq("status", "published").and(Filter::gt("version", 2)).and(Filter::ne("version", 3));
     /// let part = json!({ "status": { "$in": ["published"] }, "version": { "$gt": 2.0 } });
     /// assert_eq!(filter.pushed_down(&fields), Some(part));
