@@ -75,7 +75,7 @@ pub(crate) const GROUPS: &[Group] = &[
         exceptions: &[
             except(
                 &[
-                    24..=25,
+                    25..=25,
                     27..=28,
                     35..=35,
                     37..=39,
@@ -90,7 +90,7 @@ pub(crate) const GROUPS: &[Group] = &[
                     95..=95,
                     98..=98,
                     101..=101,
-                    105..=106,
+                    106..=106,
                 ],
                 "The stores have no vectors.",
             ),
