@@ -48,8 +48,8 @@ fn endpoint<S: VectorStore + 'static>(store: &Rc<S>) -> Endpoint {
         let save = move |Saved { name, text }: Saved, cx: Context| {
             let indexer = indexer.clone();
             async move {
-                let indexed = indexer.save(&space(), &document(&name, &text), &cx).await?;
-                Ok::<_, HandlerError>(format!("{} {}", indexed.embedded, indexed.pending))
+                let saved = indexer.save(&space(), &document(&name, &text), &cx).await?;
+                Ok::<_, HandlerError>(format!("{} {}", saved.embedded, saved.pending))
             }
         };
         let search = SearchTool::new(Retriever::new("docs", store.clone()).embedder(Synonyms)).name("search");

@@ -56,11 +56,6 @@ pub(in crate::rag) fn code(vector: &[f32], centre: &[f32]) -> String {
     vector.chunks(SIGNS.len()).map(letter).collect()
 }
 
-/// Returns the number of letters of a code.
-pub(in crate::rag) fn letters(dimensions: usize) -> usize {
-    dimensions.div_ceil(SIGNS.len())
-}
-
 /// Returns the number of passages whose vectors are compared exactly, if the codes of this number of passages are compared.
 pub(in crate::rag) fn candidates(passages: usize) -> usize {
     (passages / 100).clamp(200, 800)
@@ -142,7 +137,7 @@ mod tests {
         assert_eq!(code(&[1.0; 10], &[]), "\u{7f}\u{7f}");
         assert_eq!(code(&[], &[]), "");
         for dimensions in 0..100 {
-            assert_eq!(code(&vec![1.0; dimensions], &[]).len(), letters(dimensions));
+            assert_eq!(code(&vec![1.0; dimensions], &[]).len(), dimensions.div_ceil(SIGNS.len()));
         }
     }
 
