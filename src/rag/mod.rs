@@ -1,11 +1,13 @@
 //! Retrieval: documents as chunks, and the search for the chunks that answer a question (feature `rag`).
 //!
-//! `chunks` divides a document, and `links` finds its links to other documents. A `store` saves the chunks of a `document` as passages, and
-//! finds passages. There are two stores, `memory` and `sqlite`. `store_source` chooses the store of a call. Both find passages by their
-//! `words`, and `filter` is the condition on the metadata of documents.
+//! `chunks` divides a `document`, and `links` finds its links to other documents. A `store` saves the chunks as a `passage` each, and finds
+//! passages; its failures are in `store_error`. There are two stores, `memory` and `sqlite`. Both find passages by their `words`, and a
+//! `vector_store` also by the `vectors` of an `embedding` model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
+//! a service that finds the nearest vectors for a store. `filter` is the condition on the metadata of documents.
 //!
-//! A `retriever` takes a `search`, adds the settings of the request in `search_scope`, and asks the store. Then it takes steps: `graph` orders
-//! the passages by their connections. The `search_result` is written as text for a model by `passages`. `tools` has the tool that searches.
+//! A `retriever` takes a `search`, adds the settings of the request in `search_scope`, and asks the store that `store_source` chooses.
+//! `by_meaning` calculates the vector of the question meanwhile. Then the retriever takes `steps`: `rerank` orders the passages by the scores
+//! of a model, and `graph` by their connections. `passages` writes the `search_result` as text for a model. `tools` has the tool that searches.
 //!
 //! `order` sorts. `work` counts the bytes that a function reads, for tests of linear time.
 
