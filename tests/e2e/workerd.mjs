@@ -85,8 +85,8 @@ process.on('exit', () => {
  * Builds Workers and starts them in one workerd.
  *
  * @param {Options[]} all
- * @returns {Promise<Omit<import('./worker.mjs').Worker, 'group'>[]>} `logs` are those of all Workers, `stop` stops all of them, and only a
- *   Worker with a database has `sql`
+ * @returns {Promise<(Omit<import('./worker.mjs').Worker, 'group'> & { pid: number })[]>} `logs` are those of all Workers, `pid` is the process of
+ *   all Workers, `stop` stops all of them, and only a Worker with a database has `sql`
  *
  * @typedef {object} Options
  * @property {string} [name] `faults` (default), or another name that `startWorker` of worker.mjs accepts
@@ -169,7 +169,7 @@ const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [
     }
   }
   await Promise.all(migrations.map((migrate) => migrate()))
-  return starting.map((each) => ({ ...each, logs, logged: (pattern) => logged(logs, pattern), stop }))
+  return starting.map((each) => ({ ...each, pid: child.pid, logs, logged: (pattern) => logged(logs, pattern), stop }))
 }
 
 /** Returns a function that runs SQL on the database behind a port, and returns the rows of the last statement. */
