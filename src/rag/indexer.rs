@@ -50,8 +50,8 @@ pub struct Indexed {
 }
 
 impl Indexer {
-    /// Creates an indexer.
-    pub fn new(store: Rc<impl VectorStore + 'static>, embedder: impl Embedder + 'static) -> Self {
+    /// Creates an indexer. An `Rc` of a store, such as `Rc<SqliteVectors>`, converts into `store`.
+    pub fn new(store: Rc<dyn VectorStore>, embedder: impl Embedder + 'static) -> Self {
         Self { store, embedder: Rc::new(embedder) }
     }
 
