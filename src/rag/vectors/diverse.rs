@@ -67,9 +67,9 @@ mod tests {
     /// R74: the greatest cosine counts, also if it is negative.
     #[test]
     fn the_greatest_cosine_counts() {
-        // The last item is like the first one, and unlike the second one.
-        let three = vectors(&[&[1.0, 0.0], &[0.0, 1.0], &[0.0, -1.0], &[1.0, -0.1]]);
-        assert_eq!(diverse(&[1.0, 0.9, 0.5, 0.6], &three, 0.5, 9), [0, 1, 2, 3]);
+        // The third item is like the first one only, and the last item is like none.
+        let four = vectors(&[&[1.0, 0.0], &[0.0, 1.0], &[1.0, 0.0], &[-1.0, -1.0]]);
+        assert_eq!(diverse(&[1.0, 0.9, 0.6, -0.2], &four, 0.5, 9), [0, 1, 3, 2]);
         let opposite = vectors(&[&[1.0], &[], &[-1.0]]);
         assert_eq!(diverse(&[1.0, 0.5, 0.1], &opposite, 0.5, 9), [0, 2, 1]);
     }

@@ -5,3 +5,5 @@
 pub(in crate::rag) mod code;
 pub(in crate::rag) mod diverse;
 pub(in crate::rag) mod int8;
+#[cfg(test)]
+mod recall;

@@ -1,5 +1,5 @@
 //! Code that several tests use: a sample server and requests to it, networks and models with prepared answers, golden files, and random
-//! choices.
+//! choices and vectors.
 
 pub mod fake_model;
 pub mod golden;
@@ -8,5 +8,6 @@ pub mod network;
 #[path = "../../property/random.rs"]
 pub mod random;
 mod specimen;
+pub mod vectors;
 
 pub use specimen::*;
