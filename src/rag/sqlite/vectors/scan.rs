@@ -12,11 +12,12 @@ use crate::rag::vectors::code::{Nearest, candidates, code, parse_centre};
 /// The model of an index, and the number of passages of a space.
 #[derive(Deserialize)]
 pub(super) struct Model {
-    pub(super) model: String,
+    #[serde(rename = "model")]
+    pub(super) name: String,
     pub(super) dimensions: usize,
     pub(super) saved: usize,
     pub(super) centre: String,
-    pub(super) generation: u64,
+    pub(super) generation: usize,
     passages: usize,
 }
 
@@ -37,7 +38,7 @@ impl Model {
     /// # Errors
     /// The vectors of the index come from another model, or have other dimensions.
     pub(super) fn check(&self, model: &str, dimensions: usize) -> Result<(), StoreError> {
-        StoreError::check_model((&self.model, self.dimensions), (model, dimensions))
+        StoreError::check_model((&self.name, self.dimensions), (model, dimensions))
     }
 
     /// Returns the centre of the vectors.
