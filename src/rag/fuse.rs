@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::order::{descending, ordered};
 use super::passage::{Passage, PassageId};
-use super::search::Meaning;
+use super::search::{Meaning, Search};
 use super::search_result::{FoundPassage, SearchMode, SearchResult};
 use super::store_error::StoreError;
 use super::vectors::int8::Int8;
@@ -42,10 +42,15 @@ impl Similarities {
 pub(super) fn by_meaning(
     by_words: ByWords,
     similar: Result<Option<(Similarities, Vec<Passage>)>, StoreError>,
+    search: &Search,
     meaning: &Meaning,
 ) -> Result<SearchResult, StoreError> {
     match similar {
-        Ok(Some((similarities, new))) => Ok(fused(by_words, similarities, new, meaning)),
+        Ok(Some((similarities, new))) => {
+            let mut found = fused(by_words, similarities, new, meaning);
+            found.passages.truncate(search.most);
+            Ok(found)
+        }
         Ok(None) if meaning.is_required() => Ok(SearchResult { mode: SearchMode::Vector, ..SearchResult::default() }),
         Ok(None) => Ok(by_words.ranked()),
         Err(error) if meaning.is_required() => Err(error),

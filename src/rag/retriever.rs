@@ -126,7 +126,7 @@ impl Retriever {
     }
 
     /// Sets the weight of the meaning, from 0 to 1. The words have the rest. The default is 0.6. With 1, passages are found by their meaning
-    /// alone, and a failure of the model is an error.
+    /// alone, and a failure of the model is an error. With 0, they are found by their words alone, and the model is not asked.
     pub fn meaning_weight(mut self, weight: f64) -> Self {
         self.settings.weight = weight;
         self
@@ -226,14 +226,17 @@ impl Retriever {
         };
         let by_meaning = chosen.meaning.as_ref().or(self.meaning.as_ref());
         let settings = self.settings.with(&chosen.settings);
-        if let Some(problem) = settings.problem() {
+        let of_rerank = || chosen.rerank.as_ref().and_then(|rerank| rerank.problem());
+        if let Some(problem) = settings.problem().or_else(of_rerank) {
             return Err(
                 HandlerError::new(INVALID).because(format!("a setting of `SearchScope` is not valid: {problem}"))
             );
         }
-        let includes_vectors = settings.include_vectors;
+        // Without a weight, the vectors have no effect, so the model is not asked.
+        let by_meaning = by_meaning.filter(|_| settings.weight > 0.0);
         if let Some(by_meaning) = by_meaning {
-            let needed = MeaningSettings { include_vectors: includes_vectors || self.diverse.is_some(), ..settings };
+            let needed =
+                MeaningSettings { include_vectors: settings.include_vectors || self.diverse.is_some(), ..settings };
             search.meaning = Some(by_meaning.begin(&search.text, &needed, cx));
         }
         let mut found = store.search(search.clone()).await?;
@@ -247,7 +250,7 @@ impl Retriever {
             search: &search,
             top_k,
             is_per_document,
-            includes_vectors,
+            includes_vectors: settings.include_vectors,
             walks: &chosen.walks,
             cx,
         };

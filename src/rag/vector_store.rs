@@ -4,7 +4,8 @@ use futures::future::LocalBoxFuture;
 
 use super::passage::{Passage, PassageId, Space};
 use super::store::SaveStore;
-use super::store_error::StoreError;
+use super::store_error::{StoreError, StoreFailure};
+use crate::limits::RAG_DIMENSIONS;
 
 /// Saves vectors of passages, and finds passages by them. An [`Indexer`](super::Indexer) calculates the vectors.
 ///
@@ -21,10 +22,11 @@ pub trait VectorStore: SaveStore {
         most: usize,
     ) -> LocalBoxFuture<'a, Result<Pending, StoreError>>;
 
-    /// Saves vectors of length 1 for passages of a space: all of them, or none. Passages that no longer exist are ignored.
+    /// Saves vectors of length 1 for passages of a space: all of them, or none. Passages that no longer exist, and passages of other spaces,
+    /// are ignored.
     ///
     /// # Errors
-    /// The index has vectors of another model or another length, or the store does not respond.
+    /// The index has vectors of another model or another length, a vector is not valid, or the store does not respond.
     fn save_vectors<'a>(
         &'a self,
         space: &'a Space,
@@ -46,4 +48,24 @@ pub struct Pending {
     pub passages: Vec<Passage>,
     /// The number of all passages without a vector.
     pub count: usize,
+}
+
+/// Returns the number of dimensions of vectors to save.
+///
+/// # Errors
+/// The vectors have different lengths or too many dimensions, or one of them has no direction.
+pub(super) fn dimensions(vectors: &[(PassageId, Vec<f32>)]) -> Result<usize, StoreError> {
+    let dimensions = vectors.first().map_or(0, |(_, vector)| vector.len());
+    let is_valid = |vector: &[f32]| {
+        vector.len() == dimensions
+            && vector.iter().all(|value| value.is_finite())
+            && vector.iter().any(|value| *value != 0.0)
+    };
+    if dimensions <= RAG_DIMENSIONS && vectors.iter().all(|(_, vector)| is_valid(vector)) {
+        return Ok(dimensions);
+    }
+    let cause = format!(
+        "vectors must have equal lengths, at most {RAG_DIMENSIONS}, and finite numbers that are not all zero: nothing was saved"
+    );
+    Err(StoreError { kind: StoreFailure::Unavailable, cause })
 }

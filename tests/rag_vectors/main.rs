@@ -2,28 +2,34 @@
 
 // Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+// An indexer returns what it indexed.
+#![allow(clippy::similar_names)]
 
+mod comparison;
+mod database;
 mod embedder;
+mod failures;
+mod races;
+mod retrieval;
+mod tables;
+mod vector_index;
 
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Indexer, MemoryStore, Retriever, SearchTool, Space, SqlitePassages, SqliteVectors,
-    VectorStore, chunks, migration, vector_migration,
+    ChunkOptions, Document, Edge, Filter, Indexer, MemoryStore, Passage, PassageId, Retriever, SaveStore, Search,
+    SearchResult, SearchStore, SearchTool, Space, SqliteVectors, StoreError, VectorStore, chunks,
 };
-use edge_mcp::testing::{self, TestDatabase, call};
+use edge_mcp::testing::{self, call};
 use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool};
 use embedder::Synonyms;
+use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 fn sqlite() -> Rc<SqliteVectors> {
-    let database = TestDatabase::empty();
-    for sql in [migration("rag"), vector_migration("rag")] {
-        database.migrate(&sql.expect("a prefix")).expect("the tables");
-    }
-    Rc::new(SqliteVectors::new(SqlitePassages::new(database.database())))
+    Rc::new(database::store_in(&database::empty()))
 }
 
 fn space() -> Space {
@@ -32,6 +38,44 @@ fn space() -> Space {
 
 fn document(name: &str, text: &str) -> Document {
     Document { name: name.into(), chunks: chunks(text, &ChunkOptions::new()), ..Document::default() }
+}
+
+/// Saves documents with one passage each.
+async fn save(store: &dyn SaveStore, space: &Space, texts: impl IntoIterator<Item = (String, String)>) {
+    for (name, text) in texts {
+        store.save(space, &document(&name, &text)).await.expect("saved");
+    }
+}
+
+/// A part of a store: all searches are in one space.
+struct InSpace {
+    store: Rc<dyn SearchStore>,
+    space: Space,
+}
+
+impl SearchStore for InSpace {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+        self.store.search(Search { space: self.space.clone(), ..search })
+    }
+
+    fn passages<'a>(
+        &'a self,
+        _: &'a Space,
+        ids: &'a [PassageId],
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        self.store.passages(&self.space, ids, filter)
+    }
+
+    fn edges<'a>(
+        &'a self,
+        _: &'a Space,
+        seeds: &'a [PassageId],
+        threshold: f64,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+        self.store.edges(&self.space, seeds, threshold, filter)
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -44,7 +88,7 @@ struct Saved {
 fn endpoint<S: VectorStore + 'static>(store: &Rc<S>) -> Endpoint {
     let store = store.clone();
     testing::endpoint(move |_| {
-        let indexer = Indexer::new(store.clone(), Synonyms);
+        let indexer = Indexer::new(store.clone(), Synonyms::default());
         let save = move |Saved { name, text }: Saved, cx: Context| {
             let indexer = indexer.clone();
             async move {
@@ -52,7 +96,8 @@ fn endpoint<S: VectorStore + 'static>(store: &Rc<S>) -> Endpoint {
                 Ok::<_, HandlerError>(format!("{} {}", saved.embedded, saved.pending))
             }
         };
-        let search = SearchTool::new(Retriever::new("docs", store.clone()).embedder(Synonyms)).name("search");
+        let search =
+            SearchTool::new(Retriever::new("docs", store.clone()).embedder(Synonyms::default())).name("search");
         let save = Tool::new("save", "Saves a document.", save);
         McpServer::builder("docs", "1.0.0").tool(save).tool(search.tool()).build()
     })

@@ -15,7 +15,7 @@ use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::store::Saved;
 use crate::rag::store_error::StoreError;
-use crate::rag::vector_store::Pending;
+use crate::rag::vector_store::{Pending, dimensions};
 use crate::rag::vectors::int8::Int8;
 use crate::rag::words::impact::{impacts, weight};
 use crate::rag::words::query::{IndexedWord, Words, beginning};
@@ -112,7 +112,11 @@ impl Corpus {
         let Some(meaning) = &search.meaning else { return Ok(self.by_words(search)?.ranked()) };
         let by_words = if meaning.is_required() { ByWords::default() } else { self.by_words(search)? };
         let similar = self.similar(search, meaning, vector, &by_words);
-        by_meaning(by_words, similar, meaning)
+        if meaning.is_required() && matches!(similar, Ok(None)) {
+            // The search by words fails if the index does not exist.
+            self.by_words(search)?;
+        }
+        by_meaning(by_words, similar, search, meaning)
     }
 
     fn similar(
@@ -163,10 +167,15 @@ impl Corpus {
         model: &str,
         vectors: Vec<(PassageId, Vec<f32>)>,
     ) -> Result<(), StoreError> {
-        let Some(dimensions) = vectors.first().map(|(_, vector)| vector.len()) else { return Ok(()) };
+        let dimensions = dimensions(&vectors)?;
+        let mut vectors: BTreeMap<_, _> = vectors.into_iter().collect();
+        let documents = self.spaces.get(&key(space)).into_iter().flat_map(BTreeMap::values);
+        let mut of_space = documents.flat_map(|document| &document.passages);
+        if !of_space.any(|stored| vectors.contains_key(&stored.id)) {
+            return Ok(());
+        }
         self.check_model(&space.index, model, Some(dimensions))?;
         self.models.insert(space.index.to_string(), (model.to_owned(), dimensions));
-        let mut vectors: BTreeMap<_, _> = vectors.into_iter().collect();
         let documents = self.spaces.get_mut(&key(space)).into_iter().flat_map(BTreeMap::values_mut);
         for stored in documents.flat_map(|document| &mut document.passages) {
             if let Some(vector) = vectors.remove(&stored.id) {
@@ -189,12 +198,12 @@ impl Corpus {
     fn by_words(&self, search: &Search) -> Result<ByWords, StoreError> {
         let Search { space, text, filter, containing, most, .. } = search;
         filter.check()?;
-        if filter.is_empty() && containing.is_none() && self.is_unknown_index(space) {
-            return Err(StoreError::unknown_index(&space.index));
-        }
         let mut words = Words::of(text);
         if words.is_empty() {
             return Ok(ByWords::default());
+        }
+        if filter.is_empty() && containing.is_none() && self.is_unknown_index(space) {
+            return Err(StoreError::unknown_index(&space.index));
         }
         let mut visible: Vec<_> = self.visible(space, filter).collect();
         let number = u64::try_from(visible.len()).unwrap_or(u64::MAX);

@@ -37,7 +37,8 @@ impl Step for Rerank {
                     };
                     found.passages =
                         order.into_iter().filter_map(|reranked| score(reranked, &found.passages)).collect();
-                    found.passages.truncate(self.kept(of.top_k));
+                    // The retriever keeps some passages of each document, and then as many as the caller asked for.
+                    found.passages.truncate(self.kept(found.passages.len()));
                 }
                 Err(error) => {
                     let cause = error.0.cause.as_deref().unwrap_or(error.message());

@@ -63,7 +63,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
 async fn check_storage(cx: Context) -> Result<String, HandlerError> {
     let database = cx.state::<Database>()?;
     let mut failures = statements::check_database(&database).await;
-    failures.extend(statements::check_passages(&database).await);
+    failures.extend(statements::check_passages(&database, &cx).await);
     failures.extend(statements::check_store(&*cx.state::<KvStore>()?).await);
     Ok(failures.join("\n"))
 }

@@ -7,8 +7,10 @@ mod filters;
 mod keys;
 mod passages;
 mod sql;
+mod vectors;
 
-use edge_mcp::rag::SqlitePassages;
+use edge_mcp::Context;
+use edge_mcp::rag::{SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
 
 /// A case that failed: its name, and the difference.
@@ -24,12 +26,13 @@ pub async fn check_store(store: &KvStore) -> Vec<Failure> {
     keys::check(store).await
 }
 
-/// Runs each statement of the store of passages, and the conditions of filters with each operator. The database has the tables of the store,
+/// Runs each statement of the store of passages and vectors, and the conditions of filters with each operator. The database has the tables of the store,
 /// and these stay without documents. Returns the failures.
-pub async fn check_passages(database: &Database) -> Vec<Failure> {
+pub async fn check_passages(database: &Database, cx: &Context) -> Vec<Failure> {
     let store = SqlitePassages::new(database.clone());
     let mut failures = passages::check(&store).await;
     failures.extend(filters::check(&store).await);
+    failures.extend(vectors::check(&SqliteVectors::new(store), cx).await);
     failures
 }
 

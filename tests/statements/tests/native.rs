@@ -1,6 +1,6 @@
 //! Runs the tables on the machines of native tests. tests/e2e/storage.test.mjs runs them on D1 and Workers KV.
 
-use edge_mcp::rag::migration;
+use edge_mcp::rag::{migration, vector_migration};
 use edge_mcp::testing::{self, TestDatabase, TestHost, TestKv};
 use statements::{check_database, check_passages, check_store, rules};
 
@@ -13,8 +13,11 @@ fn sqlite_has_the_outcomes_of_the_table() {
 #[test]
 fn sqlite_runs_each_statement_on_passages() {
     let database = TestDatabase::empty();
-    database.migrate(&migration("rag").expect("a prefix")).expect("the tables");
-    let failures = testing::run(async { check_passages(&database.database()).await });
+    for sql in [migration("rag"), vector_migration("rag")] {
+        database.migrate(&sql.expect("a prefix")).expect("the tables");
+    }
+    let failures =
+        testing::run(async { check_passages(&database.database(), &testing::context(&TestHost::new())).await });
     assert!(failures.is_empty(), "{failures:#?}");
 }
 

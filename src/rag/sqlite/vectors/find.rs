@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use futures::join;
 
 use super::scan::Scan;
-use super::tables::Tables;
+use super::tables::{Tables, near_by_index};
+use crate::limits::VECTOR_MATCHES;
 use crate::rag::fuse::{Similarities, by_meaning};
 use crate::rag::passage::Passage;
 use crate::rag::search::{Meaning, Search};
@@ -28,7 +29,11 @@ impl Tables {
             Ok(scan) => self.similar(&search, meaning, &scan, &by_words).await,
             Err(error) => Err(error),
         };
-        by_meaning(by_words, similar, meaning)
+        if meaning.is_required() && matches!(similar, Ok(None)) {
+            // The search by words fails if the index does not exist.
+            self.passages.candidates(&search).await?;
+        }
+        by_meaning(by_words, similar, &search, meaning)
     }
 
     /// Returns the similarities of the nearest passages, and of those that were found by their words. Also returns the passages that were not
@@ -43,12 +48,12 @@ impl Tables {
         let (Some(vector), Some(model)) = (meaning.vector().await, &scan.model) else { return Ok(None) };
         model.check(&meaning.model, vector.len())?;
         let mut ids = match &self.index {
-            Some(index) => self.near_by_index(&**index, &search.space, &vector).await?,
+            Some(index) => near_by_index(&**index, &search.space, &vector, VECTOR_MATCHES).await?,
             None => scan.near(&vector, meaning.candidates)?,
         };
         ids.extend(by_words.passages.iter().map(|passage| passage.id));
         let ids: BTreeSet<_> = ids.into_iter().collect();
-        let similarities = Similarities::new(&vector, self.vectors(search, &ids).await?);
+        let similarities = Similarities::new(&vector, self.vectors(search, &meaning.model, &ids).await?);
         if similarities.is_empty() {
             return Ok(None);
         }

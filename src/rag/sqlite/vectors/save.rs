@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use super::scan::{Model, Scan};
 use super::statements;
-use super::tables::{Tables, of_index, read_vectors};
+use super::tables::{Tables, near_by_index, of_index, read_vectors};
 use crate::limits::{
-    RAG_CENTRE_VECTORS, RAG_DIMENSIONS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS,
-    RAG_NEIGHBOURS_KEPT,
+    RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT,
 };
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{PassageId, Space};
@@ -18,12 +17,12 @@ use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, unavailable};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
-use crate::rag::vector_store::Pending;
+use crate::rag::vector_store::{Pending, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
 use crate::rag::vectors::int8::Int8;
 use crate::storage::Statement;
 
-/// The numbers of saved vectors at which the centre is calculated. Until the first, it is zero.
+/// The numbers of saved vectors after which the centre is calculated. Until the first, it is zero.
 const CENTRED_AT: [usize; 2] = [64, 1024];
 /// The most attempts to save vectors while others change the centre.
 const ATTEMPTS: u8 = 3;
@@ -60,12 +59,12 @@ impl Tables {
         model: &str,
         vectors: Vec<(PassageId, Vec<f32>)>,
     ) -> Result<(), StoreError> {
-        let new: Vec<_> =
-            (vectors.into_iter()).map(|(id, vector)| New { id, int8: Int8::of(&vector), vector }).collect();
-        let dimensions = new.first().map_or(0, |new| new.vector.len());
-        if dimensions > RAG_DIMENSIONS || new.iter().any(|new| new.vector.len() != dimensions) {
-            return Err(unavailable(&format!("vectors must have equal lengths, at most {RAG_DIMENSIONS}")));
-        }
+        let dimensions = dimensions(&vectors)?;
+        let of_space =
+            self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
+        let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
+        let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
+        let new: Vec<_> = vectors.map(|(id, vector)| New { id, int8: Int8::of(&vector), vector }).collect();
         for batch in new.chunks(RAG_EMBEDDING_BATCH) {
             self.save_batch(space, model, dimensions, batch).await?;
         }
@@ -73,20 +72,20 @@ impl Tables {
     }
 
     async fn save_batch(&self, space: &Space, model: &str, dimensions: usize, new: &[New]) -> Result<(), StoreError> {
-        if let Some(index) = &self.index {
-            // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
-            let vector = |new: &New| IndexedVector { id: new.id, vector: new.vector.clone() };
-            index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
-        }
-        let mut attempts = 1..ATTEMPTS;
-        loop {
+        for _ in 0..ATTEMPTS {
             let batch = self.statements_of(space, model, dimensions, new).await?;
+            if let Some(index) = &self.index {
+                // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
+                let vector = |new: &New| IndexedVector { id: new.id, vector: new.vector.clone() };
+                index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
+            }
             match self.passages.database.batch(batch).await.map_err(StoreError::from) {
-                // Another call has changed the centre in the meantime.
-                Err(StoreError { kind: StoreFailure::Constraint, .. }) if attempts.next().is_some() => {}
+                // Another call has changed the model or its centre in the meantime.
+                Err(StoreError { kind: StoreFailure::Constraint, .. }) => {}
                 saved => return saved.map(drop),
             }
         }
+        Err(unavailable("other calls changed the model or its centre during each attempt to save vectors"))
     }
 
     /// Returns the statements that save vectors, or none of them.
@@ -107,29 +106,34 @@ impl Tables {
             }
             None => (0, 0, vec![0.0; dimensions]),
         };
-        let mut batch = vec![
-            self.plain(statements::INSERT_MODEL, [index(), model.to_owned(), dimensions.to_string()]),
-            self.plain(statements::EXPECT_MODEL, [index(), model.to_owned(), generation.to_string()]),
-            self.plain(statements::COUNT_SAVED, [index(), new.len().to_string()]),
-        ];
+        let reached = saved.saturating_add(new.len());
+        let is_centred = generation >= CENTRED_AT.iter().filter(|number| reached >= **number).count();
+        let mut batch = Vec::new();
+        if scan.model.is_none() {
+            batch.push(self.plain(statements::INSERT_MODEL, [index(), model.to_owned(), dimensions.to_string()]));
+        }
+        let expected = [index(), model.to_owned(), dimensions.to_string(), generation.to_string()];
+        batch.push(self.plain(statements::EXPECT_MODEL, expected));
+        if self.index.is_none() && !is_centred {
+            batch.push(self.plain(statements::EXPECT_SAVED, [index(), saved.to_string()]));
+        }
+        batch.push(self.plain(statements::COUNT_SAVED, [index(), new.len().to_string()]));
         let vectors: Vec<_> = new.iter().map(|new| (new.id, new.int8.text())).collect();
         batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![json(&vectors)?]));
         if self.index.is_none() {
-            let is_reached =
-                |number: &usize| (saved..saved.saturating_add(new.len())).contains(&number.saturating_sub(1));
-            let codes: Vec<_> = if CENTRED_AT.iter().any(is_reached) {
-                // All codes change with the centre.
+            let codes: Vec<_> = if is_centred {
+                new.iter().map(|new| (new.id, code(&new.vector, &centre))).collect()
+            } else {
+                // All codes change with the centre. So the batch fails if another call has saved vectors that are not in `all`.
                 let mut all = self.all_vectors(space).await?;
                 all.extend(new.iter().map(|new| (new.id, new.vector.clone())));
-                let centre = mean(all.iter().map(|(_, vector)| vector), dimensions);
+                let centre = mean(all.values(), dimensions);
                 batch.push(self.plain(statements::SET_CENTRE, [index(), centre_text(&centre)]));
                 all.iter().map(|(id, vector)| (*id, code(vector, &centre))).collect()
-            } else {
-                new.iter().map(|new| (new.id, code(&new.vector, &centre))).collect()
             };
             batch.push(self.plain(statements::SAVE_CODES, [index(), json(&codes)?]));
         }
-        let edges = self.neighbours(&search, &scan, new).await?;
+        let edges = self.neighbours(&search, model, &scan, new).await?;
         let changed: BTreeSet<_> = edges.iter().map(|(source, ..)| *source).collect();
         batch.push(self.passages.statement(statements::SAVE_NEIGHBOURS, space, vec![json(&edges)?]));
         batch.push(self.plain(statements::LIMIT_NEIGHBOURS, [array(changed), RAG_NEIGHBOURS_KEPT.to_string()]));
@@ -137,7 +141,7 @@ impl Tables {
     }
 
     /// Returns the vectors of an index that has few.
-    async fn all_vectors(&self, space: &Space) -> Result<Vec<(PassageId, Vec<f32>)>, StoreError> {
+    async fn all_vectors(&self, space: &Space) -> Result<BTreeMap<PassageId, Vec<f32>>, StoreError> {
         let values = [space.index.to_string(), RAG_CENTRE_VECTORS.to_string()];
         let vectors = read_vectors(self.plain(statements::ALL_VECTORS, values).all().await?)?;
         Ok(vectors.into_iter().map(|(id, vector)| (id, vector.to_floats())).collect())
@@ -147,18 +151,19 @@ impl Tables {
     async fn neighbours(
         &self,
         search: &Search,
+        model: &str,
         scan: &Scan,
         new: &[New],
     ) -> Result<Vec<(PassageId, PassageId, f64)>, StoreError> {
         let mut near = BTreeSet::new();
         for New { vector, .. } in new {
             near.extend(match &self.index {
-                Some(index) => self.near_by_index(&**index, &search.space, vector).await?,
+                Some(index) => near_by_index(&**index, &search.space, vector, RAG_NEIGHBOUR_CANDIDATES).await?,
                 None => scan.near(vector, Some(RAG_NEIGHBOUR_CANDIDATES))?,
             });
         }
         near.retain(|id| new.iter().all(|new| new.id != *id));
-        let stored = self.vectors(search, &near).await?;
+        let stored = self.vectors(search, model, &near).await?;
         let mut edges = BTreeMap::new();
         for New { id, int8, .. } in new {
             let of_batch = new.iter().filter(|other| other.id != *id).map(|other| (other.id, &other.int8));

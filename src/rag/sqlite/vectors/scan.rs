@@ -19,7 +19,7 @@ pub(super) struct Model {
     pub(super) dimensions: usize,
     pub(super) saved: usize,
     pub(super) centre: String,
-    pub(super) generation: u64,
+    pub(super) generation: usize,
     passages: usize,
 }
 

@@ -21,12 +21,21 @@ SELECT group_concat(code, '') AS codes, group_concat(id) AS ids FROM code GROUP 
 pub(super) const CONTAINING: &str =
     " AND EXISTS (SELECT 1 FROM rag_chunks AS chunk WHERE chunk.id = code.id AND instr(chunk.text, ?5) > 0)";
 
-/// Vectors by the ids of their passages. `?3`: the values of the filter, `?4`: the ids. Rows: `[id, vector]`.
+/// Vectors of a model by the ids of their passages. `?3`: the values of the filter, `?4`: the ids, `?5`: the model, `?6`: the text that each
+/// passage contains. Rows: `[id, vector]`.
 pub(super) const VECTORS: &str = "\
 SELECT json_array(vector.id, vector.vector) AS item FROM json_each(?4) AS asked \
 CROSS JOIN rag_vectors AS vector ON vector.id = asked.value AND vector.space = {space} AND vector.vector IS NOT NULL \
 CROSS JOIN rag_chunks AS chunk ON chunk.id = vector.id CROSS JOIN rag_documents AS document ON document.id = chunk.document \
-WHERE document.space = {space} AND {filter}";
+WHERE document.space = {space} AND {filter}{containing} \
+  AND EXISTS (SELECT 1 FROM rag_models WHERE index_name = ?1 AND model = ?5)";
+
+/// The condition of [`VECTORS`] on the text of a passage.
+pub(super) const TEXT_CONTAINING: &str = " AND instr(chunk.text, ?6) > 0";
+
+/// Those of some passages that the space has. `?3`: the ids. Rows: the ids.
+pub(super) const OF_SPACE: &str = "\
+SELECT vector.id AS id FROM json_each(?3) AS asked CROSS JOIN rag_vectors AS vector ON vector.id = asked.value AND vector.space = {space}";
 
 /// Passages without a vector. `?3`: the most passages. Rows: passages.
 pub(super) const PENDING: &str = "\
@@ -43,12 +52,12 @@ pub(super) const COUNT_PENDING: &str =
 pub(super) const SAVE_VECTORS: &str = "\
 UPDATE rag_vectors SET vector = new.value->>1 FROM json_each(?3) AS new WHERE rag_vectors.id = new.value->>0 AND rag_vectors.space = {space}";
 
-/// Saves the connections of passages of the space that still exist. `?3`: the edges, as `[source, target, weight]`.
+/// Saves the connections of passages of the space that still have vectors. `?3`: the edges, as `[source, target, weight]`.
 pub(super) const SAVE_NEIGHBOURS: &str = "\
 INSERT OR REPLACE INTO rag_neighbours (source, target, weight) \
 SELECT source.id, target.id, new.value->>2 FROM json_each(?3) AS new \
-CROSS JOIN rag_vectors AS source ON source.id = new.value->>0 AND source.space = {space} \
-CROSS JOIN rag_vectors AS target ON target.id = new.value->>1 AND target.space = {space}";
+CROSS JOIN rag_vectors AS source ON source.id = new.value->>0 AND source.space = {space} AND source.vector IS NOT NULL \
+CROSS JOIN rag_vectors AS target ON target.id = new.value->>1 AND target.space = {space} AND target.vector IS NOT NULL";
 
 // The other statements select by the index, which is `?1`, or only by the ids of passages.
 
@@ -56,10 +65,16 @@ CROSS JOIN rag_vectors AS target ON target.id = new.value->>1 AND target.space =
 pub(super) const INSERT_MODEL: &str =
     "INSERT OR IGNORE INTO rag_models (index_name, model, dimensions) SELECT ?1, ?2, CAST(?3 AS INTEGER)";
 
-/// Fails if the model of the index is another one, or if the centre has changed. `?2`: the model, `?3`: the generation.
+/// Fails if the index has another model, or if the centre has changed. `?2`: the model, `?3`: the dimensions, `?4`: the generation.
 pub(super) const EXPECT_MODEL: &str = "\
 INSERT INTO rag_models (index_name, model, dimensions) SELECT ?1, NULL, NULL WHERE NOT EXISTS (\
-  SELECT 1 FROM rag_models WHERE index_name = ?1 AND model = ?2 AND generation = CAST(?3 AS INTEGER)\
+  SELECT 1 FROM rag_models WHERE index_name = ?1 AND model = ?2 AND dimensions = CAST(?3 AS INTEGER) AND generation = CAST(?4 AS INTEGER)\
+)";
+
+/// Fails if other vectors were saved. `?2`: the number of vectors that were saved before.
+pub(super) const EXPECT_SAVED: &str = "\
+INSERT INTO rag_models (index_name, model, dimensions) SELECT ?1, NULL, NULL WHERE NOT EXISTS (\
+  SELECT 1 FROM rag_models WHERE index_name = ?1 AND saved = CAST(?2 AS INTEGER)\
 )";
 
 /// Counts saved vectors. `?2`: their number.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::statements;
-use crate::limits::VECTOR_MATCHES;
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, read, unavailable};
@@ -30,36 +29,44 @@ impl Tables {
         values.into_iter().fold(statement, Statement::bind)
     }
 
-    /// Returns the nearest passages by the service. It deletes the vectors of passages that no longer exist from the service.
-    pub(super) async fn near_by_index(
+    /// Returns the vectors of a model for passages that the search can find. Deletes the vectors of passages that no longer exist from the
+    /// service.
+    pub(super) async fn vectors(
         &self,
-        index: &dyn VectorIndex,
-        space: &Space,
-        vector: &[f32],
-    ) -> Result<Vec<PassageId>, StoreError> {
-        let query = VectorQuery { vector: vector.to_vec(), namespace: space.namespace(), most: VECTOR_MATCHES };
-        let near = index.query(query).await.map_err(of_index)?;
-        let stale: Vec<PassageId> = self.plain(statements::STALE, [array(&near)]).all().await?;
+        search: &Search,
+        model: &str,
+        ids: &BTreeSet<PassageId>,
+    ) -> Result<Vec<(PassageId, Int8)>, StoreError> {
+        let Search { space, filter, containing, .. } = search;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = statements::VECTORS
+            .replace("{containing}", if containing.is_some() { statements::TEXT_CONTAINING } else { "" });
+        let mut values = vec![array(ids), model.to_owned()];
+        values.extend(containing.clone());
+        let vectors = self.passages.filtered(&sql, space, filter, values)?;
+        let Some(index) = &self.index else { return read_vectors(vectors.all().await?) };
+        let results = self.passages.database.batch([vectors, self.plain(statements::STALE, [array(ids)])]).await?;
+        let [vectors, stale] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
+        let stale: Vec<PassageId> = stale.all()?;
         if !stale.is_empty() {
             // The next search that finds them deletes them, if this fails.
             drop(index.delete(&stale).await);
         }
-        Ok(near)
+        read_vectors(vectors.all()?)
     }
+}
 
-    /// Returns the vectors of passages that the search can find.
-    pub(super) async fn vectors(
-        &self,
-        search: &Search,
-        ids: &BTreeSet<PassageId>,
-    ) -> Result<Vec<(PassageId, Int8)>, StoreError> {
-        let Search { space, filter, .. } = search;
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let statement = self.passages.filtered(statements::VECTORS, space, filter, vec![array(ids)])?;
-        read_vectors(statement.all().await?)
-    }
+/// Returns the passages that are nearest to a vector by the service. Some of them may no longer exist.
+pub(super) async fn near_by_index(
+    index: &dyn VectorIndex,
+    space: &Space,
+    vector: &[f32],
+    most: usize,
+) -> Result<Vec<PassageId>, StoreError> {
+    let query = VectorQuery { vector: vector.to_vec(), namespace: space.namespace(), most };
+    index.query(query).await.map_err(of_index)
 }
 
 /// Reads rows that are `[id, vector]`.
