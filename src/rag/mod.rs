@@ -1,6 +1,6 @@
 //! Retrieval: documents as chunks, and the search for the chunks that answer a question (feature `rag`).
 //!
-//! `chunks` divides a document, and `links` finds its links to other documents. A `store` saves the chunks of a `document` as passages, and
+//! `chunks` divides a document, and `links` finds the links of the chunks. A `store` saves the chunks of a `document` as passages, and
 //! finds passages. There are two stores, `memory` and `sqlite`. `store_source` chooses the store of a call. Both find passages by their
 //! `words`, and `filter` is the condition on the metadata of documents.
 //!
@@ -37,13 +37,13 @@ mod vectors;
 mod words;
 mod work;
 
-pub use chunks::{Chunk, ChunkOptions, chunks, front_matter};
+pub use chunks::{Chunk, ChunkOptions, Link, chunks, front_matter};
 pub use document::Document;
 pub use embedding::{Embedder, EmbeddingModel, Purpose};
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use indexer::{Indexed, Indexer};
-pub use links::links;
+pub use links::add_links;
 pub use links::path::resolve;
 pub use memory::MemoryStore;
 pub use rerank::{ChatScorer, Rerank, RerankModel, Scorer};
