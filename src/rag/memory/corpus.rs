@@ -300,14 +300,15 @@ impl Corpus {
         let mut saved = Saved { chunks: document.chunks.len(), ..Saved::default() };
         let mut passages: Vec<StoredPassage> = Vec::new();
         for (chunk, hash) in hashed(&document.chunks) {
-            passages.push(stored.remove(&hash).unwrap_or_else(|| {
+            let mut passage = stored.remove(&hash).unwrap_or_else(|| {
                 saved.inserted = saved.inserted.saturating_add(1);
                 self.last_id = self.last_id.saturating_add(1);
                 StoredPassage::new(self.last_id, chunk, hash)
-            }));
+            });
+            passage.links.clear();
+            passages.push(passage);
         }
         saved.deleted = stored.len();
-        passages.iter_mut().for_each(|passage| passage.links.clear());
         for (ordinal, target, section) in document.links() {
             if let Some(passage) = passages.get_mut(ordinal) {
                 passage.links.push((target.to_owned(), section));
