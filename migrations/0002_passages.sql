@@ -33,6 +33,8 @@ CREATE TABLE rag_chunks (
   ordinal INTEGER NOT NULL,
   -- The headings above the chunk, joined by ` > `.
   heading TEXT NOT NULL,
+  -- The letters and digits of the last heading, in lower case: links to a section have them. NULL if there are none.
+  anchor TEXT,
   text TEXT NOT NULL,
   -- A JSON array with a text for each impact. `·` is before each stem.
   words TEXT NOT NULL,
@@ -40,6 +42,7 @@ CREATE TABLE rag_chunks (
 );
 
 CREATE INDEX rag_chunks_by_ordinal ON rag_chunks (document, ordinal);
+CREATE INDEX rag_chunks_by_anchor ON rag_chunks (document, anchor);
 
 -- The words of the passages. The store divides a text into words, stems them, and calculates their impacts. A term consists of the number
 -- of the space, `·` and the stem, and a column has the terms of one impact. This table stores no texts.
@@ -52,12 +55,15 @@ CREATE VIRTUAL TABLE rag_words USING fts5 (
 CREATE VIRTUAL TABLE rag_hits USING fts5vocab (rag_words, instance);
 CREATE VIRTUAL TABLE rag_vocabulary USING fts5vocab (rag_words, row);
 
--- The links between documents. The target of a link may not be stored yet.
+-- The links from passages to documents, and to their sections. The target of a link may not be stored yet.
 CREATE TABLE rag_links (
   space INTEGER NOT NULL,
-  document INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  -- The name of a document.
   target TEXT NOT NULL,
-  PRIMARY KEY (document, target)
+  -- The anchor of a section, or an empty text.
+  section TEXT NOT NULL,
+  PRIMARY KEY (chunk, target, section)
 ) WITHOUT ROWID;
 
 CREATE INDEX rag_links_by_target ON rag_links (space, target);
@@ -78,7 +84,6 @@ END;
 CREATE TRIGGER rag_documents_deleted AFTER DELETE ON rag_documents BEGIN
   UPDATE rag_spaces SET passages = passages - old.passages WHERE id = old.space;
   DELETE FROM rag_chunks WHERE document = old.id;
-  DELETE FROM rag_links WHERE document = old.id;
 END;
 
 CREATE TRIGGER rag_chunks_inserted AFTER INSERT ON rag_chunks BEGIN
@@ -95,4 +100,5 @@ END;
 
 CREATE TRIGGER rag_chunks_deleted AFTER DELETE ON rag_chunks BEGIN
   DELETE FROM rag_words WHERE rowid = old.id;
+  DELETE FROM rag_links WHERE chunk = old.id;
 END;

@@ -428,7 +428,7 @@ limits! {
         RAG_DOCUMENT_CHUNKS: usize = 2000, Count, "":
             "chunks of a document" => "the document is rejected";
         RAG_NAME_BYTES: usize = 256, Bytes, "":
-            "the name of a document" => "the document is rejected; the target of a link: the link is ignored";
+            "the name of a document" => "the document is rejected; the document or the section of a link: the link is ignored";
         RAG_HEADING_BYTES: usize = 256, Bytes, "":
             "a heading that is repeated with each of its chunks" => "the heading is text of a chunk";
         RAG_LINKS: usize = 1000, Count, "":

@@ -1,9 +1,9 @@
-//! The passages of a document: its chunks, and its links to other documents.
+//! The passages of a document: its chunks with their links.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use edge_mcp::rag::{self, Chunk, ChunkOptions, Space, front_matter, links, resolve};
+use edge_mcp::rag::{self, Chunk, ChunkOptions, Space, add_links, front_matter, resolve};
 use serde_json::{Map, json};
 
 use crate::document::{Document, URI_PREFIX};
@@ -45,7 +45,7 @@ fn document_of(document: &Document, options: &ChunkOptions) -> rag::Document {
         chunks = rag::chunks(&document.text, &ChunkOptions::new().plain_text());
     }
     if chunks.is_empty() {
-        chunks.push(Chunk { heading: Vec::new(), text: String::new(), range: 0..0 });
+        chunks.push(Chunk::default());
     }
     for chunk in &mut chunks {
         // The first heading of a document is usually its title.
@@ -54,13 +54,14 @@ fn document_of(document: &Document, options: &ChunkOptions) -> rag::Document {
         }
     }
     let slug = document.slug.as_str();
+    add_links(&mut chunks, &document.text, |target| slugs(slug, target));
     let mut metadata =
         Map::from_iter([("slug".to_owned(), slug.into()), ("title".to_owned(), document.title.as_str().into())]);
     let tags = front_matter(&document.text).map(tags).unwrap_or_default();
     if !tags.is_empty() {
         metadata.insert("tags".into(), json!(tags));
     }
-    rag::Document { name: slug.to_owned(), metadata, chunks, links: targets(document) }
+    rag::Document { name: slug.to_owned(), metadata, chunks }
 }
 
 /// Returns the tags of a front matter in YAML: `tags: [a, b]`, `tags: a, b`, or a line `- a` for each tag.
@@ -80,30 +81,29 @@ fn unquoted(text: &str) -> &str {
     ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text)
 }
 
-/// Returns the slugs to which the links of a document may lead.
+/// Returns the slugs to which a target in the document `own` may lead.
 ///
 /// `scripts/load` makes slugs from paths, and a slug does not tell where the folder of the path ends. So a relative link has one candidate
 /// for each beginning of the slug. Only candidates that are slugs of documents have an effect.
-fn targets(document: &Document) -> Vec<String> {
-    let own = document.slug.as_str();
-    let mut found = BTreeSet::new();
-    for target in links(&document.text) {
-        if let Some(slug) = target.strip_prefix(URI_PREFIX) {
-            found.insert(slug.to_owned());
-            continue;
-        }
-        let mut relative = target.as_str();
-        while let Some(rest) = relative.strip_prefix("../").or_else(|| relative.strip_prefix("./")) {
-            relative = rest;
-        }
-        let Some(name) = resolve("", relative).and_then(|path| slug_of_path(&path)) else { continue };
-        if !target.starts_with('/') {
-            let folders = own.match_indices('-').filter_map(|(at, _)| own.get(..at)).take(FOLDERS);
-            found.extend(folders.map(|folder| format!("{folder}-{name}")));
-        }
-        found.insert(name);
+fn slugs(own: &str, target: &str) -> BTreeSet<String> {
+    if let Some(slug) = target.strip_prefix(URI_PREFIX) {
+        return [slug.to_owned()].into();
     }
-    found.into_iter().filter(|slug| slug != own).collect()
+    if target.is_empty() {
+        return [own.to_owned()].into();
+    }
+    let mut relative = target;
+    while let Some(rest) = relative.strip_prefix("../").or_else(|| relative.strip_prefix("./")) {
+        relative = rest;
+    }
+    let Some(name) = resolve("", relative).and_then(|path| slug_of_path(&path)) else { return BTreeSet::new() };
+    let mut found = BTreeSet::new();
+    if !target.starts_with('/') {
+        let folders = own.match_indices('-').filter_map(|(at, _)| own.get(..at)).take(FOLDERS);
+        found.extend(folders.map(|folder| format!("{folder}-{name}")));
+    }
+    found.insert(name);
+    found
 }
 
 /// Returns the slug that `scripts/load` gives to the file at `path`, or `None` if it is not a Markdown file.
@@ -184,21 +184,22 @@ mod tests {
 
     #[test]
     fn links_lead_to_slugs() {
-        let text = "[a](pots.md#iron) [b](../My%20Cup.md) [c](kb://documents/kettle) [d](https://a.b/c.md) [e](/root.md) [f](x.png) \
-                    [g](green.md)";
-        let targets = targets(&document("docs-tea-green", "Green", text));
-        let expected = [
-            "docs-green",
-            "docs-my-cup",
-            "docs-pots",
-            "docs-tea-my-cup",
-            "docs-tea-pots",
-            "green",
-            "kettle",
-            "my-cup",
-            "pots",
-            "root",
-        ];
-        assert_eq!(targets, expected);
+        for (target, expected) in [
+            ("pots.md", vec!["docs-pots", "docs-tea-pots", "pots"]),
+            ("../My%20Cup.md", vec!["docs-my-cup", "docs-tea-my-cup", "my-cup"]),
+            ("kb://documents/kettle", vec!["kettle"]),
+            ("https://a.b/c.md", vec![]),
+            ("/root.md", vec!["root"]),
+            ("x.png", vec![]),
+            ("", vec!["docs-tea-green"]),
+        ] {
+            assert_eq!(slugs("docs-tea-green", target).into_iter().collect::<Vec<_>>(), expected, "{target}");
+        }
+        let text = "# Green\n\n[a](kb://documents/pots#iron)\n\n# More\n\n[b](#green)";
+        let links = |chunk: &Chunk| chunk.links.clone();
+        let link =
+            |document: &str, section: &str| rag::Link { document: document.into(), section: Some(section.into()) };
+        let chunks = with_passages(&document("tea", "Green", text)).chunks;
+        assert_eq!(chunks.iter().flat_map(links).collect::<Vec<_>>(), [link("pots", "iron"), link("tea", "green")]);
     }
 }

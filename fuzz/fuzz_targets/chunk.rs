@@ -4,7 +4,7 @@
 //! The first two bytes of the input are the size and the overlap of chunks. The rest is the document.
 #![no_main]
 
-use edge_mcp::rag::{Chunk, ChunkOptions, chunks, front_matter, links, resolve};
+use edge_mcp::rag::{Chunk, ChunkOptions, add_links, chunks, front_matter, resolve};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, &str)| {
@@ -18,17 +18,18 @@ fuzz_target!(|input: (u8, u8, &str)| {
     let outside = outside(text, &plain);
     assert!(outside.iter().all(|gap| gap.trim_start_matches('\u{feff}').trim().is_empty()), "{outside:?}");
 
-    for target in links(text) {
-        assert!(!target.is_empty() && !target.contains('#'), "{target:?}");
-        let _ = resolve("folder/document.md", &target);
-    }
+    let mut linked = chunks(text, &options);
+    add_links(&mut linked, text, |target| {
+        assert!(!target.contains('#'), "{target:?}");
+        resolve("folder/document.md", target)
+    });
 });
 
 /// Divides `text` into chunks, and checks their properties.
 fn check(text: &str, options: &ChunkOptions, size: usize) -> Vec<Chunk> {
     let chunks = chunks(text, options);
     let mut end = 0;
-    for Chunk { heading, text: own, range } in &chunks {
+    for Chunk { heading, text: own, range, .. } in &chunks {
         assert!(range.start >= end && range.end > range.start, "{range:?} after {end}");
         end = range.end;
         assert!(own.len() <= size && own.contains(&text[range.clone()]), "{own:?}");

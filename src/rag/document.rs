@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::chunks::Chunk;
+use super::chunks::chunk::anchor;
+use super::chunks::{Chunk, Link};
 use super::filter::check_metadata;
 use super::filter::field::quoted;
 use super::store_error::{StoreError, StoreFailure};
@@ -15,11 +16,8 @@ pub struct Document {
     pub name: String,
     /// The metadata, which [`check_metadata`] accepts.
     pub metadata: Map<String, Value>,
-    /// The chunks, at most 2000.
+    /// The chunks, at most 2000. All links after the first 1000 are ignored.
     pub chunks: Vec<Chunk>,
-    /// The names of the documents to which this document links. Names that no document can have are ignored, and so are all names after
-    /// the first 1000.
-    pub links: Vec<String>,
 }
 
 impl Document {
@@ -56,10 +54,17 @@ impl Document {
         }
     }
 
-    /// Returns the links that a store saves. A document without chunks has none, so a store keeps nothing of it.
-    pub(super) fn targets(&self) -> impl Iterator<Item = &str> {
-        let most = if self.chunks.is_empty() { 0 } else { RAG_LINKS };
-        self.links.iter().map(String::as_str).filter(|name| is_name(name)).take(most)
+    /// Returns the links that a store saves, with the positions of their chunks. A section is in the form of [`anchor`], and empty for the
+    /// whole document.
+    pub(super) fn links(&self) -> impl Iterator<Item = (usize, &str, String)> {
+        let chunks = self.chunks.iter().enumerate();
+        let links = chunks.flat_map(|(ordinal, chunk)| chunk.links.iter().map(move |link| (ordinal, link)));
+        let valid = links.filter_map(|(ordinal, Link { document, section })| {
+            let section = section.as_deref().unwrap_or_default();
+            let is_valid = is_name(document) && section.len() <= RAG_NAME_BYTES;
+            is_valid.then(|| (ordinal, document.as_str(), anchor(section)))
+        });
+        valid.take(RAG_LINKS)
     }
 }
 
@@ -79,13 +84,8 @@ mod tests {
 
     fn document(name: &str, texts: &[&str]) -> Document {
         let heading: Vec<Rc<str>> = vec!["Tea".into()];
-        let chunk = |text: &&str| Chunk { heading: heading.clone(), text: (*text).to_owned(), range: 0..text.len() };
-        Document {
-            name: name.into(),
-            metadata: Map::new(),
-            chunks: texts.iter().map(chunk).collect(),
-            links: Vec::new(),
-        }
+        let chunk = |text: &&str| Chunk { heading: heading.clone(), text: (*text).to_owned(), ..Chunk::default() };
+        Document { name: name.into(), metadata: Map::new(), chunks: texts.iter().map(chunk).collect() }
     }
 
     /// R65: a document beyond a limit is an error for the caller, with the limit.
@@ -129,11 +129,14 @@ mod tests {
     #[test]
     fn links_that_no_document_can_have_are_ignored() {
         let long = "x".repeat(257);
-        let mut links: Vec<String> = ["", "a", "b\0", &long, "c"].map(str::to_owned).into();
-        let targets = |links: &[String]| Document { links: links.to_vec(), ..document("d", &["x"]) }.targets().count();
-        assert_eq!(targets(&links), 2);
-        links.resize(2000, "e".into());
-        assert_eq!(targets(&links), RAG_LINKS);
-        assert_eq!(Document { links, ..document("d", &[]) }.targets().count(), 0);
+        let link =
+            |name: &str, section: Option<&str>| Link { document: name.into(), section: section.map(str::to_owned) };
+        let mut document = document("d", &["x", "y"]);
+        document.chunks[0].links = ["", "a", "b\0", &long].map(|name| link(name, None)).into();
+        document.chunks[1].links = vec![link("c", Some("Warm-water")), link("c", Some(&long))];
+        let links: Vec<_> = document.links().collect();
+        assert_eq!(links, [(0, "a", String::new()), (1, "c", "warmwater".to_owned())]);
+        document.chunks[0].links.resize(2000, link("e", None));
+        assert_eq!(document.links().count(), RAG_LINKS);
     }
 }

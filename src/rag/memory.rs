@@ -31,7 +31,7 @@ use corpus::Corpus;
 ///     let store = MemoryStore::new();
 ///     let space = Space { index: "docs".into(), name: String::new() };
 ///     let chunks = chunks("# Tea\n\nWarm the pot.", &ChunkOptions::new());
-///     let tea = Document { name: "tea".into(), metadata: Default::default(), chunks, links: Vec::new() };
+///     let tea = Document { name: "tea".into(), metadata: Default::default(), chunks };
 ///     store.save(&space, &tea).await.unwrap();
 ///
 ///     let search = Search { space, ..Search::new("How do I warm pots?") };
@@ -67,6 +67,16 @@ impl SearchStore for MemoryStore {
         filter: &'a Filter,
     ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
         ready(self.0.borrow().passages(space, ids, filter)).boxed_local()
+    }
+
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        ready(self.0.borrow().neighbours(space, ids, distance, filter)).boxed_local()
     }
 
     fn edges<'a>(

@@ -1,6 +1,6 @@
 //! Retrieval: documents as chunks, and the search for the chunks that answer a question (feature `rag`).
 //!
-//! `chunks` divides a `document`, and `links` finds its links to other documents. A `store` saves the chunks as a `passage` each, and finds
+//! `chunks` divides a `document`, and `links` finds the links of the chunks. A `store` saves the chunks as a `passage` each, and finds
 //! passages; its failures are in `store_error`. There are two stores, `memory` and `sqlite`. Both find passages by their `words`, and a
 //! `vector_store` also by the `vectors` of an `embedding` model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
 //! a service that finds the nearest vectors for a store. `filter` is the condition on the metadata of documents.
@@ -41,13 +41,13 @@ mod vectors;
 mod words;
 mod work;
 
-pub use chunks::{Chunk, ChunkOptions, chunks, front_matter};
+pub use chunks::{Chunk, ChunkOptions, Link, chunks, front_matter};
 pub use document::Document;
 pub use embedding::{Embedder, EmbeddingModel, Purpose};
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use indexer::{Indexed, Indexer};
-pub use links::links;
+pub use links::add_links;
 pub use links::path::resolve;
 pub use memory::MemoryStore;
 pub use passage::{Edge, Passage, PassageId, Space};

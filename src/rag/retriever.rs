@@ -165,8 +165,9 @@ impl Retriever {
         self
     }
 
-    /// Orders the passages by random walks over the connections between passages. The result can contain passages that are connected with
-    /// those that the search found. Equal searches have equal results, because the walks are calculated and not sampled.
+    /// Adds to the score of each passage how strongly it is connected with the best passages: links and similar vectors connect passages. The
+    /// result can contain connected passages that the search did not find. Equal searches have equal results, because the random walks
+    /// over the connections are calculated and not sampled.
     pub fn graph(mut self, options: GraphOptions) -> Self {
         self.graph = Some(Rc::new(options));
         self
@@ -189,7 +190,7 @@ impl Retriever {
 
     /// Returns the steps in their order.
     fn steps(&self) -> impl Iterator<Item = &Rc<dyn Step>> {
-        [&self.rerank, &self.diverse, &self.graph, &self.context].into_iter().flatten()
+        [&self.rerank, &self.graph, &self.diverse, &self.context].into_iter().flatten()
     }
 
     /// Returns a sentence about the first setting that is not valid, or `None` if all are.
@@ -254,7 +255,7 @@ impl Retriever {
             walks: &chosen.walks,
             cx,
         };
-        for step in [rerank, self.diverse.as_ref(), self.graph.as_ref()].into_iter().flatten() {
+        for step in [rerank, self.graph.as_ref(), self.diverse.as_ref()].into_iter().flatten() {
             found = step.apply(found, &of).await?;
         }
         self.keep_some_of_each_document(&mut found.passages);

@@ -76,16 +76,30 @@ pub trait SearchStore {
         filter: &'a Filter,
     ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>>;
 
+    /// Returns the passages around other passages: those of the same section whose positions differ by at most `distance`. Only passages that
+    /// are in the space and match the filter. The default implementation returns none.
+    ///
+    /// # Errors
+    /// The store does not respond, or the filter is not valid.
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        let _ = (space, ids, distance, filter);
+        ready(Ok(Vec::new())).boxed_local()
+    }
+
     /// Returns the edges that begin at a seed, or at a passage that is one edge away from a seed. Only edges that are heavier than
     /// `threshold`, and only between passages that are in the space and match the filter. The default implementation has no edges.
     ///
-    /// In the stores of this library, two passages are connected:
+    /// In the stores of this library, two passages are connected in both directions:
     ///
     /// | passages | weight |
     /// |---|--:|
-    /// | neighbours in one section | 1 |
-    /// | the first passages of two documents, if one document links to the other | 0.9 |
-    /// | neighbours in one document, in different sections | 0.75 |
+    /// | a passage with a [link](super::Link), and the first passage of the section or the document to which it leads | 0.9 |
     /// | passages with similar vectors | the cosine of the vectors |
     ///
     /// # Errors
@@ -130,6 +144,16 @@ impl<S: SearchStore + ?Sized> SearchStore for Rc<S> {
         filter: &'a Filter,
     ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
         (**self).passages(space, ids, filter)
+    }
+
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        (**self).neighbours(space, ids, distance, filter)
     }
 
     fn edges<'a>(

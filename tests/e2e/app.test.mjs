@@ -159,12 +159,14 @@ describe('passages', () => {
 
   // R84, R85
   test('are found by their connections', async () => {
-    await save('kiwi', 'Kiwi', 'A flightless bird. See [its home](islands.md).')
+    await save('kiwi', 'Kiwi', '# Kiwi\n\nA flightless bird. See [its home](islands.md).\n\n## Food\n\nSee [the weather](islands.md#climate).')
     await save('islands', 'Islands', '# Islands\n\nSurrounded by the sea.\n\n## Climate\n\nRain.')
     assert.deepEqual(sections(await search('search-passages', { queryText: 'flightless' })), ['Kiwi'])
     const related = await search('related-passages', { queryText: 'flightless' })
     assert.equal(related.structuredContent.retrieval, 'graph')
-    assert.deepEqual(sections(related).sort(), ['Islands', 'Islands > Climate', 'Kiwi'])
+    assert.deepEqual(sections(related), ['Kiwi', 'Islands'])
+    const food = await search('related-passages', { queryText: 'food' })
+    assert.deepEqual(sections(food), ['Kiwi > Food', 'Islands > Climate'])
     const again = await search('related-passages', { queryText: 'flightless' })
     assert.deepEqual(again.structuredContent.sources, related.structuredContent.sources)
   })
@@ -217,12 +219,13 @@ describe('passages', () => {
   test('and links are deleted with their document', async () => {
     await call(worker, 'save-document', { slug: 'target', title: 'Target', text: 'Text.' })
     await call(worker, 'save-document', { slug: 'source', title: 'Source', text: 'A unicorn. See [the target](target.md).' })
-    assert.equal(await count("rag_links JOIN rag_documents ON id = document WHERE name = 'source' AND target = 'target'"), 1)
+    assert.equal(await count("rag_links JOIN rag_chunks ON rag_chunks.id = chunk JOIN rag_documents ON rag_documents.id = document WHERE name = 'source' AND target = 'target'"), 1)
     for (const existed of [true, false]) {
       assert.deepEqual((await call(worker, 'delete-document', { slug: 'source' })).structuredContent, { existed })
     }
     assert.deepEqual(await documents('unicorn'), [])
-    for (const table of ['rag_chunks', 'rag_links']) assert.equal(await count(`${table} WHERE document NOT IN (SELECT id FROM rag_documents WHERE name <> 'source')`), 0)
+    assert.equal(await count("rag_chunks WHERE document NOT IN (SELECT id FROM rag_documents WHERE name <> 'source')"), 0)
+    assert.equal(await count('rag_links WHERE chunk NOT IN (SELECT id FROM rag_chunks)'), 0)
   })
 
   test('belong to a document', async () => {

@@ -199,9 +199,16 @@ impl Comparison {
     async fn compare_edges(&self, at: usize, ids: &[PassageId], filter: &Filter, random: &mut Random) {
         let seeds: Vec<_> = ids.iter().copied().filter(|_| random.once_in(6)).take(5).collect();
         let threshold = *random.one(&[&0.5, &0.75, &0.9]);
+        let distance = random.below(4);
         let id = |content: &Content| self.ids.get(content).copied();
         let expected = self.model.edges(at, filter, threshold, &seeds, id);
+        let neighbours = self.model.neighbours(at, filter, distance, &seeds, id);
         for store in &self.stores {
+            // R75
+            let found = store.neighbours(&self.spaces[at], &seeds, distance, filter).await.expect("neighbours");
+            let found: Vec<_> = found.iter().map(|passage| passage.id).collect();
+            assert_eq!(found, neighbours.iter().copied().collect::<Vec<_>>(), "{distance} around {seeds:?}");
+
             let found = store.edges(&self.spaces[at], &seeds, threshold, filter).await.expect("edges");
             let found: BTreeMap<_, _> =
                 found.iter().map(|edge| ((edge.source, edge.target), edge.weight.to_string())).collect();

@@ -4,7 +4,8 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Filter, GraphOptions, Retriever, SaveStore, Search, SearchScope, SearchTool, Space, chunks,
+    ChunkOptions, Document, Filter, GraphOptions, Link, Retriever, SaveStore, Search, SearchScope, SearchTool, Space,
+    chunks,
 };
 use edge_mcp::testing::{self, Client};
 use edge_mcp::{Endpoint, McpServer};
@@ -32,9 +33,17 @@ fn space(name: &str) -> Space {
     Space { index: "docs".into(), name: name.into() }
 }
 
+/// Returns a document. The links of its last passage are `document` or `document#section`.
 fn document(name: &str, text: &str, links: &[&str]) -> Document {
-    let links = links.iter().map(|name| (*name).to_owned()).collect();
-    Document { name: name.into(), metadata: Map::new(), chunks: chunks(text, &ChunkOptions::new()), links }
+    let mut chunks = chunks(text, &ChunkOptions::new());
+    let link = |link: &&str| {
+        let (document, section) = link.split_once('#').unwrap_or((link, ""));
+        Link { document: document.to_owned(), section: Some(section.to_owned()) }
+    };
+    if let Some(last) = chunks.last_mut() {
+        last.links = links.iter().map(link).collect();
+    }
+    Document { name: name.into(), metadata: Map::new(), chunks }
 }
 
 fn hidden(document: &Document) -> Document {
@@ -157,20 +166,25 @@ pub(crate) async fn order<S: SaveStore + 'static>(store: &Rc<S>) {
 /// R85, R91: connected passages do not tell the links and the sections of others.
 pub(crate) async fn connections<S: SaveStore + 'static>(store: &Rc<S>) {
     let own = [
-        document("d0", "# Tulips\n\nThe tulips.\n\n## More\n\nText about roses.", &["d1", "d3", "d4"]),
-        document("d1", "# Walnut\n\nThe walnut.", &["d5"]),
+        document("d0", "# Tulips\n\nThe tulips.\n\n## More\n\nText about roses.", &["d1", "d1#a", "d3", "d4#a"]),
+        document("d1", "# Walnut\n\nThe walnut.\n\n# Shell\n\nIt is hard.", &["d5", "d0#more"]),
         document("d2", "# Lantern\n\nThe lantern.", &["d3"]),
     ];
     let others = [
-        vec![document("d3", "# Hub\n\nThe tulips and the lantern.", &["d0", "d1", "d2"])],
+        vec![document("d3", "# Hub\n\nThe tulips and the lantern.", &["d0", "d1", "d2", "d0#more", "d1#shell"])],
         vec![
             document("d3", "# Tulips\n\nThe tulips.", &["d4"]),
             document("d4", "# Walnut\n\nText.", &["d0", "d2", "d3"]),
         ],
-        (3..12).map(|nth| document(&format!("d{nth}"), "# A\n\nText.\n\n# B\n\nText.", &["d0", "d1", "d2"])).collect(),
+        (3..12)
+            .map(|nth| document(&format!("d{nth}"), "# A\n\nText.\n\n# B\n\nText.", &["d0", "d1#walnut", "d2"]))
+            .collect(),
     ];
     let answers = unchanged(store, &own, &["tulips", "walnut lantern"], others).await;
-    assert!(answers.contains("\"retrieval\":\"graph\"") && answers.contains("roses"), "{answers}");
+    assert!(
+        answers.contains("\"retrieval\":\"graph\"") && answers.contains("roses") && answers.contains("hard"),
+        "{answers}"
+    );
 }
 
 /// R91: random documents of others have no effect.

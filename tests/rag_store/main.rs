@@ -43,7 +43,7 @@ fn space() -> Space {
 
 fn document(name: &str, text: &str) -> Document {
     let chunks = chunks(text, &ChunkOptions::new());
-    Document { name: name.into(), metadata: Map::new(), chunks, links: Vec::new() }
+    Document { name: name.into(), metadata: Map::new(), chunks }
 }
 
 /// R22, R26, R40, R62, R66, R72, R84, R85 and R103: after random changes, the store has the passages and the edges of the model.

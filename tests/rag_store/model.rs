@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use edge_mcp::rag::{Chunk, Document, Filter, Passage, PassageId, Saved};
+use edge_mcp::rag::{Chunk, Document, Filter, Link, Passage, PassageId, Saved};
 use serde_json::{Map, json};
 
 use crate::comparison::Content;
@@ -38,7 +38,16 @@ fn chunk(random: &mut Random) -> Chunk {
     // Quotes and control characters must not matter.
     let count = if random.once_in(2) { random.below(3) } else { 20 };
     let text = format!("{EVERYWHERE} {} {}", words(random, count), random.one(&["", "'\"\\", "é\n\u{1}", "];--"]));
-    Chunk { heading, range: 0..text.len(), text }
+    Chunk { heading, text, ..Chunk::default() }
+}
+
+/// Returns a link to a document that may not exist, or to a section that it may not have.
+fn link(random: &mut Random) -> Link {
+    let section = random.one(&["", "title", "a-lemon", "A", "b", "quartzrobin", "violin", "-"]);
+    Link {
+        document: format!("d{}", random.below(7)),
+        section: Some((*section).to_owned()).filter(|section| !section.is_empty()),
+    }
 }
 
 impl Model {
@@ -60,8 +69,11 @@ impl Model {
             }
         }
         let metadata = Map::from_iter([("kind".to_owned(), json!(random.one(&["x", "y"])))]);
-        let links: BTreeSet<String> = (0..random.below(3)).map(|_| format!("d{}", random.below(7))).collect();
-        Document { name, metadata, chunks, links: links.into_iter().collect() }
+        for chunk in &mut chunks {
+            chunk.links =
+                if random.once_in(3) { (0..random.below(3)).map(|_| link(random)).collect() } else { Vec::new() };
+        }
+        Document { name, metadata, chunks }
     }
 
     pub(crate) fn save(&mut self, space: usize, documents: &[Document]) -> Saved {
@@ -111,7 +123,48 @@ impl Model {
         self.visible(space, filter).flat_map(passages).collect()
     }
 
-    /// Returns the edges, with their weights as text. `id` returns the id of a passage.
+    /// Returns the documents that match the filter, with the ids of their passages. `id` returns the id of a passage.
+    fn numbered(
+        &self,
+        space: usize,
+        filter: &Filter,
+        id: impl Fn(&Content) -> Option<PassageId>,
+    ) -> BTreeMap<&str, Vec<(PassageId, &Chunk)>> {
+        let mut documents = BTreeMap::new();
+        for Document { name, chunks, .. } in self.visible(space, filter) {
+            let mut equal: BTreeMap<String, usize> = BTreeMap::new();
+            let numbered = |chunk| {
+                let number = equal.entry(Chunk::hash(chunk)).or_default();
+                let content = (space, name.clone(), chunk.heading.join(" > "), chunk.text.clone(), *number);
+                *number += 1;
+                (id(&content).expect("the passage is stored"), chunk)
+            };
+            documents.insert(name.as_str(), chunks.iter().map(numbered).collect());
+        }
+        documents
+    }
+
+    /// Returns the ids of the passages around others in their sections.
+    pub(crate) fn neighbours(
+        &self,
+        space: usize,
+        filter: &Filter,
+        distance: usize,
+        of: &[PassageId],
+        id: impl Fn(&Content) -> Option<PassageId>,
+    ) -> BTreeSet<PassageId> {
+        let mut found = BTreeSet::new();
+        for passages in self.numbered(space, filter, id).values() {
+            for (at, (_, chunk)) in passages.iter().enumerate().filter(|(_, (id, _))| of.contains(id)) {
+                let around = passages.iter().enumerate().filter(|(other, _)| other.abs_diff(at) <= distance);
+                found.extend(around.filter(|(_, (_, other))| other.heading == chunk.heading).map(|(_, (id, _))| *id));
+            }
+        }
+        found.retain(|id| !of.contains(id));
+        found
+    }
+
+    /// Returns the edges, with their weights as text.
     pub(crate) fn edges(
         &self,
         space: usize,
@@ -120,41 +173,29 @@ impl Model {
         seeds: &[PassageId],
         id: impl Fn(&Content) -> Option<PassageId>,
     ) -> BTreeMap<(PassageId, PassageId), String> {
-        let ids = |document: &Document| -> Vec<PassageId> {
-            let mut equal: BTreeMap<String, usize> = BTreeMap::new();
-            let mut id_of = |chunk: &Chunk| {
-                let number = equal.entry(chunk.hash()).or_default();
-                let content = (space, document.name.clone(), chunk.heading.join(" > "), chunk.text.clone(), *number);
-                *number += 1;
-                id(&content).expect("the passage is stored")
-            };
-            document.chunks.iter().map(&mut id_of).collect()
-        };
-        let documents: BTreeMap<&str, (Vec<PassageId>, &Document)> =
-            self.visible(space, filter).map(|document| (document.name.as_str(), (ids(document), document))).collect();
-        let mut edges: BTreeMap<(PassageId, PassageId), f64> = BTreeMap::new();
-        let mut connect = |one: PassageId, other: PassageId, weight: f64| {
-            for pair in [(one, other), (other, one)] {
-                let heaviest = edges.entry(pair).or_default();
-                *heaviest = heaviest.max(weight);
-            }
-        };
-        for (ids, document) in documents.values() {
-            for (pair, chunks) in ids.windows(2).zip(document.chunks.windows(2)) {
-                connect(pair[0], pair[1], if chunks[0].heading == chunks[1].heading { 1.0 } else { 0.75 });
-            }
-            let targets = document.links.iter().filter_map(|name| documents.get(name.as_str()));
-            for (one, other) in targets.filter_map(|(others, _)| Some((*ids.first()?, *others.first()?))) {
-                if one != other {
-                    connect(one, other, 0.9);
+        if threshold >= 0.9 {
+            return BTreeMap::new();
+        }
+        let documents = self.numbered(space, filter, id);
+        let mut edges = BTreeSet::new();
+        for (id, chunk) in documents.values().flatten() {
+            for Link { document, section } in &chunk.links {
+                let Some(passages) = documents.get(document.as_str()) else { continue };
+                let section = section.as_ref().map(|section| section.replace('-', "").to_lowercase());
+                let is_linked = |chunk: &Chunk| {
+                    let heading = chunk.heading.last().expect("a heading").replace(' ', "").to_lowercase();
+                    section.as_deref() == Some(&heading)
+                };
+                let of_section = passages.iter().find(|(_, chunk)| is_linked(chunk));
+                if let Some((other, _)) = of_section.or(passages.first()).filter(|(other, _)| other != id) {
+                    edges.extend([(*id, *other), (*other, *id)]);
                 }
             }
         }
-        edges.retain(|_, weight| *weight > threshold);
-        let near = edges.keys().filter(|(source, _)| seeds.contains(source)).map(|(_, target)| *target);
+        let near = edges.iter().filter(|(source, _)| seeds.contains(source)).map(|(_, target)| *target);
         let sources: BTreeSet<_> = near.chain(seeds.iter().copied()).collect();
-        edges.retain(|(source, _), _| sources.contains(source));
-        edges.into_iter().map(|(pair, weight)| (pair, weight.to_string())).collect()
+        edges.retain(|(source, _)| sources.contains(source));
+        edges.into_iter().map(|pair| (pair, "0.9".to_owned())).collect()
     }
 }
 

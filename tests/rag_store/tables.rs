@@ -1,6 +1,6 @@
 //! The tables of the store in SQLite.
 
-use edge_mcp::rag::{Document, SaveStore, Space};
+use edge_mcp::rag::{Link, SaveStore, Space};
 use edge_mcp::storage::{Database, SqlValue, Statement};
 use edge_mcp::testing;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::{document, space, sqlite};
 /// Rows that no table may have: parts of a document that is not stored, passages without words, and wrong counts.
 const LEFT_OVER: &[&str] = &[
     "rag_chunks WHERE document NOT IN (SELECT id FROM rag_documents)",
-    "rag_links WHERE document NOT IN (SELECT id FROM rag_documents)",
+    "rag_links WHERE chunk NOT IN (SELECT id FROM rag_chunks)",
     "rag_words WHERE rowid NOT IN (SELECT id FROM rag_chunks)",
     "rag_chunks WHERE id NOT IN (SELECT rowid FROM rag_words)",
     "rag_documents AS document WHERE passages <> (SELECT count(*) FROM rag_chunks WHERE document = document.id)",
@@ -51,7 +51,9 @@ fn an_import_of_the_exported_tables_fills_the_index_again() {
     testing::run(async {
         for nth in 0..3 {
             let text = format!("# Part\n\nThe walnut of number{nth}.\n\n# Other\n\nWalnuts and tulips.");
-            let document = Document { links: vec!["0".into(), "1".into()], ..document(&nth.to_string(), &text) };
+            let mut document = document(&nth.to_string(), &text);
+            document.chunks[1].links =
+                ["0", "1"].map(|name| Link { document: name.into(), section: Some("Part".into()) }).into();
             let space = Space { name: (nth % 2).to_string(), ..space() };
             assert_eq!(store.save(&space, &document).await.expect("saved").chunks, 2);
         }

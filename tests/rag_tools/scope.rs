@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    Document, Edge, Fields, Filter, GraphOptions, MemoryStore, Passage, PassageId, Retriever, SaveStore, Search,
+    Edge, Fields, Filter, GraphOptions, Link, MemoryStore, Passage, PassageId, Retriever, SaveStore, Search,
     SearchResult, SearchScope, SearchStore, SearchTool, Space, StoreError,
 };
 use edge_mcp::testing::{self, Client, TestHost, call};
@@ -40,8 +40,9 @@ fn filters_only_narrow() {
     let mut documents = Vec::new();
     for nth in 0..30 {
         let (name, metadata) = (format!("d{nth}"), pairs::metadata(&mut random));
-        let links = (0..30).map(|other| format!("d{other}")).collect();
-        save(&store, &Document { links, ..document(&name, "Tea.", &Value::Object(metadata.clone())) });
+        let mut document = document(&name, "Tea.", &Value::Object(metadata.clone()));
+        document.chunks[0].links = (0..30).map(|other| Link { document: format!("d{other}"), section: None }).collect();
+        save(&store, &document);
         documents.push((name, metadata));
     }
     let (store, fields) = (Rc::new(store), Fields::new().text("a", "A").text("b", "B").text("c", "C"));
@@ -116,6 +117,16 @@ impl SearchStore for Waiting {
         filter: &'a Filter,
     ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
         self.later(self.0.passages(space, ids, filter))
+    }
+
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        self.later(self.0.neighbours(space, ids, distance, filter))
     }
 
     fn edges<'a>(

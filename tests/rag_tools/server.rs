@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use edge_mcp::rag::{
     ChunkOptions, Document, Fields, GraphOptions, MemoryStore, Retriever, SaveStore, SearchScope, SearchTool, Space,
-    chunks,
+    add_links, chunks, resolve,
 };
 use edge_mcp::testing::{self, Answer, call};
 use edge_mcp::{Endpoint, McpServer, Tool};
@@ -29,7 +29,7 @@ pub(crate) fn space(name: &str) -> Space {
 
 pub(crate) fn document(name: &str, text: &str, metadata: &Value) -> Document {
     let metadata = metadata.as_object().cloned().expect("an object");
-    Document { name: name.into(), metadata, chunks: chunks(text, &ChunkOptions::new()), links: Vec::new() }
+    Document { name: name.into(), metadata, chunks: chunks(text, &ChunkOptions::new()) }
 }
 
 /// Stores a document in the empty space.
@@ -43,8 +43,9 @@ pub(crate) fn store() -> Rc<MemoryStore> {
     for (name, category, version, text) in DOCUMENTS {
         let uri = format!("kb://documents/{name}");
         let metadata = json!({ "title": name, "category": category, "version": version, "uri": uri });
-        let links = if name == "tea" { vec!["pots".to_owned()] } else { Vec::new() };
-        save(&store, &Document { links, ..document(name, text, &metadata) });
+        let mut document = document(name, text, &metadata);
+        add_links(&mut document.chunks, text, |target| resolve(name, target));
+        save(&store, &document);
     }
     Rc::new(store)
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::base64::URL_SAFE;
 
 /// A part of a document under one heading.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
     /// The headings above the chunk, from the title of the document to the innermost heading.
     pub heading: Vec<Rc<str>>,
@@ -17,6 +17,19 @@ pub struct Chunk {
     pub text: String,
     /// The bytes of the document that the chunk consists of, without repeated text.
     pub range: Range<usize>,
+    /// The links of the chunk, for a search that follows [connections](crate::rag::Retriever::graph). [`add_links`](crate::rag::add_links)
+    /// finds them. Links to a document that is not stored have no effect until it is.
+    pub links: Vec<Link>,
+}
+
+/// A link to a document, or to one of its sections.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// The name of the document. A link with a name that no document can have is ignored.
+    pub document: String,
+    /// The section: its heading, or the fragment of a URI, such as `warm-water` for the heading "Warm water". Only letters and digits count.
+    /// A link without a section, or with one that the document does not have, leads to the first passage of the document.
+    pub section: Option<String>,
 }
 
 impl Chunk {
@@ -30,6 +43,17 @@ impl Chunk {
         }
         URL_SAFE.encode(digest.finalize())
     }
+
+    /// Returns the [anchor] of the innermost heading. It is empty without a heading.
+    pub(in crate::rag) fn anchor(&self) -> String {
+        self.heading.last().map(|heading| anchor(heading)).unwrap_or_default()
+    }
+}
+
+/// Returns the form in which a heading and the fragments of links to it are equal: the letters and digits, in lower case. Programs that make
+/// fragments from headings treat other characters in different ways.
+pub(in crate::rag) fn anchor(heading: &str) -> String {
+    heading.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns the chunks of a document with the hashes by which a store recognizes them. The hashes are unique: the second of two equal chunks
@@ -52,11 +76,25 @@ mod tests {
     /// R62: a store keeps the chunks whose hashes stay.
     #[test]
     fn equal_chunks_of_a_document_have_different_hashes() {
-        let chunk = |heading: &str, text: &str| Chunk { heading: vec![heading.into()], text: text.into(), range: 0..1 };
+        let chunk =
+            |heading: &str, text: &str| Chunk { heading: vec![heading.into()], text: text.into(), ..Chunk::default() };
         let chunks = [chunk("a", "b"), chunk("a", "b"), chunk("ab", ""), chunk("a", "c")];
         let hashes: Vec<_> = hashed(&chunks).map(|(_, hash)| hash).collect();
         let first = chunks[0].hash();
         assert_eq!(hashes[..2], [first.clone(), format!("{first}.1")]);
         assert!(hashes[2..].iter().all(|hash| hash.len() == first.len() && *hash != first), "{hashes:?}");
+    }
+
+    #[test]
+    fn a_heading_and_its_fragment_are_equal() {
+        for (heading, fragment) in
+            [("Warm water", "warm-water"), ("`tools/list` & more", "toolslist--more"), ("1. Äpfel_mus", "1-äpfel_mus")]
+        {
+            assert_eq!(anchor(heading), anchor(fragment));
+        }
+        assert_eq!(
+            Chunk { heading: vec!["Tea".into(), "Warm water".into()], ..Chunk::default() }.anchor(),
+            "warmwater"
+        );
     }
 }

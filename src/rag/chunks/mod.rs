@@ -20,7 +20,7 @@ use blocks::{blocks, paragraphs};
 use front_matter::{body, byte_order_mark};
 use pack::pack;
 
-pub use chunk::Chunk;
+pub use chunk::{Chunk, Link};
 pub use front_matter::front_matter;
 pub use options::ChunkOptions;
 

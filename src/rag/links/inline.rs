@@ -14,8 +14,8 @@ struct Bracket {
     has_inner: bool,
 }
 
-/// Calls `found` with the destination of each link in `text`.
-pub(super) fn links(text: &str, definitions: &Definitions, mut found: impl FnMut(&str)) {
+/// Calls `found` with the position and the destination of each link in `text`. The position is that of its closing bracket.
+pub(super) fn links(text: &str, definitions: &Definitions, mut found: impl FnMut(usize, &str)) {
     let ends = code_spans(text);
     let mut brackets: Vec<Bracket> = Vec::new();
     let mut at = 0;
@@ -36,7 +36,7 @@ pub(super) fn links(text: &str, definitions: &Definitions, mut found: impl FnMut
             },
             Some('<') => match autolink(rest) {
                 Some(uri) => {
-                    found(uri);
+                    found(here, uri);
                     uri.len().saturating_add(2)
                 }
                 None => 1,
@@ -57,7 +57,7 @@ pub(super) fn links(text: &str, definitions: &Definitions, mut found: impl FnMut
                     let inner = text.get(bracket.after..here).unwrap_or_default();
                     let (destination, length) = closed(text, &bracket, inner, rest, definitions);
                     if let Some(destination) = destination.filter(|_| !bracket.is_image) {
-                        found(&destination);
+                        found(here, &destination);
                     }
                     length
                 }

@@ -1,4 +1,4 @@
-//! The links of a Markdown document to other documents.
+//! The links of a Markdown document.
 //!
 //! `inline` finds the links within a block, and `destination` reads the destinations and labels of links. `path` resolves a link to the
 //! document to which it leads.
@@ -11,40 +11,71 @@ pub(super) mod path;
 #[allow(clippy::arithmetic_side_effects, clippy::string_slice)]
 mod tests;
 
+use percent_encoding::percent_decode_str;
+
 use super::chunks::blocks::{BlockKind, blocks};
 use super::chunks::front_matter::body;
+use super::chunks::{Chunk, Link};
 use crate::limits::RAG_LINKS;
 use destination::Definitions;
 
-/// Returns the targets of the links of a Markdown document: of inline links, reference links and autolinks.
+/// Adds the links of a Markdown document to its chunks: inline links, reference links and autolinks.
 ///
-/// A target is a URI, or a path that [`resolve`](crate::rag::resolve) makes absolute. Its fragment is removed. Images, code, and links within
-/// the document are left out. At most 1000 targets are returned, in the order of the document.
+/// `text` is the document of which [`chunks`](super::chunks()) returned the chunks. `documents` returns the names of the documents to which a
+/// target may lead. A target is a URI or a path without its fragment, and empty for a link within the document: see
+/// [`resolve`](super::resolve). Images and code have no links, and only the first 1000 links of a document count. A link in a heading
+/// belongs to the chunk after the heading.
 ///
 /// ```
-/// use edge_mcp::rag::links;
+/// use edge_mcp::rag::{ChunkOptions, add_links, chunks, resolve};
 ///
-/// let text = "See [pots](../pots.md#iron), [cups] and `[code](x.md)`.\n\n[cups]: cups.md\n";
-/// assert_eq!(links(text), ["../pots.md", "cups.md"]);
+/// let text = "# Tea\n\nSee [pots](../pots.md#iron-pots) and `[code](x.md)`.\n";
+/// let mut chunks = chunks(text, &ChunkOptions::new());
+/// add_links(&mut chunks, text, |target| resolve("drinks/tea.md", target));
+/// assert_eq!(chunks[0].links[0].document, "pots.md");
+/// assert_eq!(chunks[0].links[0].section.as_deref(), Some("iron-pots"));
 /// ```
-pub fn links(text: &str) -> Vec<String> {
+pub fn add_links<N: IntoIterator<Item = String>>(
+    chunks: &mut [Chunk],
+    text: &str,
+    mut documents: impl FnMut(&str) -> N,
+) {
+    let last = chunks.len().saturating_sub(1);
+    for (at, destination) in destinations(text) {
+        let (target, fragment) = destination.split_once('#').unwrap_or((&destination, ""));
+        let section = percent_decode_str(fragment).decode_utf8_lossy();
+        let section = (!section.is_empty()).then_some(section);
+        let position = chunks.partition_point(|chunk| chunk.range.end <= at).min(last);
+        let Some(chunk) = chunks.get_mut(position) else { return };
+        for document in documents(target) {
+            let link = Link { document, section: section.as_deref().map(str::to_owned) };
+            if !chunk.links.contains(&link) {
+                chunk.links.push(link);
+            }
+        }
+    }
+}
+
+/// Returns the positions and the destinations of the links of a Markdown document.
+fn destinations(text: &str) -> Vec<(usize, String)> {
     let blocks = blocks(text, body(text));
-    let prose =
-        || blocks.iter().filter(|block| is_prose(&block.kind)).filter_map(|block| text.get(block.range.clone()));
+    let prose = || {
+        let prose = blocks.iter().filter(|block| is_prose(&block.kind));
+        prose.filter_map(|block| Some((block.range.start, text.get(block.range.clone())?)))
+    };
     let mut definitions = Definitions::new();
-    for block in prose() {
+    for (_, block) in prose() {
         destination::define(block, &mut definitions);
     }
-    let mut targets = Vec::new();
-    for block in prose() {
-        inline::links(block, &definitions, |destination| {
-            let target = destination.split('#').next().unwrap_or_default();
-            if !target.is_empty() && targets.len() < RAG_LINKS {
-                targets.push(target.to_owned());
+    let mut found = Vec::new();
+    for (start, block) in prose() {
+        inline::links(block, &definitions, |at, destination| {
+            if !destination.is_empty() && found.len() < RAG_LINKS {
+                found.push((start.saturating_add(at), destination.to_owned()));
             }
         });
     }
-    targets
+    found
 }
 
 const fn is_prose(kind: &BlockKind) -> bool {

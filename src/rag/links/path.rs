@@ -4,9 +4,9 @@ use percent_encoding::percent_decode_str;
 
 /// Returns the path of the document to which a link leads.
 ///
-/// `base` is the path of the document with the link, such as `docs/tea.md`, and `target` is a target that
-/// [`links`](crate::rag::links) returns. A target that begins with `/` starts at the root of all documents. Returns `None` for a URI, and
-/// for a path above the root.
+/// `base` is the path of the document with the link, such as `docs/tea.md`, and `target` is a target of
+/// [`add_links`](crate::rag::add_links). A target that begins with `/` starts at the root of all documents, and an empty target is the document
+/// itself. Returns `None` for a URI, and for a path above the root.
 ///
 /// ```
 /// use edge_mcp::rag::resolve;
@@ -19,7 +19,10 @@ pub fn resolve(base: &str, target: &str) -> Option<String> {
     if has_scheme(target) || target.starts_with("//") {
         return None;
     }
-    let path = target.split(['?', '#']).next().filter(|path| !path.is_empty())?;
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    if path.is_empty() {
+        return Some(base.to_owned());
+    }
     let folder = if path.starts_with('/') { "" } else { base.rsplit_once('/').map_or("", |(folder, _)| folder) };
     let mut segments: Vec<String> = Vec::new();
     let encoded = path.split('/').map(|segment| percent_decode_str(segment).decode_utf8().ok().map(Into::into));

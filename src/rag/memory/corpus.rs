@@ -21,10 +21,8 @@ use crate::rag::words::impact::{impacts, weight};
 use crate::rag::words::query::{IndexedWord, Words, beginning};
 use crate::rag::words::rank::ByWords;
 
-/// The weights of edges: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
-const SAME_SECTION: f64 = 1.0;
+/// The weight of the edges of links: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
 const LINK: f64 = 0.9;
-const SAME_DOCUMENT: f64 = 0.75;
 
 /// The documents, by space and name.
 #[derive(Debug, Default)]
@@ -39,7 +37,6 @@ pub(super) struct Corpus {
 #[derive(Debug)]
 struct StoredDocument {
     metadata: Map<String, Value>,
-    links: Vec<String>,
     passages: Vec<StoredPassage>,
 }
 
@@ -48,7 +45,11 @@ struct StoredPassage {
     id: PassageId,
     hash: String,
     heading: String,
+    /// The anchor of the section.
+    anchor: String,
     text: String,
+    /// The documents to which the passage links, with the anchors of their sections.
+    links: Vec<(String, String)>,
     /// The stems of the passage with their impacts.
     impacts: BTreeMap<String, u8>,
     vector: Option<Int8>,
@@ -70,7 +71,9 @@ impl StoredPassage {
             hash,
             impacts: impacts(&heading, &chunk.text).collect(),
             heading,
+            anchor: chunk.anchor(),
             text: chunk.text.clone(),
+            links: Vec::new(),
             vector: None,
         }
     }
@@ -243,6 +246,28 @@ impl Corpus {
         Ok(ids.iter().filter_map(find).collect())
     }
 
+    pub(super) fn neighbours(
+        &self,
+        space: &Space,
+        ids: &[PassageId],
+        distance: usize,
+        filter: &Filter,
+    ) -> Result<Vec<Passage>, StoreError> {
+        filter.check()?;
+        let visible = || self.visible(space, filter);
+        let found: Vec<_> = visible().filter(|(_, stored)| ids.contains(&stored.id)).collect();
+        let is_around = |place: &Place<'_>, stored: &StoredPassage| {
+            found.iter().any(|(other, of)| {
+                place.document == other.document
+                    && stored.heading == of.heading
+                    && place.ordinal.abs_diff(other.ordinal) <= distance
+            })
+        };
+        let around = visible().filter(|(place, stored)| !ids.contains(&stored.id) && is_around(place, stored));
+        let around = around.map(|(place, stored)| stored.passage(&place)).collect();
+        Ok(ordered(around, |passage| [passage.id, 0, 0]))
+    }
+
     pub(super) fn edges(
         &self,
         space: &Space,
@@ -251,7 +276,7 @@ impl Corpus {
         filter: &Filter,
     ) -> Result<Vec<Edge>, StoreError> {
         filter.check()?;
-        let mut edges = self.all_edges(space, filter);
+        let mut edges = self.links(space, filter);
         edges.retain(|edge| edge.weight > threshold);
         let seeds: BTreeSet<_> = seeds.iter().copied().collect();
         let near = edges.iter().filter(|edge| seeds.contains(&edge.source)).map(|edge| edge.target);
@@ -260,24 +285,19 @@ impl Corpus {
         Ok(edges)
     }
 
-    /// Returns all edges between the passages of a space that match the filter.
-    fn all_edges(&self, space: &Space, filter: &Filter) -> Vec<Edge> {
+    /// Returns the edges of all links between the passages of a space that match the filter.
+    fn links(&self, space: &Space, filter: &Filter) -> Vec<Edge> {
         let documents: BTreeMap<_, _> = self.documents(space, filter).collect();
-        let mut edges = Vec::new();
-        let mut connect = |one: PassageId, other: PassageId, weight| {
-            edges.push(Edge { source: one, target: other, weight });
-            edges.push(Edge { source: other, target: one, weight });
+        let linked = |(document, anchor): &(String, String)| {
+            let passages = &documents.get(document.as_str())?.passages;
+            let of_section = passages.iter().find(|passage| !anchor.is_empty() && passage.anchor == *anchor);
+            of_section.or(passages.first()).map(|passage| passage.id)
         };
-        for stored in documents.values() {
-            for (one, other) in stored.passages.iter().zip(stored.passages.iter().skip(1)) {
-                connect(one.id, other.id, if one.heading == other.heading { SAME_SECTION } else { SAME_DOCUMENT });
-            }
-            let first = |document: &&StoredDocument| document.passages.first().map(|passage| passage.id);
-            let Some(one) = first(stored) else { continue };
-            for other in stored.links.iter().filter_map(|name| first(documents.get(name.as_str())?)) {
-                if one != other {
-                    connect(one, other, LINK);
-                }
+        let mut edges = Vec::new();
+        for passage in documents.values().flat_map(|stored| &stored.passages) {
+            for other in passage.links.iter().filter_map(linked).filter(|other| *other != passage.id) {
+                edges.push(Edge { source: passage.id, target: other, weight: LINK });
+                edges.push(Edge { source: other, target: passage.id, weight: LINK });
             }
         }
         edges
@@ -289,17 +309,23 @@ impl Corpus {
         let stored = documents.remove(&document.name).map_or_else(Vec::new, |stored| stored.passages);
         let mut stored: BTreeMap<_, _> = stored.into_iter().map(|passage| (passage.hash.clone(), passage)).collect();
         let mut saved = Saved { chunks: document.chunks.len(), ..Saved::default() };
-        let mut passages = Vec::new();
+        let mut passages: Vec<StoredPassage> = Vec::new();
         for (chunk, hash) in hashed(&document.chunks) {
-            passages.push(stored.remove(&hash).unwrap_or_else(|| {
+            let mut passage = stored.remove(&hash).unwrap_or_else(|| {
                 saved.inserted = saved.inserted.saturating_add(1);
                 self.last_id = self.last_id.saturating_add(1);
                 StoredPassage::new(self.last_id, chunk, hash)
-            }));
+            });
+            passage.links.clear();
+            passages.push(passage);
         }
         saved.deleted = stored.len();
-        let links = document.targets().map(str::to_owned).collect();
-        let stored = StoredDocument { metadata: document.metadata.clone(), links, passages };
+        for (ordinal, target, section) in document.links() {
+            if let Some(passage) = passages.get_mut(ordinal) {
+                passage.links.push((target.to_owned(), section));
+            }
+        }
+        let stored = StoredDocument { metadata: document.metadata.clone(), passages };
         documents.insert(document.name.clone(), stored);
         Ok(saved)
     }

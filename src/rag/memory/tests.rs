@@ -1,8 +1,10 @@
+use std::collections::BTreeSet;
+
 use serde_json::{Map, json};
 
 use super::MemoryStore;
 use crate::rag::{
-    ChunkOptions, Document, Edge, Filter, SaveStore, Saved, Search, SearchStore, Space, StoreFailure, chunks,
+    ChunkOptions, Document, Edge, Filter, Link, SaveStore, Saved, Search, SearchStore, Space, StoreFailure, chunks,
 };
 use crate::testing::run;
 
@@ -12,7 +14,7 @@ fn space(name: &str) -> Space {
 
 fn document(name: &str, text: &str) -> Document {
     let chunks = chunks(text, &ChunkOptions::new().size(64));
-    Document { name: name.into(), metadata: Map::new(), chunks, links: Vec::new() }
+    Document { name: name.into(), metadata: Map::new(), chunks }
 }
 
 fn about(name: &str, text: &str, metadata: serde_json::Value) -> Document {
@@ -110,32 +112,59 @@ fn unchanged_chunks_keep_their_numbers() {
     });
 }
 
-/// R84 and R85: edges connect sections, documents and links, and never leave the space and the filter.
+/// R84 and R85: links connect a passage with the section or the document to which they lead, within the space and the filter.
 #[test]
-fn edges_connect_passages() {
+fn links_connect_passages() {
     run(async {
         let (store, space) = (MemoryStore::new(), space(""));
-        let long = "# A\n\nThe first of the sentences here is of such a length.\n\nThe second of the sentences is too.\n\n# B\n\nEnd.";
-        let links = |name: &str| vec![name.to_owned()];
-        let tea = Document { links: links("pots"), ..document("tea", long) };
+        let link = |document: &str, section: &str| Link {
+            document: document.to_owned(),
+            section: Some(section.to_owned()).filter(|section| !section.is_empty()),
+        };
+        let mut tea = document("tea", "# Tea\n\nSee the pots.\n\n# Water\n\nIt is warm.");
+        tea.chunks[0].links = vec![link("pots", "iron-pots"), link("cups", ""), link("tea", "Water"), link("tea", "")];
+        tea.chunks[1].links = vec![link("pots", "of-glass")];
         store.save(&space, &tea).await.expect("saved");
-        store.save(&space, &about("pots", "# Pots\n\nIron.", json!({ "draft": true }))).await.expect("saved");
-        let far = Document { links: links("pots"), ..document("cups", "# Cups\n\nSmall.") };
-        store.save(&space, &far).await.expect("saved");
-        assert_eq!(tea.chunks.len(), 3);
-
         let edges = async |seeds: &[i64], threshold, filter: Filter| {
             let edges = store.edges(&space, seeds, threshold, &filter).await.expect("edges");
-            let mut edges: Vec<_> =
-                edges.iter().map(|Edge { source, target, weight }| (*source, *target, *weight)).collect();
-            edges.sort_by_key(|edge| (edge.0, edge.1));
-            edges
+            assert!(edges.iter().all(|edge| (edge.weight - 0.9).abs() < 1e-9));
+            edges.iter().map(|Edge { source, target, .. }| (*source, *target)).collect::<BTreeSet<_>>()
         };
-        let section = [(1, 2, 1.0), (2, 1, 1.0)];
-        assert_eq!(edges(&[1], 0.95, Filter::default()).await, section);
-        let all = [(1, 2, 1.0), (1, 4, 0.9), (2, 1, 1.0), (2, 3, 0.75), (4, 1, 0.9), (4, 5, 0.9)];
-        assert_eq!(edges(&[1], 0.7, Filter::default()).await, all);
-        let published = edges(&[1], 0.7, Filter::ne("draft", true)).await;
-        assert_eq!(published, [(1, 2, 1.0), (2, 1, 1.0), (2, 3, 0.75)]);
+        // The other documents are not stored yet.
+        assert_eq!(edges(&[1], 0.5, Filter::default()).await, [(1, 2), (2, 1)].into());
+        let pots = about("pots", "# Pots\n\nAny.\n\n# Iron pots\n\nHeavy.", json!({ "draft": true }));
+        store.save(&space, &pots).await.expect("saved");
+        store.save(&space, &document("cups", "# Cups\n\nSmall.")).await.expect("saved");
+        // 2 links to a section that does not exist.
+        let all = [(1, 2), (1, 4), (1, 5), (2, 1), (2, 3), (4, 1), (5, 1)];
+        assert_eq!(edges(&[1], 0.5, Filter::default()).await, all.into());
+        assert_eq!(edges(&[5], 0.5, Filter::default()).await, [(1, 2), (1, 4), (1, 5), (5, 1)].into());
+        assert_eq!(edges(&[1], 0.9, Filter::default()).await, [].into());
+        let published = [(1, 2), (1, 5), (2, 1), (5, 1)];
+        assert_eq!(edges(&[1], 0.5, Filter::ne("draft", true)).await, published.into());
+        // The links of a chunk that stays can change.
+        tea.chunks[0].links.clear();
+        store.save(&space, &tea).await.expect("saved");
+        assert_eq!(edges(&[1, 2], 0.5, Filter::default()).await, [(2, 3), (3, 2)].into());
+    });
+}
+
+/// R75: the neighbours of a passage are in its section.
+#[test]
+fn neighbours_are_in_the_section() {
+    run(async {
+        let (store, space) = (MemoryStore::new(), space(""));
+        let sentence = "A sentence whose length is more than half of a chunk.\n\n";
+        let long = document("long", &format!("# A\n\n{}# B\n\n{sentence}", sentence.repeat(4)));
+        assert_eq!(long.chunks.len(), 5);
+        store.save(&space, &long).await.expect("saved");
+        let neighbours = async |ids: &[i64], distance, filter: Filter| {
+            let found = store.neighbours(&space, ids, distance, &filter).await.expect("neighbours");
+            found.into_iter().map(|passage| passage.id).collect::<Vec<_>>()
+        };
+        assert_eq!(neighbours(&[2], 1, Filter::default()).await, [1, 3]);
+        assert_eq!(neighbours(&[4, 1, 5], 2, Filter::default()).await, [2, 3]);
+        assert_eq!(neighbours(&[2], 1, Filter::eq("draft", true)).await, [0; 0]);
+        assert_eq!(neighbours(&[], 1, Filter::default()).await, [0; 0]);
     });
 }

@@ -215,7 +215,6 @@ impl SqlitePassages {
     ///         name: String::new(),
     ///         metadata: [("title".to_owned(), title.into())].into_iter().collect(),
     ///         chunks: chunks(text, &ChunkOptions::new()),
-    ///         links: Vec::new(),
     ///     };
     ///     notes.save_with_row(&space, row, document).await
     /// }
@@ -304,6 +303,20 @@ impl SearchStore for SqlitePassages {
         .boxed_local()
     }
 
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        async move {
+            let values = vec![array(ids), distance.to_string()];
+            passages(self.filtered(statements::NEIGHBOURS, space, filter, values)?.all().await?)
+        }
+        .boxed_local()
+    }
+
     fn edges<'a>(
         &'a self,
         space: &'a Space,
@@ -335,7 +348,7 @@ mod tests {
 
     use super::*;
     use crate::limits::RAG_CHUNK_MOST_BYTES;
-    use crate::rag::{Chunk, ChunkOptions, StoreFailure, chunks};
+    use crate::rag::{Chunk, ChunkOptions, Link, StoreFailure, chunks};
     use crate::storage::SqlValue;
     use crate::testing::{self, TestDatabase};
 
@@ -354,12 +367,11 @@ mod tests {
     }
 
     fn document(name: &str, text: &str) -> Document {
-        Document {
-            name: name.into(),
-            metadata: serde_json::Map::new(),
-            chunks: chunks(text, &ChunkOptions::new()),
-            links: vec!["other".into()],
+        let mut chunks = chunks(text, &ChunkOptions::new());
+        if let Some(first) = chunks.first_mut() {
+            first.links = vec![Link { document: "other".into(), section: None }];
         }
+        Document { name: name.into(), metadata: serde_json::Map::new(), chunks }
     }
 
     fn search() -> Statement {
@@ -373,7 +385,7 @@ mod tests {
         let mut all = store().save_statements(&space(), &[document("a", "# A\n\nText.")]).expect("statements");
         all.push(store().remove_statement(&space(), "a"));
         for filter in [Filter::default(), Filter::eq("a", 1)] {
-            for sql in [statements::PASSAGES, &statements::edges(false), statements::COUNT] {
+            for sql in [statements::PASSAGES, statements::NEIGHBOURS, &statements::edges(false), statements::COUNT] {
                 let statement = store().filtered(sql, &space(), &filter, Vec::new()).expect("valid");
                 let is_filtered = statement.sql().contains("json_type(document.metadata");
                 assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql());
@@ -425,15 +437,16 @@ mod tests {
     fn lists_are_parameters_of_a_limited_size() {
         let text = |number| format!("## H{number}\n\n{}\n\n", "word ".repeat(250));
         let text: String = (0..1500).fold(String::new(), |all, number| all + &text(number));
-        // JSON doubles quotes. A control character takes 6 bytes.
+        // JSON doubles quotes. A control character takes 6 bytes. The lower case of `Ⱥ` is longer.
         let name = "\"".repeat(256);
-        let largest = Chunk { heading: Vec::new(), text: "\u{1}".repeat(RAG_CHUNK_MOST_BYTES), range: 0..1 };
+        let link = Link { document: name.clone(), section: Some("Ⱥ".repeat(128)) };
+        let links = vec![link; 1000];
+        let largest = Chunk { text: "\u{1}".repeat(RAG_CHUNK_MOST_BYTES), links, ..Chunk::default() };
         let chunks = [largest.clone(), largest]
             .into_iter()
             .chain(chunks(&text, &ChunkOptions::new()))
-            .chain((0..498).map(|number| Chunk { heading: Vec::new(), text: format!("{number}"), range: 0..1 }));
-        let links = (0..1000).map(|_| name.clone()).collect();
-        let at_limits = Document { chunks: chunks.collect(), links, ..document(&name, "") };
+            .chain((0..498).map(|number| Chunk { text: format!("{number}"), ..Chunk::default() }));
+        let at_limits = Document { chunks: chunks.collect(), ..document(&name, "") };
         let documents = [document("a", &text), document("b", "Text."), at_limits, document("c", &text)];
         let statements = store().save_statements(&space(), &documents).expect("statements");
         let inserts = statements.iter().filter(|statement| statement.sql().contains("INSERT INTO rag_chunks ")).count();

@@ -21,9 +21,9 @@ pub(super) struct Group {
     pub(super) documents: Array,
     /// The chunks, as `[name, hash, ordinal]`.
     pub(super) keys: Array,
-    /// The chunks, as `[name, hash, ordinal, heading, text, words]`, in several arrays.
+    /// The chunks, as `[name, hash, ordinal, heading, anchor, text, words]`, in several arrays.
     pub(super) chunks: Vec<Array>,
-    /// The links, as `[name, target]`.
+    /// The links, as `[name, hash, target, section]`.
     pub(super) links: Array,
     /// The number of the chunks.
     pub(super) count: usize,
@@ -52,17 +52,20 @@ impl Group {
     fn add(&mut self, document: &Document) -> Result<(), StoreError> {
         let name = &document.name;
         self.documents.push(&(name, &serialized(&document.metadata)?, document.chunks.len()))?;
-        for target in document.targets() {
-            self.links.push(&(name, target))?;
+        let chunks: Vec<_> = hashed(&document.chunks).collect();
+        for (ordinal, target, section) in document.links() {
+            let hash = chunks.get(ordinal).map(|(_, hash)| hash);
+            self.links.push(&(name, hash, target, section))?;
         }
-        for (ordinal, (chunk, hash)) in hashed(&document.chunks).enumerate() {
+        for (ordinal, (chunk, hash)) in chunks.into_iter().enumerate() {
             self.keys.push(&(name, &hash, ordinal))?;
             if self.chunks.last().is_none_or(Array::is_full) {
                 self.chunks.push(Array::default());
             }
             if let Some(last) = self.chunks.last_mut() {
                 let heading = chunk.heading.join(HEADING_SEPARATOR);
-                last.push(&(name, &hash, ordinal, &heading, &chunk.text, words(&heading, &chunk.text)))?;
+                let words = words(&heading, &chunk.text);
+                last.push(&(name, &hash, ordinal, &heading, chunk.anchor(), &chunk.text, words))?;
             }
             self.count = self.count.saturating_add(1);
         }

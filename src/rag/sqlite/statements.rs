@@ -88,6 +88,16 @@ FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.v
 CROSS JOIN rag_documents AS document ON document.id = chunk.document \
 WHERE document.space = {space} AND {filter} ORDER BY asked.key";
 
+/// The passages around others in their sections. `?3`: the values of the filter, `?4`: the ids of the others, `?5`: the greatest difference of
+/// positions. Rows: passages.
+pub(super) const NEIGHBOURS: &str = "\
+SELECT json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) AS item \
+FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS found ON found.id = asked.value \
+CROSS JOIN rag_documents AS document ON document.id = found.document \
+CROSS JOIN rag_chunks AS chunk ON chunk.document = found.document AND chunk.heading = found.heading \
+  AND chunk.ordinal BETWEEN found.ordinal - CAST(?5 AS INTEGER) AND found.ordinal + CAST(?5 AS INTEGER) \
+WHERE document.space = {space} AND {filter} AND chunk.id NOT IN (SELECT value FROM json_each(?4)) GROUP BY chunk.id ORDER BY chunk.id";
+
 /// The edges that begin at a seed, or one edge away from a seed. `?3`: the values of the filter, `?4`: the ids of the seeds, `?5`: the
 /// threshold, `?6`: the most passages around the seeds, `?7`: the most edges. Rows: `[source, target, weight]`.
 ///
@@ -95,7 +105,7 @@ WHERE document.space = {space} AND {filter} ORDER BY asked.key";
 const EDGES: &str = "\
 WITH {visible}\
 seeds AS MATERIALIZED (\
-  SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal, chunk.heading AS heading \
+  SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal \
   FROM (SELECT DISTINCT value AS id FROM json_each(?4)) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.id \
   CROSS JOIN rag_documents AS document ON document.id = chunk.document WHERE document.space = {space}{is visible}\
 ), \
@@ -105,34 +115,30 @@ around AS (\
   GROUP BY target ORDER BY max(weight) DESC, target LIMIT CAST(?6 AS INTEGER)\
 ), \
 near AS MATERIALIZED (\
-  SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal, chunk.heading AS heading \
+  SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal \
   FROM around CROSS JOIN rag_chunks AS chunk ON chunk.id = around.id CROSS JOIN rag_documents AS document ON document.id = chunk.document\
 ) \
 SELECT json_array(source, target, weight) AS item FROM (\
   SELECT * FROM first_edges UNION ALL SELECT * FROM ({edges from near})\
 ) WHERE weight > CAST(?5 AS REAL) AND source <> target ORDER BY weight DESC, target, source LIMIT CAST(?7 AS INTEGER)";
 
-/// The edges from the passages of the table expression `origin`: neighbours in the document, the first passages of documents to which the
-/// document links, and the first passages of documents that link to it.
+/// The edges from the passages of the table expression `origin`: to the passages to which they link, and to the passages that link to them.
 const EDGES_FROM: &str = "\
-SELECT source.id AS source, target.id AS target, iif(source.heading = target.heading, 1.0, 0.75) AS weight \
-  FROM origin AS source CROSS JOIN rag_chunks AS target \
-  ON target.document = source.document AND target.ordinal IN (source.ordinal - 1, source.ordinal + 1) \
-UNION ALL \
-SELECT source.id, target.id, 0.9 FROM origin AS source \
-  CROSS JOIN rag_links AS link ON link.document = source.document \
+SELECT source.id AS source, target.id AS target, 0.9 AS weight FROM origin AS source \
+  CROSS JOIN rag_links AS link ON link.chunk = source.id \
   CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = link.target{is visible} \
-  CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = 0 \
-  WHERE source.ordinal = 0 \
+  CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = {linked in document.id} \
 UNION ALL \
 SELECT source.id, target.id, 0.9 FROM origin AS source \
-  CROSS JOIN rag_links AS link ON link.space = {space} AND link.target = source.name \
-  CROSS JOIN rag_documents AS document ON document.id = link.document{is visible} \
-  CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = 0 \
-  WHERE source.ordinal = 0";
+  CROSS JOIN rag_links AS link ON link.space = {space} AND link.target = source.name AND source.ordinal = {linked in source.document} \
+  CROSS JOIN rag_chunks AS target ON target.id = link.chunk \
+  CROSS JOIN rag_documents AS document ON document.id = target.document{is visible}";
+
+/// The position of the passage to which `link` leads in a document: the first of the section, or the first of the document.
+const LINKED: &str = "ifnull((SELECT min(linked.ordinal) FROM rag_chunks AS linked WHERE linked.document = {document} AND linked.anchor = link.section), 0)";
 
 /// The edges from the passages of the table expression `origin` to similar passages.
-const NEIGHBOURS_FROM: &str = " \
+const SIMILAR_FROM: &str = " \
 UNION ALL \
 SELECT source.id, target.id, neighbour.weight FROM origin AS source CROSS JOIN rag_neighbours AS neighbour ON neighbour.source = source.id \
   CROSS JOIN rag_chunks AS target ON target.id = neighbour.target \
@@ -179,28 +185,32 @@ WITH moved AS MATERIALIZED (\
 ) \
 UPDATE rag_chunks SET ordinal = moved.ordinal FROM moved WHERE rag_chunks.id = moved.id";
 
-/// Inserts the chunks that are not stored. `?3`: the chunks, as `[name, hash, ordinal, heading, text, words]`. A trigger adds the words to
+/// Inserts the chunks that are not stored. `?3`: the chunks, as `[name, hash, ordinal, heading, anchor, text, words]`. A trigger adds the words to
 /// the index.
 pub(super) const INSERT_CHUNKS: &str = "\
-INSERT INTO rag_chunks (document, hash, ordinal, heading, text, words) \
-SELECT document.id, new.value->>1, new.value->>2, new.value->>3, new.value->>4, new.value->5 FROM json_each(?3) AS new \
+INSERT INTO rag_chunks (document, hash, ordinal, heading, anchor, text, words) \
+SELECT document.id, new.value->>1, new.value->>2, new.value->>3, nullif(new.value->>4, ''), new.value->>5, new.value->6 FROM json_each(?3) AS new \
 CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0 \
 WHERE NOT EXISTS (SELECT 1 FROM rag_chunks AS chunk WHERE chunk.document = document.id AND chunk.hash = new.value->>1)";
 
-/// Deletes the links that the documents no longer have. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their links, as
-/// `[name, target]`.
+/// Deletes the links that the chunks no longer have. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their links, as
+/// `[name, hash, target, section]`.
 pub(super) const DELETE_LINKS: &str = "\
-DELETE FROM rag_links WHERE (document, target) IN (\
-  SELECT link.document, link.target FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
-    ON document.space = {space} AND document.name = new.value->>0 CROSS JOIN rag_links AS link ON link.document = document.id \
-  WHERE (document.name, link.target) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4))\
+DELETE FROM rag_links WHERE (chunk, target, section) IN (\
+  SELECT link.chunk, link.target, link.section FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
+    ON document.space = {space} AND document.name = new.value->>0 CROSS JOIN rag_chunks AS chunk ON chunk.document = document.id \
+  CROSS JOIN rag_links AS link ON link.chunk = chunk.id \
+  WHERE (document.name, chunk.hash, link.target, link.section) NOT IN (\
+    SELECT value->>0, value->>1, value->>2, value->>3 FROM json_each(?4)\
+  )\
 )";
 
-/// Inserts the links that are not stored. `?3`: the links, as `[name, target]`.
+/// Inserts the links that are not stored. `?3`: the links, as `[name, hash, target, section]`.
 pub(super) const INSERT_LINKS: &str = "\
-INSERT OR IGNORE INTO rag_links (space, document, target) \
-SELECT document.space, document.id, new.value->>1 FROM json_each(?3) AS new \
-CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0";
+INSERT OR IGNORE INTO rag_links (space, chunk, target, section) \
+SELECT document.space, chunk.id, new.value->>2, new.value->>3 FROM json_each(?3) AS new \
+CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0 \
+CROSS JOIN rag_chunks AS chunk ON chunk.document = document.id AND chunk.hash = new.value->>1";
 
 /// Deletes a document. Triggers delete its chunks, its words and its links. `?3`: its name. Rows: `[id]`.
 pub(super) const REMOVE: &str =
@@ -262,7 +272,10 @@ pub(super) fn filtered_by(sql: &str, filter: Option<&str>) -> String {
 
 /// Returns the statement for the edges from the seeds, and from the passages around them. With vectors, also for those of similar passages.
 pub(super) fn edges(has_vectors: bool) -> String {
-    let edges = if has_vectors { [EDGES_FROM, NEIGHBOURS_FROM].concat() } else { EDGES_FROM.to_owned() };
+    let edges = if has_vectors { [EDGES_FROM, SIMILAR_FROM].concat() } else { EDGES_FROM.to_owned() };
+    let edges = ["document.id", "source.document"].into_iter().fold(edges, |sql, document| {
+        sql.replace(&format!("{{linked in {document}}}"), &LINKED.replace("{document}", document))
+    });
     ["seeds", "near"].into_iter().fold(EDGES.to_owned(), |sql, origin| {
         sql.replace(&format!("{{edges from {origin}}}"), &edges.replace("origin", origin))
     })

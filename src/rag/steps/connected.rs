@@ -1,19 +1,27 @@
 //! The passages that are connected with those that a search found.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use edge_json::number::text;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{INVALID, Searched, Step};
 use crate::call::error::HandlerError;
-use crate::rag::graph::{GraphOptions, WalkOverrides, walk};
+use crate::rag::graph::{GraphOptions, Walk, WalkOverrides, walk};
 use crate::rag::passage::PassageId;
 use crate::rag::search::Search;
 use crate::rag::search_result::{FoundPassage, SearchMode, SearchResult};
 use crate::rag::store::SearchStore;
+use crate::rag::words::rank::best_first;
 
-/// The number of nodes that are read if only some passages of each document are taken, as a multiple of the passages to return.
-const SPARE_NODES: usize = 3;
+/// The number of passages at which walks start. With more, connections with passages that do not answer the question count too.
+const SEEDS: usize = 3;
+/// The weight of the connections against the score of the search. Of several weights that were measured (docs/retrieval.md), greater ones move
+/// passages before the best one of the search.
+const WEIGHT: f64 = 0.5;
+/// The number of connected passages that are read if only some passages of each document are taken, as a multiple of the passages to return.
+const SPARE: usize = 3;
 
 impl Step for GraphOptions {
     fn problem(&self) -> Option<String> {
@@ -27,55 +35,61 @@ impl Step for GraphOptions {
     ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
         async move {
             let options = with_overrides(*self, of.walks)?;
-            found.passages.truncate(of.top_k);
-            // Only some nodes of each document are taken, so more are read.
-            let nodes = if of.is_per_document { of.top_k.saturating_mul(SPARE_NODES) } else { of.top_k };
-            add(found, of.store, of.search, nodes, &options).await
+            // Only some passages of each document are taken, so more are read.
+            let most = if of.is_per_document { of.top_k.saturating_mul(SPARE) } else { of.top_k };
+            found.mode = SearchMode::Graph;
+            if !found.passages.is_empty() {
+                add(&mut found, of.store, of.search, most, &options).await?;
+            }
+            Ok(found)
         }
         .boxed_local()
     }
 }
 
-/// Replaces the passages by at most `most` passages in the order of walks from them. Adds a remark if the walks had no edges.
+/// Adds the connection with the best passages to the score of each passage, and adds at most `most` passages that were not found. Adds a remark
+/// if there are no edges.
 async fn add(
-    found: SearchResult,
+    found: &mut SearchResult,
     store: &dyn SearchStore,
     search: &Search,
     most: usize,
     options: &GraphOptions,
-) -> Result<SearchResult, HandlerError> {
-    let mut found = SearchResult { mode: SearchMode::Graph, ..found };
-    if found.passages.is_empty() {
-        return Ok(found);
-    }
+) -> Result<(), HandlerError> {
     let Search { space, filter, .. } = search;
-    let similarities: Vec<_> = found.passages.iter().map(|seed| (seed.passage.id, seed.score)).collect();
-    let ids: Vec<_> = similarities.iter().map(|(id, _)| *id).collect();
+    let seeds: Vec<_> = found.passages.iter().take(SEEDS).map(|seed| (seed.passage.id, seed.score.max(0.0))).collect();
+    let ids: Vec<_> = seeds.iter().map(|(id, _)| *id).collect();
     let edges = store.edges(space, &ids, options.threshold, filter).await?;
-    let walk = walk(&similarities, &edges, options);
-    let best: Vec<_> = walk.scores.into_iter().filter(|(_, expected)| *expected > 0.0).take(most).collect();
-
-    let missing: Vec<_> = best.iter().map(|(id, _)| *id).filter(|id| !ids.contains(id)).collect();
-    if !missing.is_empty() {
-        let connected = store.passages(space, &missing, filter).await?.into_iter();
-        found.passages.extend(connected.map(|passage| FoundPassage::new(passage, 0.0)));
-    }
-    // A node can have at most the sum of the similarities.
-    let sum = similarities.iter().map(|(_, similarity)| similarity).sum::<f64>().max(f64::MIN_POSITIVE);
-    let mut known = found.passages;
-    let scored = |(id, expected): (PassageId, f64)| {
-        let share = (expected / sum).min(1.0);
-        let position = known.iter().position(|found| found.passage.id == id)?;
-        Some(FoundPassage { score: share, graph: Some(share), ..known.swap_remove(position) })
-    };
-    found.passages = best.into_iter().filter_map(scored).collect();
-    if !walk.has_edges {
+    let Walk { shares, has_edges } = walk(&seeds, &edges, options);
+    if !has_edges {
         found.remark(&format!(
             "The passages have no connections that are stronger than {}, so their order is that of a search.",
             text(options.threshold)
         ));
     }
-    Ok(found)
+
+    let known: BTreeSet<_> = found.passages.iter().map(|found| found.passage.id).collect();
+    let new: Vec<PassageId> = shares.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).take(most).collect();
+    if !new.is_empty() {
+        let connected = store.passages(space, &new, filter).await?.into_iter();
+        found.passages.extend(connected.map(|passage| FoundPassage::new(passage, 0.0)));
+    }
+
+    let shares: BTreeMap<_, _> = shares.into_iter().collect();
+    // A sum of shares is at most the sum of the similarities.
+    let sum = seeds.iter().map(|(_, similarity)| similarity).sum::<f64>().max(f64::MIN_POSITIVE);
+    for found in &mut found.passages {
+        let share = shares.get(&found.passage.id).copied().unwrap_or_default();
+        found.graph = Some(share / sum);
+        found.score += WEIGHT * share;
+    }
+    // No score is more than 1, and the order stays.
+    let greatest = found.passages.iter().map(|found| found.score).fold(1.0, f64::max);
+    for found in &mut found.passages {
+        found.score /= greatest;
+    }
+    found.passages = best_first(std::mem::take(&mut found.passages));
+    Ok(())
 }
 
 /// Returns the options of the walks of a request.

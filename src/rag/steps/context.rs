@@ -8,15 +8,10 @@ use futures::future::LocalBoxFuture;
 use super::{Searched, Step};
 use crate::call::error::HandlerError;
 use crate::limits::RAG_CONTEXT;
-use crate::rag::passage::{Edge, Passage, PassageId};
+use crate::rag::passage::{Passage, PassageId};
 use crate::rag::search::Search;
 use crate::rag::search_result::{FoundPassage, SearchResult};
 use crate::rag::store::SearchStore;
-
-/// Edges that are heavier than this connect the passages of one section.
-const SECTION: f64 = 0.95;
-/// Neighbours that one call of [`SearchStore::edges`] reaches.
-const HOPS: usize = 2;
 
 /// A position in a section: the document, the headings, and the position of the passage in the document.
 type Position = (String, String, usize);
@@ -59,21 +54,11 @@ async fn add(
     neighbours: usize,
 ) -> Result<Vec<FoundPassage>, HandlerError> {
     let Search { space, filter, .. } = search;
-    let mut known: Vec<PassageId> = passages.iter().map(|found| found.passage.id).collect();
-    let mut reached = 0;
-    while reached < neighbours {
-        for Edge { target, .. } in store.edges(space, &known, SECTION, filter).await? {
-            if !known.contains(&target) {
-                known.push(target);
-            }
-        }
-        reached = reached.saturating_add(HOPS);
-    }
-    let missing = known.split_off(passages.len());
+    let ids: Vec<PassageId> = passages.iter().map(|found| found.passage.id).collect();
     let part = |passage: &Passage| (position(passage), Part { text: passage.text.clone(), owner: None });
     let mut parts = ByPosition::new();
-    if !missing.is_empty() {
-        parts.extend(store.passages(space, &missing, filter).await?.iter().map(part));
+    if neighbours > 0 && !ids.is_empty() {
+        parts.extend(store.neighbours(space, &ids, neighbours, filter).await?.iter().map(part));
     }
     parts.extend(passages.iter().map(|found| part(&found.passage)));
     Ok(merged(passages, parts, neighbours))

@@ -1,7 +1,7 @@
 //! Tools on the documents of a tenant. The header `Tenant` names the tenant.
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Fields, Filter, GraphOptions, Retriever, SaveStore, SearchScope, SearchTool, Space,
+    ChunkOptions, Document, Fields, Filter, GraphOptions, Link, Retriever, SaveStore, SearchScope, SearchTool, Space,
     SqlitePassages, chunks,
 };
 use edge_mcp::{BuildError, Context, HandlerError, RequestInfo, Tool};
@@ -43,7 +43,11 @@ async fn save(Saved { document: name, text, status, links }: Saved, cx: Context)
     let tenant = cx.extension::<Tenant>().ok_or_else(|| HandlerError::new("There is no tenant."))?;
     let space = Space { index: INDEX.into(), name: tenant.0.clone() };
     let metadata = Map::from_iter([("status".to_owned(), json!(status))]);
-    let document = Document { name, metadata, chunks: chunks(&text, &ChunkOptions::new()), links };
+    let mut chunks = chunks(&text, &ChunkOptions::new());
+    for chunk in &mut chunks {
+        chunk.links = links.iter().map(|name| Link { document: name.clone(), section: None }).collect();
+    }
+    let document = Document { name, metadata, chunks };
     cx.state::<SqlitePassages>()?.save(&space, &document).await?;
     Ok(())
 }

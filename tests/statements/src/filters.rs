@@ -73,7 +73,6 @@ fn documents() -> Vec<Document> {
         name: metadata.to_string(),
         metadata: metadata.as_object().cloned().unwrap_or_default(),
         chunks: chunks("The walnut.", &ChunkOptions::new()),
-        links: Vec::new(),
     };
     metadata.map(document).collect()
 }

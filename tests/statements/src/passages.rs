@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Edge, Filter, Passage, SaveStore, Saved, Search, SearchStore, Space, SqlitePassages,
+    ChunkOptions, Document, Edge, Filter, Link, Passage, SaveStore, Saved, Search, SearchStore, Space, SqlitePassages,
     StoreError, StoreFailure, chunks,
 };
 use serde_json::json;
@@ -24,12 +24,16 @@ fn space(index: &str) -> Space {
 }
 
 fn document(name: &str, kind: &str, text: &str, links: &[&str]) -> Document {
-    Document {
-        name: name.to_owned(),
-        metadata: [("kind".to_owned(), json!(kind))].into_iter().collect(),
-        chunks: chunks(text, &ChunkOptions::new()),
-        links: links.iter().map(|link| (*link).to_owned()).collect(),
+    let mut chunks = chunks(text, &ChunkOptions::new().size(64));
+    if let Some(first) = chunks.first_mut() {
+        // A link is `document` or `document#section`.
+        let link = |link: &&str| match link.split_once('#') {
+            Some((document, section)) => Link { document: document.to_owned(), section: Some(section.to_owned()) },
+            None => Link { document: (*link).to_owned(), section: None },
+        };
+        first.links = links.iter().map(link).collect();
     }
+    Document { name: name.to_owned(), metadata: [("kind".to_owned(), json!(kind))].into_iter().collect(), chunks }
 }
 
 struct Checks<'s> {
@@ -73,11 +77,16 @@ impl Checks<'_> {
         self.equal("a new document", &saved, &Saved { chunks: 3, inserted: 3, deleted: 0 });
         let saved = self.store.save(&self.space, &first).await?;
         self.equal("the same document", &saved, &Saved { chunks: 3, inserted: 0, deleted: 0 });
-        let moved =
-            document("a", "x", "# Two\n\nThe lantern.\n\n# One\n\nThe walnut.\n\n# Four\n\nThe violin.", &["b"]);
-        let other = document("b", "y", "# Five\n\nThe walnut and the pumpkin.", &["c"]);
+        let moved = document(
+            "a",
+            "x",
+            "# Two\n\nThe lantern.\n\n# One\n\nThe walnut.\n\n# Four\n\nThe violin.",
+            &["b", "a#four"],
+        );
+        let text = "# Five\n\nThe walnut and the pumpkin.\n\nThe next paragraph of this section is in another passage.";
+        let other = document("b", "y", text, &["c"]);
         let saved = self.store.save_all(&self.space, &[moved, other]).await?;
-        self.equal("moved and new chunks", &saved, &Saved { chunks: 4, inserted: 2, deleted: 1 });
+        self.equal("moved and new chunks", &saved, &Saved { chunks: 5, inserted: 3, deleted: 1 });
         Ok(())
     }
 
@@ -95,18 +104,28 @@ impl Checks<'_> {
 
         let passages = self.search("lantern walnut violin", Filter::eq("kind", "x")).await?;
         let id = |ordinal| passages.iter().find(|passage| passage.ordinal == ordinal).map_or(0, |passage| passage.id);
-        let (first, second, third) = (id(0), id(1), id(2));
+        let (first, third) = (id(0), id(2));
         let linked = self.search("pumpkin", Filter::default()).await?.first().map_or(0, |passage| passage.id);
         let read = self.store.passages(&self.space, &[third, linked, first, 0], &Filter::eq("kind", "x")).await?;
         self.equal("passages", &read.iter().map(|passage| passage.id).collect::<Vec<_>>(), &vec![third, first]);
 
+        for (filter, expected) in
+            [(Filter::default(), vec![("b".to_owned(), 1)]), (Filter::eq("kind", "x"), Vec::new())]
+        {
+            let found = self.store.neighbours(&self.space, &[linked, first], 1, &filter).await?;
+            let found: Vec<_> = found.into_iter().map(|passage| (passage.document, passage.ordinal)).collect();
+            self.equal("neighbours", &found, &expected);
+        }
+
         let edge = |source, target, weight| Edge { source, target, weight };
-        let around = [edge(first, linked, 0.9), edge(linked, first, 0.9)];
+        let within = [edge(first, third, 0.9), edge(third, first, 0.9)];
+        let all = [edge(first, linked, 0.9), within[0], edge(linked, first, 0.9), within[1]];
+        let found = self.store.edges(&self.space, &[linked], 0.8, &Filter::default()).await?;
+        self.equal("links", &sorted(found), &sorted(all[..3].to_vec()));
         let found = self.store.edges(&self.space, &[first], 0.8, &Filter::default()).await?;
-        self.equal("links", &sorted(found), &sorted(around.to_vec()));
+        self.equal("links in both directions", &sorted(found), &sorted(all.to_vec()));
         let found = self.store.edges(&self.space, &[first], 0.5, &Filter::eq("kind", "x")).await?;
-        let neighbours = [edge(first, second, 0.75), edge(second, first, 0.75), edge(second, third, 0.75)];
-        self.equal("neighbours", &sorted(found), &sorted(neighbours.to_vec()));
+        self.equal("links to documents that match a filter", &sorted(found), &sorted(within.to_vec()));
         Ok(())
     }
 

@@ -86,6 +86,16 @@ impl SearchStore for SqliteVectors {
         SearchStore::passages(&self.0.passages, space, ids, filter)
     }
 
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        self.0.passages.neighbours(space, ids, distance, filter)
+    }
+
     fn edges<'a>(
         &'a self,
         space: &'a Space,
