@@ -4,10 +4,12 @@
 //! name of the model and its inputs from [`Ai`]. `attempts` sends a request until a deadline, and `read` has functions that read answers.
 //! `failure` has the sentence of each failure.
 //!
-//! The inputs and answers of each kind of model are in its own room: `agents/chat_agent` and `rag`.
+//! `embedding` has the models that return vectors. The other kinds of models are in their own rooms: `agents/chat_agent` and `rag/rerank`.
 
 mod ai;
 mod attempts;
+#[cfg(feature = "rag")]
+pub(crate) mod embedding;
 mod endpoint;
 mod failure;
 mod model;

@@ -11,8 +11,8 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::{Level, warning};
 use crate::limits::{RAG_CANDIDATES, RAG_RESCORED_MOST};
-use crate::rag::embedding::checked::embed;
-use crate::rag::embedding::{Embedder, Purpose};
+use crate::models::embedding::checked::embed;
+use crate::models::embedding::{Embedder, Purpose};
 use crate::rag::search::Meaning;
 use crate::rag::search_result::{SearchMode, SearchResult};
 

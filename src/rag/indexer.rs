@@ -3,8 +3,6 @@
 use std::rc::Rc;
 
 use super::document::Document;
-use super::embedding::checked::embed;
-use super::embedding::{Embedder, Purpose};
 use super::passage::{Passage, Space};
 use super::store::Saved;
 use super::store_error::{StoreError, StoreFailure};
@@ -13,6 +11,8 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::{Level, warning};
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_EMBEDDINGS};
+use crate::models::embedding::checked::embed;
+use crate::models::embedding::{Embedder, Purpose};
 
 /// Calculates the vectors of passages with an embedding model, and saves them in a store.
 ///
@@ -71,7 +71,8 @@ impl Indexer {
     /// has a note, and the log has the cause.
     pub async fn embed(&self, space: &Space, cx: &Context) -> Indexed {
         let mut indexed = Indexed::default();
-        if let Err(error) = self.try_embed(space, cx, &mut indexed).await {
+        if let Err(failed) = self.embed_all(space, cx, &mut indexed).await {
+            let error = HandlerError::from(failed);
             let cause = error.0.cause.as_deref().unwrap_or(error.message());
             warning::log(cx.host(), Level::Warning, "rag", cause);
             indexed.note = Some(error.message().to_owned());
@@ -84,19 +85,18 @@ impl Indexer {
     /// # Errors
     /// The store or the model failed. Vectors that were saved before stay.
     pub async fn reindex(&self, space: &Space, cx: &Context) -> Result<Indexed, HandlerError> {
-        let model = self.embedder.model();
-        match self.store.pending(space, &model, 1).await {
-            Err(StoreError { kind: StoreFailure::OtherModel, .. }) => {
-                self.store.remove_vectors(&space.index).await?;
-            }
-            other => drop(other?),
-        }
         let mut indexed = Indexed::default();
-        self.try_embed(space, cx, &mut indexed).await?;
+        match self.embed_all(space, cx, &mut indexed).await {
+            Err(Failed::Store(StoreError { kind: StoreFailure::OtherModel, .. })) => {
+                self.store.remove_vectors(&space.index).await?;
+                self.embed_all(space, cx, &mut indexed).await?;
+            }
+            other => other?,
+        }
         Ok(indexed)
     }
 
-    async fn try_embed(&self, space: &Space, cx: &Context, indexed: &mut Indexed) -> Result<(), HandlerError> {
+    async fn embed_all(&self, space: &Space, cx: &Context, indexed: &mut Indexed) -> Result<(), Failed> {
         let model = self.embedder.model();
         while indexed.embedded < RAG_EMBEDDINGS {
             let Pending { passages, count } = self.store.pending(space, &model, RAG_EMBEDDING_BATCH).await?;
@@ -105,7 +105,7 @@ impl Indexer {
                 break;
             }
             let texts: Vec<_> = passages.iter().map(embedded_text).collect();
-            let vectors = embed(&*self.embedder, &texts, Purpose::Passage, cx).await?;
+            let vectors = embed(&*self.embedder, &texts, Purpose::Passage, cx).await.map_err(Failed::Model)?;
             let number = passages.len();
             let vectors = passages.into_iter().map(|passage| passage.id).zip(vectors).collect();
             self.store.save_vectors(space, &model, vectors).await?;
@@ -113,6 +113,27 @@ impl Indexer {
             indexed.pending = count.saturating_sub(number);
         }
         Ok(())
+    }
+}
+
+/// The reason why vectors were not saved.
+enum Failed {
+    Store(StoreError),
+    Model(HandlerError),
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Failed> for HandlerError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Store(error) => error.into(),
+            Failed::Model(error) => error,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `chunks` divides a `document`, and `links` finds the links of the chunks. A `store` saves the chunks as a `passage` each, and finds
 //! passages; its failures are in `store_error`. There are two stores, `memory` and `sqlite`. Both find passages by their `words`, and a
-//! `vector_store` also by the `vectors` of an `embedding` model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
+//! `vector_store` also by the `vectors` of an embedding model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
 //! a service that finds the nearest vectors for a store. `filter` is the condition on the metadata of documents.
 //!
 //! A `retriever` takes a `search`, adds the settings of the request in `search_scope`, and asks the store that `store_source` chooses.
@@ -14,7 +14,6 @@
 mod by_meaning;
 mod chunks;
 mod document;
-mod embedding;
 mod filter;
 mod fuse;
 mod graph;
@@ -41,9 +40,10 @@ mod vectors;
 mod words;
 mod work;
 
+pub use crate::models::embedding::{Embedder, EmbeddingModel, Purpose};
 pub use chunks::{Chunk, ChunkOptions, Link, chunks, front_matter};
 pub use document::Document;
-pub use embedding::{Embedder, EmbeddingModel, Purpose};
+
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use indexer::{Indexed, Indexer};

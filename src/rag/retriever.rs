@@ -8,7 +8,6 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use super::by_meaning::{MeaningSettings, SearchByMeaning, WithEmbedder};
-use super::embedding::Embedder;
 use super::filter::Filter;
 use super::graph::GraphOptions;
 use super::passage::Space;
@@ -23,6 +22,7 @@ use super::store_source::StoreSource;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{RAG_CANDIDATES, RAG_PASSAGES};
+use crate::models::embedding::Embedder;
 use crate::protocol::description::is_blank;
 use crate::text::Text;
 

@@ -4,12 +4,12 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::by_meaning::{Overrides, SearchByMeaning, WithEmbedder};
-use super::embedding::Embedder;
 use super::filter::Filter;
 use super::graph::WalkOverrides;
 use super::rerank::Rerank;
 use super::steps::Step;
 use super::store::SearchStore;
+use crate::models::embedding::Embedder;
 use crate::text::Text;
 
 /// The settings of one request. The server function puts them into the request, and every search of the request uses them.

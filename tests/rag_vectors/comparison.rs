@@ -38,7 +38,7 @@ struct Comparison {
 fn chunk(random: &mut Random) -> Chunk {
     let text = (0..=random.below(4)).map(|_| random.one(WORDS)).collect::<Vec<_>>().join(" ");
     let heading = vec![random.one(&["A", "B lemon"]).into()];
-    Chunk { heading, range: 0..text.len(), text }
+    Chunk { heading, range: 0..text.len(), text, links: Vec::new() }
 }
 
 impl Comparison {
@@ -85,7 +85,7 @@ impl Comparison {
         let (name, space) = (format!("d{}", random.below(6)), &self.spaces[at]);
         let metadata = Map::from_iter([("kind".to_owned(), json!(random.one(&["x", "y"])))]);
         let chunks: Vec<_> = (0..random.below(5)).map(|_| chunk(random)).collect();
-        let document = Document { name: name.clone(), metadata, chunks, links: Vec::new() };
+        let document = Document { name: name.clone(), metadata, chunks };
         if random.once_in(5) {
             self.test.fail_after(0);
             assert!(self.sqlite.save(space, &document).await.is_err());

@@ -27,7 +27,7 @@ pub(in crate::rag) fn recall(rows: &[Vec<f32>], queries: &[Vec<f32>], centre: &[
 
 /// Returns the rows with the greatest scores.
 fn best(rows: &[i64], score: impl Fn(i64) -> f64) -> BTreeSet<i64> {
-    ordered(rows, |row| [descending(score(*row)), *row, 0]).into_iter().take(RESULTS).collect()
+    ordered(rows.to_vec(), |row| [descending(score(*row)), *row, 0]).into_iter().take(RESULTS).collect()
 }
 
 fn row_of<T>(rows: &[T], row: i64) -> &T {

@@ -75,12 +75,11 @@ impl VectorIndex for Service {
 }
 
 fn document(name: &str, kind: &str, texts: impl IntoIterator<Item = String>) -> Document {
-    let chunk = |text: String| Chunk { heading: vec!["Title".into()], range: 0..text.len(), text };
+    let chunk = |text: String| Chunk { heading: vec!["Title".into()], range: 0..text.len(), text, links: Vec::new() };
     Document {
         name: name.to_owned(),
         metadata: [("kind".to_owned(), json!(kind))].into_iter().collect(),
         chunks: texts.into_iter().map(chunk).collect(),
-        links: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! An [`Embedder`] returns the vectors of texts. `model` is an embedder that asks a model, with the `prompts` that the model expects. `wire`
 //! has the requests and answers of the services. `checked` calls an embedder and checks its vectors.
 
-pub(in crate::rag) mod checked;
+pub(crate) mod checked;
 mod model;
 mod prompts;
 #[cfg(test)]
