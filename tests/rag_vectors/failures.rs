@@ -262,7 +262,7 @@ fn hostile_vectors_are_not_saved() {
         let stores: [&dyn VectorStore; 2] = [&sqlite, &memory];
         for store in stores {
             testing::run(async {
-                let texts = [("tea".into(), "Warm the pot.".into()), ("car".into(), "Start the engine.".into())];
+                let texts = [("tea", "Warm the pot."), ("car", "Start the engine.")];
                 for (name, text) in texts {
                     store.save(&space(), &document(name, text)).await.expect("saved");
                 }
