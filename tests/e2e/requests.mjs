@@ -35,4 +35,5 @@ export const modern = (worker, method, params = {}, id = 1, headers = {}) =>
   })
 
 /** Calls a tool and returns the result of the call. */
-export const call = async (worker, name, args = {}) => (await modern(worker, 'tools/call', { name, arguments: args })).body.result
+export const call = async (worker, name, args = {}, headers = {}) =>
+  (await modern(worker, 'tools/call', { name, arguments: args }, 1, headers)).body.result

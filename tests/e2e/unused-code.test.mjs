@@ -1,5 +1,5 @@
-// Tests that a wasm module contains no code of parts that its server does not use. examples/weather has one tool, and no Cargo feature other
-// than `worker`.
+// Tests that a wasm module and its JavaScript contain no code of parts that their server does not use. examples/weather has one tool, and no
+// Cargo feature other than `worker`.
 
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
@@ -19,6 +19,7 @@ const PARTS = {
   workflows: { folder: 'agents', texts: ['Workflow description: ', 'needs it to choose a workflow'] },
   'the client': { folder: 'client', texts: ['has no read-only tool', 'has tools whose output schemas'] },
   retrieval: { folder: 'rag', texts: ['Argument `queryText` must not be blank', 'FROM json_each('] },
+  bindings: { folder: 'worker/bindings', texts: ['columnNames', 'expirationTtl', 'returnMetadata', 'new TextEncoder().encode(JSON'] },
   sources: { folder: 'server', texts: ['edge-mcp/missing'] },
   approval: { folder: 'server', texts: ['edge-mcp/approval', '\\n\\nTool: ', 'was not approved'] },
   'checks of resources and prompts': { folder: 'server', texts: ['has no scheme such as', 'is not a template that can be matched'] },
@@ -27,8 +28,8 @@ const PARTS = {
 test('examples/weather contains no part that it does not use', async () => {
   const home = join(ROOT, 'examples/weather')
   await built('weather', false)
-  const module = await readFile(join(home, 'build/index_bg.wasm'))
-  const contains = (text) => module.includes(text.replaceAll('\\n', '\n'))
+  const files = await Promise.all(['index_bg.wasm', 'index.js'].map((file) => readFile(join(home, 'build', file))))
+  const contains = (text) => files.some((file) => file.includes(text.replaceAll('\\n', '\n')))
   assert.ok(['tools/call', 'get-weather', 'has an empty description'].every(contains), 'the module contains its texts as they are')
   const found = Object.entries(PARTS).flatMap(([part, { texts }]) => texts.filter(contains).map((text) => `${part}: ${text}`))
   assert.deepEqual(found, [])

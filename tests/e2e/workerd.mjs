@@ -1,10 +1,11 @@
 // Runs Workers directly in workerd, without wrangler: a start takes a tenth of the time of `wrangler dev`, and one process runs several
-// Workers, each at its own port. Their databases fail, and they have no rate limit. Tests also use it to send thousands of requests or megabytes:
-// `wrangler dev` needs 10 ms of CPU time to forward a request, and it detects late that a client has disconnected.
+// Workers, each at its own port. Their databases fail unless a test asks for one, their KV namespaces fail, and they have no rate limit. Tests
+// also use it to send thousands of requests or megabytes: `wrangler dev` needs 10 ms of CPU time to forward a request, and it detects late
+// that a client has disconnected. Only here, Workers AI and Vectorize can be the real clients of workerd with a server of the test behind.
 
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,25 +20,48 @@ const quoted = (text) => JSON.stringify(text)
 const binding = ([name, value]) =>
   `(name = ${quoted(name)}, ${typeof value === 'string' ? `text = ${quoted(value)}` : `json = ${quoted(JSON.stringify(value))}`})`
 
-// A D1 database is an interface to a service. This service does not exist in the tests.
-const database = ([, name]) =>
-  `(name = "${name}", wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [(name = "fetcher", service = "none")]))`
+/** Returns a binding to an object of the platform that sends its requests to a service. */
+const wrapped = (name, api, service, values = []) => {
+  const inner = [`(name = "fetcher", service = ${service})`, ...values.map(binding)]
+  return `(name = "${name}", wrapped = (moduleName = "cloudflare-internal:${api}-api", innerBindings = [${inner.join(', ')}]))`
+}
+
+// A service that fails.
 const NONE = '(name = "none", network = (allow = []))'
 
-const worker = (modules, bindings) => `(
-  modules = [${modules.map(([name, kind, path]) => `(name = "${name}", ${kind} = embed "${path}")`).join(', ')}],
+const worker = (modules, bindings, more = '') => `(
+  modules = [${modules.map(([name, kind, path]) => `(name = "${name}", ${kind} = ${kind === 'bundled' ? '' : 'embed '}"${path}")`).join(', ')}],
   compatibilityDate = "2026-11-01",
-  bindings = [${bindings.join(', ')}],
+  bindings = [${bindings.join(', ')}],${more}
 )`
 
-/** Returns the variables, the names of the required secrets, and the bindings of databases in the wrangler.toml of a Worker. */
+// workerd contains a Worker that implements D1, with the limits of SQLite. It stores each database in a folder, as a Durable Object.
+const D1 = [
+  '(name = "d1-disk", disk = (path = "d1", writable = true))',
+  `(name = "d1", worker = ${worker([['d1.js', 'bundled', '/workerd/d1.js']],
+    ['(name = "DATABASE", durableObjectNamespace = "D1Database")'], `
+  durableObjectNamespaces = [(className = "D1Database", uniqueKey = "d1", enableSql = true)],
+  durableObjectStorage = (localDisk = "d1-disk"),`)})`,
+]
+const d1Of = (n) => `(name = "d1", props = (json = ${quoted(JSON.stringify({ database: `worker${n}` }))}))`
+
+// Vectorize and Workers AI: the server of a test receives their requests.
+const stubOf = (n, { address }) => `(name = "stub${n}", external = (address = "${address}", http = ()))`
+const stubBindings = (n) => [
+  wrapped('VECTORS', 'vectorize', `"stub${n}"`, Object.entries({ indexId: 'vectors', indexVersion: 'v2', useNdJson: true })),
+  wrapped('AI', 'ai', `"stub${n}"`),
+]
+
+/** Returns the variables, the names of the required secrets, and the bindings of storage in the wrangler.toml of a Worker. */
 async function configured(name) {
   const toml = await readFile(join(homeOf(name), 'wrangler.toml'), 'utf8')
   const vars = /^\[vars\]\n(.*?)(?=^\[|$(?![^]))/ms.exec(toml)?.[1] ?? ''
   return {
     vars: Object.fromEntries([...vars.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, key, value]) => [key, value])),
     required: [...(/^required = \[(.*)\]$/m.exec(toml)?.[1] ?? '').matchAll(/"(\w+)"/g)].map(([, key]) => key),
-    databases: [...toml.matchAll(/^\[\[d1_databases\]\]\nbinding = "(\w+)"$/gm)].map(database),
+    databases: [...toml.matchAll(/^\[\[d1_databases\]\]\nbinding = "(\w+)"$/gm)].map(([, name]) => name),
+    namespaces: [...toml.matchAll(/^\[\[kv_namespaces\]\]\nbinding = "(\w+)"$/gm)].map(([, name]) => name),
+    migrationsFolder: join(homeOf(name), /^migrations_dir = "(.*)"$/m.exec(toml)?.[1] ?? 'migrations'),
   }
 }
 
@@ -61,42 +85,66 @@ process.on('exit', () => {
  * Builds Workers and starts them in one workerd.
  *
  * @param {Options[]} all
- * @returns {Promise<Omit<import('./worker.mjs').Worker, 'group' | 'sql'>[]>} `logs` are those of all Workers, and `stop` stops all of them
+ * @returns {Promise<Omit<import('./worker.mjs').Worker, 'group'>[]>} `logs` are those of all Workers, `stop` stops all of them, and only a
+ *   Worker with a database has `sql`
  *
  * @typedef {object} Options
  * @property {string} [name] `faults` (default), or another name that `startWorker` of worker.mjs accepts
  * @property {Record<string, unknown>} [vars] variables that override those of wrangler.toml; `undefined` removes a variable
  * @property {Record<string, string | undefined>} [secrets] secrets that override the default ones; `undefined` removes a secret
+ * @property {boolean} [database] whether its D1 bindings are a database with the tables of its migrations
+ * @property {import('./cloudflare-stub.mjs').CloudflareStub} [cloudflare] the server behind the bindings `VECTORS` of Vectorize and `AI` of
+ *   Workers AI. Without it, the Worker does not have these bindings
+ * @property {Record<string, string>} [services] the JavaScript of the Workers behind service bindings, by the name of the binding
  * @property {string} [caller] the JavaScript of a Worker that receives all requests; its binding `FAULTS` is the server
  */
 export async function startWorkerds(all) {
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
-  const services = [NONE]
+  const services = [NONE, ...D1]
+  await mkdir(join(folder, 'd1'))
   const sockets = []
   const starting = []
-  for (const [n, { name = 'faults', vars = {}, secrets = {}, caller }] of all.entries()) {
+  const migrations = []
+  const written = async (name, source, bindings) => {
+    await writeFile(join(folder, `${name}.js`), source)
+    return `(name = "${name}", worker = ${worker([['main.js', 'esModule', `${name}.js`]], bindings)})`
+  }
+  for (const [n, { name = 'faults', vars = {}, secrets = {}, database, cloudflare, services: behind = {}, caller }] of all.entries()) {
     await built(name, false)
     await symlink(join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build'), join(folder, `build${n}`))
-    const { vars: own, required, databases } = await configured(name)
+    const { vars: own, required, databases, namespaces, migrationsFolder } = await configured(name)
     const { token, secrets: defaults } = defaultSecrets()
     const values = { ...own, ...Object.fromEntries(required.map((key) => [key, defaults[key]])), ...vars, ...secrets }
     const modules = [['main.js', 'esModule'], ['index.js', 'esModule'], ['index_bg.wasm', 'wasm']]
       .map(([file, kind]) => [file, kind, `build${n}/${file}`])
-    const bindings = Object.entries(values).filter(([, value]) => value !== undefined).map(binding).concat(databases)
+    const bindings = [
+      ...Object.entries(values).filter(([, value]) => value !== undefined).map(binding),
+      ...databases.map((each) => wrapped(each, 'd1', database ? d1Of(n) : '"none"')),
+      ...namespaces.map((each) => `(name = "${each}", kvNamespace = "none")`),
+      ...(cloudflare ? stubBindings(n) : []),
+      ...Object.keys(behind).map((each) => `(name = "${each}", service = "${each}${n}")`),
+    ]
+    if (cloudflare) services.push(stubOf(n, cloudflare))
+    for (const [each, source] of Object.entries(behind)) services.push(await written(`${each}${n}`, source, []))
     services.push(`(name = "worker${n}", worker = ${worker(modules, bindings)})`)
     if (caller) {
-      await writeFile(join(folder, `caller${n}.js`), caller)
-      services.push(`(name = "caller${n}", worker = ${
-        worker([['caller.js', 'esModule', `caller${n}.js`]], [`(name = "FAULTS", service = "worker${n}")`])})`)
+      services.push(await written(`caller${n}`, caller, [`(name = "FAULTS", service = "worker${n}")`]))
     }
     const port = await freePort()
     sockets.push(`(name = "http${n}", address = "127.0.0.1:${port}", http = (), service = "${caller ? 'caller' : 'worker'}${n}")`)
-    starting.push({ origin: `http://127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/mcp`, token })
+    const started = { origin: `http://127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/mcp`, token }
+    if (database) {
+      const port = await freePort()
+      sockets.push(`(name = "d1${n}", address = "127.0.0.1:${port}", http = (), service = ${d1Of(n)})`)
+      started.sql = sqlAt(port)
+      migrations.push(() => migrate(started.sql, migrationsFolder))
+    }
+    starting.push(started)
   }
   await writeFile(join(folder, 'config.capnp'), `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [${sockets.join(', ')}]);
 `)
-  const child = spawn(join(ROOT, 'node_modules/.bin/workerd'), ['serve', '--verbose', 'config.capnp'],
+  const child = spawn(join(ROOT, 'node_modules/.bin/workerd'), ['serve', '--experimental', '--verbose', 'config.capnp'],
     { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   const entry = { child, folder }
   running.add(entry)
@@ -120,7 +168,21 @@ const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [
       throw new Error(`workerd does not answer:\n${output}`)
     }
   }
+  await Promise.all(migrations.map((migrate) => migrate()))
   return starting.map((each) => ({ ...each, logs, logged: (pattern) => logged(logs, pattern), stop }))
+}
+
+/** Returns a function that runs SQL on the database behind a port, and returns the rows of the last statement. */
+const sqlAt = (port) => async (sql) => {
+  const response = await fetch(`http://127.0.0.1:${port}/query`, { method: 'POST', body: JSON.stringify({ sql }) })
+  const answer = await response.json()
+  if (answer.error) throw new Error(`${answer.error}: ${sql}`)
+  return answer[0].results
+}
+
+/** Applies the migrations in the order of their names. */
+async function migrate(sql, folder) {
+  for (const file of (await readdir(folder)).sort()) await sql(await readFile(join(folder, file), 'utf8'))
 }
 
 /** Builds and starts one Worker. */

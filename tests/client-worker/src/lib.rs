@@ -1,7 +1,8 @@
-//! A server for tests. Its tools send requests to the servers in the variable `SERVERS`, search the documents of a tenant, or check the
-//! storage.
+//! A server for tests. Its tools send requests to the servers in the variable `SERVERS`, search the documents of a tenant, check the
+//! storage, or call the bindings of models.
 #![forbid(unsafe_code)]
 
+mod bindings;
 mod call;
 mod clients;
 mod tenants;
@@ -26,6 +27,7 @@ fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
         .state(SqlitePassages::new(database.clone()))
         .state(database)
         .state(kv(env, "KV")?)
+        .state(bindings::Models::of(env))
         .state(client)
         .state(answering)
         .state_keys(keys)
@@ -45,6 +47,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
             "Runs the tables of tests/statements, and returns the failures.",
             check_storage,
         ))
+        .tool(Tool::new("call-binding", "Sends a request to Workers AI or Vectorize.", bindings::call_binding))
         .tool(Tool::new("about", "Describes a server.", about))
         .tool(Tool::new("list", "Lists the names of one server, or of all servers.", list))
         .tool(Tool::new("call", "Calls a tool.", call::call))
