@@ -17,6 +17,16 @@ import { appendPrivately, makePrivate } from './lib/private-file.mjs'
 const NOT_CREATED_YET = '00000000-0000-0000-0000-000000000000'
 const TOKEN_FILE = '.deploy.vars'
 
+/** The dimensions of the vectors of the models of Workers AI. The first model is the default. */
+const DIMENSIONS = {
+  '@cf/baai/bge-m3': 1024,
+  '@cf/baai/bge-large-en-v1.5': 1024,
+  '@cf/baai/bge-base-en-v1.5': 768,
+  '@cf/baai/bge-small-en-v1.5': 384,
+  '@cf/google/embeddinggemma-300m': 768,
+  '@cf/qwen/qwen3-embedding-0.6b': 1024,
+}
+
 const temporary = mkdtempSync(join(tmpdir(), 'edge-mcp-deploy-'))
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
@@ -33,6 +43,7 @@ async function main() {
     console.error(`other users had access to ${TOKEN_FILE}; its mode is 600 now. If someone else uses this machine, replace its secrets.`)
   }
   const config = readConfig({ config: 'wrangler.toml' })
+  for (const index of config.vectorize) await ensureIndex(index, config)
   for (const database of config.d1_databases) {
     await ensureDatabase(database)
     console.error(`migrating ${database.database_name}`)
@@ -63,6 +74,19 @@ async function ensureDatabase({ database_name: name, database_id: id }) {
   if (place < 0) throw new Error(`wrangler.toml has no database_id for ${name}: add database_id = "${found.uuid}" after its name`)
   writeFileSync('wrangler.toml', `${text.slice(0, place)}"${found.uuid}"${text.slice(place + NOT_CREATED_YET.length + 2)}`)
   console.error(`wrangler.toml: database_id of ${name} is ${found.uuid}; commit it`)
+}
+
+/** Creates an index of Vectorize if it is missing. Filters are applied in the database, so the index needs no metadata indexes. */
+async function ensureIndex({ index_name: name }, { vars }) {
+  const indexes = JSON.parse(await wrangler(['vectorize', 'list', '--json'], { capture: true }))
+  if (indexes.some((one) => one.name === name)) return
+  const model = vars.KB_EMBEDDING_MODEL ?? Object.keys(DIMENSIONS)[0]
+  const dimensions = process.env.VECTORIZE_DIMENSIONS ?? DIMENSIONS[model]
+  if (!/^[1-9][0-9]{0,3}$/.test(dimensions ?? '')) {
+    throw new Error(`set VECTORIZE_DIMENSIONS to the number of dimensions of the vectors of ${model}: the index ${name} needs it`)
+  }
+  console.error(`creating the index ${name} with ${dimensions} dimensions`)
+  await wrangler(['vectorize', 'create', name, '--dimensions', String(dimensions), '--metric', 'cosine'])
 }
 
 /** Returns the required secrets that Cloudflare does not have, with their values. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
-import { callTool, isConfidential, NoAnswer, withRetries } from './lib/mcp.mjs'
+import { callTool, isConfidential, NoAnswer, toolNames, withRetries } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The most documents, and the most characters of text, of one request. */
@@ -37,6 +37,7 @@ try {
   say(`${files.length} files for the set ${set}, which has ${stored.size} documents`)
   await loadAll(stored)
   if (!options.keep) await deleteGone(stored)
+  await embed()
 } catch (error) {
   say(`load: ${error.message}`)
   if (counts.done < files.length) {
@@ -198,6 +199,18 @@ async function deleteGone(stored) {
       counts.deleted++
       say(`deleted ${slug}`)
     }
+  }
+}
+
+/** Makes the missing vectors, if the server has an embedding model. The caller may not be allowed to see the tool. */
+async function embed() {
+  if (!(await withRetries(() => toolNames({ url, token }), { say })).includes('run_reindex')) return
+  for (let embedded = 0, more = true; more;) {
+    const answer = await call('run_reindex', {})
+    embedded += answer.embedded
+    more = answer.pending > 0
+    if (more || embedded > 0) say(`${embedded} vectors made, ${answer.pending} pending`)
+    if (more && answer.embedded === 0) throw new Error('run_reindex makes no more vectors: run the same command again later')
   }
 }
 

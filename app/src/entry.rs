@@ -1,21 +1,24 @@
 //! The entry point of the Worker. It reads the environment and builds the endpoint.
 
-use edge_mcp::worker::database;
+use edge_mcp::worker::{ai, database, vectorize};
 use edge_mcp::{ConfigError, Endpoint, ProtectedResource};
 use worker::Env;
 
 use crate::librarian::Librarian;
 use crate::search::SEARCH_PASSAGES;
+use crate::search_settings::SearchSettings;
 use crate::server::server;
 use crate::store::Documents;
 
 edge_mcp::worker::entry!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
-    let documents = Documents::new(database(env, "DB")?);
+    let settings = SearchSettings::from_environment(env, || ai(env, "AI"), || vectorize(env, "VECTORS"))?;
+    let documents = Documents::new(database(env, "DB")?, &settings);
     let resource = ProtectedResource::local().name("Knowledge base");
     Ok(Endpoint::new(server)
         .state(documents)
+        .state(settings)
         .state(Librarian::from_environment(env)?)
         .resource(resource)
         .page_search(SEARCH_PASSAGES)

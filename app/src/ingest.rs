@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Slug};
+use crate::search_settings::SearchSettings;
 use crate::store::{Documents, Failure, StoreError};
-use crate::tools::Saved;
+use crate::tools::{Embedded, Saved};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Ingest {
@@ -22,9 +23,13 @@ pub(crate) struct Ingested {
 }
 
 /// Returns the workflow `ingest`.
-pub(crate) fn ingest() -> Workflow {
+pub(crate) fn ingest(settings: &SearchSettings) -> Workflow {
     const DESCRIPTION: &str = "Creates or replaces many documents. It stores all of them, or none.";
-    Workflow::new("ingest", DESCRIPTION, run).title("Store documents")
+    let workflow = match settings.embedder {
+        Some(_) => Workflow::new("ingest", DESCRIPTION, run_and_embed),
+        None => Workflow::new("ingest", DESCRIPTION, run),
+    };
+    workflow.title("Store documents")
 }
 
 async fn run(Ingest { documents }: Ingest, cx: Context) -> Result<Json<Ingested>, HandlerError> {
@@ -33,6 +38,11 @@ async fn run(Ingest { documents }: Ingest, cx: Context) -> Result<Json<Ingested>
     cx.step("check", &slugs, async || check(&slugs)).await?;
     cx.step("store", &slugs, async || Ok(save(&stored, &documents).await?)).await?;
     Ok(Json(Ingested { documents: documents.iter().map(Saved::from).collect() }))
+}
+
+async fn run_and_embed(documents: Ingest, cx: Context) -> Result<Json<Embedded<Ingested>>, HandlerError> {
+    let Json(ingested) = run(documents, cx.clone()).await?;
+    Ok(Json(Embedded::new(ingested, cx.state::<Documents>()?.embed(&cx).await)))
 }
 
 /// Rejects a slug that occurs twice, because the second document would overwrite the first.

@@ -1,8 +1,8 @@
 //! A knowledge base of Markdown documents. It has tools that search, read and save documents, a resource for each document,
 //! and prompts that answer from the documents.
 //!
-//! Each module imports only from the modules before it in this list: `document`, `passages`, `store`, `scopes`, `tools`, `ingest`,
-//! `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
+//! Each module imports only from the modules before it in this list: `document`, `passages`, `search_settings`, `store`, `scopes`, `tools`, `ingest`,
+//! `reindex`, `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod document;
@@ -12,9 +12,11 @@ mod ingest;
 mod librarian;
 mod passages;
 mod prompts;
+mod reindex;
 mod resources;
 mod scopes;
 mod search;
+mod search_settings;
 mod server;
 mod store;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::document::uri_of;
 use crate::excerpt::excerpt;
 use crate::passages::INDEX;
 use crate::scopes;
+use crate::search_settings::SearchSettings;
 use crate::store::Documents;
 
 /// The name of the tool that searches documents.
@@ -55,21 +56,25 @@ struct Hit {
 }
 
 /// Returns the tool `search-documents`.
-pub(crate) fn search_documents() -> Tool {
-    Tool::new(
-        SEARCH_DOCUMENTS,
-        "Finds documents that contain at least one word of the query, best match first, with a passage of each.",
-        search,
-    )
-    .title("Search documents")
-    .scopes([scopes::READ])
-    .read_only()
-    .closed_world()
+pub(crate) fn search_documents(settings: &SearchSettings) -> Tool {
+    let description = match settings.embedder {
+        Some(_) => {
+            "Finds documents by the words and the meaning of the query, best match first, with a passage of each."
+        }
+        None => {
+            "Finds documents that contain at least one word of the query, best match first, with a passage of each."
+        }
+    };
+    Tool::new(SEARCH_DOCUMENTS, description, search)
+        .title("Search documents")
+        .scopes([scopes::READ])
+        .read_only()
+        .closed_world()
 }
 
 /// Returns the tool `search-passages`.
-pub(crate) fn search_passages() -> Tool {
-    SearchTool::new(retriever())
+pub(crate) fn search_passages(settings: &SearchSettings) -> Tool {
+    SearchTool::new(retriever(settings))
         .name(SEARCH_PASSAGES)
         .filter(fields())
         .uri(|passage| Some(uri_of(&passage.document)))
@@ -79,8 +84,8 @@ pub(crate) fn search_passages() -> Tool {
 }
 
 /// Returns the tool `related-passages`.
-pub(crate) fn related_passages() -> Tool {
-    SearchTool::new(retriever().graph(GraphOptions::default()))
+pub(crate) fn related_passages(settings: &SearchSettings) -> Tool {
+    SearchTool::new(retriever(settings).graph(GraphOptions::default()))
         .name(RELATED_PASSAGES)
         .description(
             "Finds passages connected to those that answer a question, for questions about relations between documents. \
@@ -99,7 +104,8 @@ pub(crate) async fn best_of_documents(
     limit: usize,
     cx: &Context,
 ) -> Result<Vec<Passage>, HandlerError> {
-    let found = retriever().per_document(1).retrieve(Search::new(question).top_k(limit), cx).await?;
+    let retriever = retriever(&*cx.state::<SearchSettings>()?);
+    let found = retriever.per_document(1).retrieve(Search::new(question).top_k(limit), cx).await?;
     Ok(found.passages.into_iter().map(|found| found.passage).collect())
 }
 
@@ -113,8 +119,15 @@ async fn search(DocumentSearch { query, limit }: DocumentSearch, cx: Context) ->
     Ok(Json(Found { documents: passages.into_iter().map(hit).collect() }))
 }
 
-fn retriever() -> Retriever {
-    Retriever::new(INDEX, store)
+fn retriever(settings: &SearchSettings) -> Retriever {
+    let mut retriever = Retriever::new(INDEX, store);
+    if let Some(embedder) = &settings.embedder {
+        retriever = retriever.embedder(embedder.clone());
+    }
+    if let Some(rerank) = &settings.rerank {
+        retriever = retriever.rerank(rerank.clone());
+    }
+    retriever
 }
 
 async fn store(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {

@@ -6,15 +6,19 @@ use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
 use crate::ingest::ingest;
 use crate::librarian::Librarian;
 use crate::prompts::{analyze_code, answer_from_documents};
+use crate::reindex::reindex;
 use crate::resources::documents;
 use crate::scopes;
 use crate::search::{related_passages, search_documents, search_passages};
+use crate::search_settings::SearchSettings;
 use crate::tools::{delete_document, list_set, read_document, save_document};
 
-/// Builds the server. Without a librarian, the server does not have the tool `ask_librarian`, and logs a warning.
+/// Builds the server. Without a librarian, the server does not have the tool `ask_librarian`. Without an embedding model, it does not have
+/// the tool `run_reindex`. It logs a warning about each of them.
 pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
-    let ingest = Tool::of_workflow(ingest()).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
+    let settings = request.state::<SearchSettings>()?;
+    let ingest = Tool::of_workflow(ingest(&settings)).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
     let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
@@ -23,11 +27,11 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
              do not suffice, read the documents that they come from. Name these documents in your answer. Save new \
              knowledge that is worth keeping as a separate document.",
         )
-        .tool(search_passages())
-        .tool(related_passages())
-        .tool(search_documents())
+        .tool(search_passages(&settings))
+        .tool(related_passages(&settings))
+        .tool(search_documents(&settings))
         .tool(read_document())
-        .tool(save_document())
+        .tool(save_document(&settings))
         .tool(delete_document())
         .tool(list_set())
         .tool(ingest)
@@ -35,6 +39,10 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .prompt(answer_from_documents())
         .prompt(analyze_first)
         .prompt(analyze_second);
+    let server = match settings.embedder {
+        Some(_) => server.tool(reindex()),
+        None => server.warn(SearchSettings::without_embedder()),
+    };
     let server = match &*request.state::<Option<Librarian>>()? {
         Some(librarian) => server.tool(Tool::of_agent(librarian.agent()).scopes([scopes::READ])),
         None => server.warn(Librarian::missing()),

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use edge_mcp::HandlerError;
-use edge_mcp::rag::{self, SearchStore, SqlitePassages, StoreFailure};
+use edge_mcp::rag::{self, Indexed, Indexer, SearchStore, SqlitePassages, SqliteVectors, StoreFailure};
 use edge_mcp::storage::{Database, DatabaseError};
+use edge_mcp::{Context, HandlerError};
 
 use crate::document::{Document, Slug};
 use crate::passages::{space, with_passages};
+use crate::search_settings::SearchSettings;
 
 /// The reason why a request to the store failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,18 +79,31 @@ const LIST: &str = "SELECT slug, title FROM documents \
 
 /// The documents that all requests share.
 pub(crate) struct Documents {
-    passages: Rc<SqlitePassages>,
+    passages: SqlitePassages,
+    /// The store that finds passages: by their words, or also by their vectors.
+    found: Rc<dyn SearchStore>,
+    /// Calculates the vectors, if there is an embedding model.
+    indexer: Option<Indexer>,
 }
 
 impl Documents {
     /// Creates the documents of a database.
-    pub(crate) fn new(database: Database) -> Self {
-        Self { passages: Rc::new(SqlitePassages::new(database)) }
+    pub(crate) fn new(database: Database, settings: &SearchSettings) -> Self {
+        let passages = SqlitePassages::new(database);
+        let Some(embedder) = &settings.embedder else {
+            return Self { found: Rc::new(passages.clone()), passages, indexer: None };
+        };
+        let vectors = SqliteVectors::new(passages.clone());
+        let vectors = Rc::new(match &settings.index {
+            Some(index) => vectors.vector_index(index.clone()),
+            None => vectors,
+        });
+        Self { indexer: Some(Indexer::new(vectors.clone(), embedder.clone())), found: vectors, passages }
     }
 
     /// Returns the store that finds passages.
     pub(crate) fn passages(&self) -> Rc<dyn SearchStore> {
-        self.passages.clone()
+        self.found.clone()
     }
 
     fn database(&self) -> &Database {
@@ -109,6 +123,22 @@ impl Documents {
         let passages: Vec<_> = documents.iter().map(with_passages).collect();
         let passages = self.passages.save_statements(&space(), &passages)?;
         Ok(self.database().batch(documents.iter().map(save).chain(passages)).await.map(drop)?)
+    }
+
+    /// Saves vectors of passages that have none. Without an embedding model, it does nothing.
+    pub(crate) async fn embed(&self, cx: &Context) -> Indexed {
+        match &self.indexer {
+            Some(indexer) => indexer.embed(&space(), cx).await,
+            None => Indexed::default(),
+        }
+    }
+
+    /// Does the same as [`embed`](Self::embed). If the vectors come from another model, it first deletes them.
+    pub(crate) async fn reindex(&self, cx: &Context) -> Result<Indexed, HandlerError> {
+        match &self.indexer {
+            Some(indexer) => indexer.reindex(&space(), cx).await,
+            None => Ok(Indexed::default()),
+        }
     }
 
     /// Deletes a document and its passages. With `set`, deletes it only if it belongs to this set. Returns whether it was deleted.

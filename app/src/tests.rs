@@ -9,13 +9,20 @@ use serde_json::{Value, json};
 
 use crate::document::Document;
 use crate::librarian::Librarian;
+use crate::search_settings::SearchSettings;
 use crate::server::server;
 use crate::store::Documents;
 
 mod librarian;
+mod meaning;
 
 fn endpoint(database: &TestDatabase, librarian: Option<Librarian>) -> Endpoint {
-    testing::endpoint(server).state(Documents::new(database.database())).state(librarian)
+    endpoint_with(database, librarian, &SearchSettings::default())
+}
+
+fn endpoint_with(database: &TestDatabase, librarian: Option<Librarian>, settings: &SearchSettings) -> Endpoint {
+    let documents = Documents::new(database.database(), settings);
+    testing::endpoint(server).state(documents).state(settings.clone()).state(librarian)
 }
 
 /// Returns a database that has run the migrations.
@@ -56,12 +63,12 @@ fn the_catalogue_is_small() {
 /// The store of passages expects the tables of its crate. Further tables and triggers are in other migrations.
 #[test]
 fn the_tables_of_the_passages_are_those_of_the_library() {
-    let sql = edge_mcp::rag::migration("rag").expect("a prefix");
-    assert_eq!(
-        include_str!("../../migrations/0002_passages.sql"),
-        sql,
-        "copy src/rag/sqlite/migrations/0001_passages.sql"
-    );
+    for (file, sql, of_library) in [
+        (include_str!("../../migrations/0002_passages.sql"), edge_mcp::rag::migration("rag"), "0001_passages.sql"),
+        (include_str!("../../migrations/0004_vectors.sql"), edge_mcp::rag::vector_migration("rag"), "0002_vectors.sql"),
+    ] {
+        assert_eq!(file, sql.expect("a prefix"), "copy src/rag/sqlite/migrations/{of_library}");
+    }
 }
 
 /// Returns the code of a JSON-RPC error, or `None` for a result.
@@ -277,7 +284,7 @@ fn lists_of_documents_are_limited() {
             hash: None,
         };
         let documents: Vec<_> = numbers.map(document).collect();
-        let stored = Documents::new(base.database.database());
+        let stored = Documents::new(base.database.database(), &SearchSettings::default());
         for documents in documents.chunks(500) {
             testing::run(stored.save(documents)).expect("saved");
         }

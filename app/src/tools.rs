@@ -1,11 +1,13 @@
 //! The tools that read, save, delete and list documents.
 
+use edge_mcp::rag::Indexed;
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, MAX_SET_CHARACTERS, Slug};
 use crate::scopes;
+use crate::search_settings::SearchSettings;
 use crate::store::Documents;
 
 /// The name of the tool that reads one document.
@@ -32,6 +34,23 @@ impl From<&Document> for Saved {
     }
 }
 
+/// A result, and the state of the vectors. A server without an embedding model publishes only the result.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Embedded<T> {
+    #[serde(flatten)]
+    result: T,
+    /// Passages without a vector. run_reindex makes their vectors
+    pending: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl<T> Embedded<T> {
+    pub(crate) fn new(result: T, Indexed { pending, note, .. }: Indexed) -> Self {
+        Self { result, pending, note }
+    }
+}
+
 /// Returns the tool `read-document`.
 pub(crate) fn read_document() -> Tool {
     Tool::new(READ_DOCUMENT, "Returns the whole text of one document, in Markdown.", read)
@@ -42,13 +61,14 @@ pub(crate) fn read_document() -> Tool {
 }
 
 /// Returns the tool `save-document`.
-pub(crate) fn save_document() -> Tool {
-    Tool::new("save-document", "Creates a document, or replaces the document with the same slug.", save)
-        .title("Save a document")
-        .scopes([scopes::WRITE])
-        .destructive()
-        .idempotent()
-        .closed_world()
+pub(crate) fn save_document(settings: &SearchSettings) -> Tool {
+    const NAME: &str = "save-document";
+    const DESCRIPTION: &str = "Creates a document, or replaces the document with the same slug.";
+    let tool = match settings.embedder {
+        Some(_) => Tool::new(NAME, DESCRIPTION, save_and_embed),
+        None => Tool::new(NAME, DESCRIPTION, save),
+    };
+    tool.title("Save a document").scopes([scopes::WRITE]).destructive().idempotent().closed_world()
 }
 
 /// Returns the tool `delete-document`.
@@ -79,6 +99,11 @@ async fn read(Read { slug }: Read, cx: Context) -> Result<String, HandlerError> 
 async fn save(document: Document, cx: Context) -> Result<Json<Saved>, HandlerError> {
     cx.state::<Documents>()?.save(std::slice::from_ref(&document)).await?;
     Ok(Json(Saved::from(&document)))
+}
+
+async fn save_and_embed(document: Document, cx: Context) -> Result<Json<Embedded<Saved>>, HandlerError> {
+    let Json(saved) = save(document, cx.clone()).await?;
+    Ok(Json(Embedded::new(saved, cx.state::<Documents>()?.embed(&cx).await)))
 }
 
 #[derive(Deserialize, JsonSchema)]

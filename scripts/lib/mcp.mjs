@@ -1,4 +1,4 @@
-// Tool calls in revision 2026-07-28: each is a single POST, without initialization.
+// Requests in revision 2026-07-28: each is a single POST, without initialization.
 
 import { setTimeout } from 'node:timers/promises'
 
@@ -28,6 +28,18 @@ export class NoAnswer extends Error {}
  * @param {{ url: string, token?: string, name: string, arguments: object }} call
  */
 export async function callTool({ url, token, name, arguments: args }) {
+  const result = await request({ url, token, method: 'tools/call', params: { name, arguments: args } })
+  if (result.isError) throw new Error(textOf(result) || 'the tool failed without a message')
+  return result
+}
+
+/** Returns the names of the tools that the caller can see. */
+export async function toolNames({ url, token }) {
+  const { tools } = await request({ url, token, method: 'tools/list' })
+  return tools.map(({ name }) => name)
+}
+
+async function request({ url, token, method, params = {} }) {
   requests += 1
   let response, text
   try {
@@ -37,21 +49,20 @@ export async function callTool({ url, token, name, arguments: args }) {
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
         'MCP-Protocol-Version': REVISION,
-        'Mcp-Method': 'tools/call',
-        'Mcp-Name': name,
+        'Mcp-Method': method,
+        ...(params.name && { 'Mcp-Name': params.name }),
         ...(token && { Authorization: `Bearer ${token}` }),
       },
       body: JSON.stringify({
         jsonrpc: '2.0',
         id: requests,
-        method: 'tools/call',
+        method,
         params: {
           _meta: {
             'io.modelcontextprotocol/protocolVersion': REVISION,
             'io.modelcontextprotocol/clientCapabilities': {},
           },
-          name,
-          arguments: args,
+          ...params,
         },
       }),
       // A redirect would send the token to another URL.
@@ -70,7 +81,6 @@ export async function callTool({ url, token, name, arguments: args }) {
     throw seconds === undefined ? new Error(problem) : new RetryLater(problem, seconds)
   }
   if (message?.result === undefined) throw new Error(`the answer is not an MCP response: ${firstLine(text)}`)
-  if (message.result.isError) throw new Error(textOf(message.result) || 'the tool failed without a message')
   return message.result
 }
 

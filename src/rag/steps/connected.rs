@@ -72,7 +72,8 @@ async fn add(
     let new: Vec<PassageId> = shares.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).take(most).collect();
     if !new.is_empty() {
         let contains = |text: &str| search.containing.as_ref().is_none_or(|part| text.contains(part));
-        let connected = store.passages(space, &new, filter).await?.into_iter().filter(|passage| contains(&passage.text));
+        let connected =
+            store.passages(space, &new, filter).await?.into_iter().filter(|passage| contains(&passage.text));
         found.passages.extend(connected.map(|passage| FoundPassage::new(passage, 0.0)));
     }
 

@@ -8,7 +8,7 @@ mod clients;
 mod tenants;
 
 use edge_mcp::client::{Listing, McpClient, Peer};
-use edge_mcp::rag::SqlitePassages;
+use edge_mcp::rag::{SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
 use edge_mcp::worker::{database, kv};
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
@@ -24,7 +24,7 @@ fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
     let keys = StateKeys::from_secret(env, "MCP_STATE_KEY")?;
     let database = database(env, "DB")?;
     Ok(Endpoint::new(server)
-        .state(SqlitePassages::new(database.clone()))
+        .state(SqliteVectors::new(SqlitePassages::new(database.clone())))
         .state(database)
         .state(kv(env, "KV")?)
         .state(bindings::Models::of(env))

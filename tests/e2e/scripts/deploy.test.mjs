@@ -39,6 +39,7 @@ fs.writeFileSync(at('calls.json'), JSON.stringify([...read('calls.json', []), { 
 if (process.env.FAIL === command) { console.error('the account is locked'); process.exit(1) }
 if (command === 'd1 list') console.log(JSON.stringify(read('databases.json', [])))
 if (command === 'd1 create') fs.writeFileSync(at('databases.json'), JSON.stringify([{ name: args[2], uuid: 'made-uuid' }]))
+if (command === 'vectorize list') console.log(JSON.stringify(read('indexes.json', [])))
 if (command === 'secret list') {
   if (!fs.existsSync(at('secrets.json'))) { console.error('Worker "kb" not found. [code: 10007]'); process.exit(1) }
   console.log(JSON.stringify(read('secrets.json')))
@@ -51,7 +52,7 @@ const folders = []
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
 /** Runs the script in a new folder. `tokenFile` is the content and the mode of .deploy.vars. */
-async function deploy({ config = CONFIG, databases, secrets, tokenFile, environment = {} }) {
+async function deploy({ config = CONFIG, databases, indexes, secrets, tokenFile, environment = {} }) {
   const folder = await mkdtemp(join(tmpdir(), 'deploy-'))
   folders.push(folder)
   const fake = join(folder, 'fake')
@@ -63,6 +64,7 @@ async function deploy({ config = CONFIG, databases, secrets, tokenFile, environm
   }
   await writeFile(join(fake, 'wrangler'), FAKE, { mode: 0o755 })
   if (databases) await writeFile(join(fake, 'databases.json'), JSON.stringify(databases))
+  if (indexes) await writeFile(join(fake, 'indexes.json'), JSON.stringify(indexes))
   if (secrets) await writeFile(join(fake, 'secrets.json'), JSON.stringify(secrets))
   const { status, output } = await new Promise((resolve) => {
     execFile(process.execPath, [DEPLOY], {
@@ -112,6 +114,46 @@ test('a later deployment creates no database and asks for no secret that exists'
   assert.equal(result.status, 0, result.output)
   assert.deepEqual(result.commands, ['d1 migrations apply DB --remote', 'secret list --format json', 'deploy'])
   assert.equal(result.config, config)
+})
+
+describe('an index of Vectorize', () => {
+  const config = CONFIG.replace(PLACEHOLDER, 'known-uuid').replace('"MCP_STATIC_TOKENS"', '"MCP_STATIC_TOKENS", "KB_EMBEDDING_API_KEY"') +
+    '\n[[vectorize]]\nbinding = "VECTORS"\nindex_name = "kb-vectors"\n'
+  const withModel = (model) => `${config}\n[vars]\nKB_EMBEDDING_MODEL = "${model}"\n`
+  const environment = { ...SECRET, KB_EMBEDDING_API_KEY: 'key-of-model' }
+
+  for (const [what, options, dimensions] of [
+    ['the default model', { config }, 1024],
+    ['another model of Workers AI', { config: withModel('@cf/baai/bge-base-en-v1.5') }, 768],
+    ['a model elsewhere', { config: withModel('large'), environment: { ...environment, VECTORIZE_DIMENSIONS: '1536' } }, 1536],
+  ]) test(`is created before the deployment, with the dimensions of ${what}`, async () => {
+    const { status, output, calls, commands } = await deploy({ environment, ...options })
+    assert.equal(status, 0, output)
+    assert.deepEqual(commands.slice(0, 3), [
+      'vectorize list --json', `vectorize create kb-vectors --dimensions ${dimensions} --metric cosine`, 'd1 migrations apply DB --remote',
+    ])
+    assert.equal(JSON.parse(calls.at(-1).file).KB_EMBEDDING_API_KEY, 'key-of-model')
+    assert.doesNotMatch(output, /key-of-model/)
+  })
+
+  test('that exists stays as it is', async () => {
+    const { status, output, commands } = await deploy({ config, environment, indexes: [{ name: 'kb-vectors' }] })
+    assert.equal(status, 0, output)
+    assert.ok(!commands.some((command) => command.startsWith('vectorize create')))
+  })
+
+  test('whose dimensions are unknown prevents the deployment', async () => {
+    const { status, output, commands } = await deploy({ config: withModel('large'), environment })
+    assert.equal(status, 1)
+    assert.match(output, /set VECTORIZE_DIMENSIONS to the number of dimensions of the vectors of large: the index kb-vectors needs it/)
+    assert.deepEqual(commands, ['vectorize list --json'])
+  })
+
+  test('needs the key of the model, if it is a required secret', async () => {
+    const { status, output } = await deploy({ config, environment: SECRET, indexes: [{ name: 'kb-vectors' }] })
+    assert.equal(status, 1)
+    assert.match(output, /no value for the secret KB_EMBEDDING_API_KEY/)
+  })
 })
 
 for (const command of ['d1 migrations']) {

@@ -134,6 +134,10 @@ describe('with a server', () => {
       const chunks = []
       for await (const chunk of request) chunks.push(chunk)
       const message = JSON.parse(Buffer.concat(chunks))
+      if (message.method === 'tools/list') {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools: Object.keys(tools).map((name) => ({ name })) } }))
+      }
       const { name, arguments: args } = message.params
       received.push({ headers: request.headers, message, name, args, at: performance.now() })
       const slugs = args.documents?.map(({ slug }) => slug) ?? []
@@ -279,6 +283,27 @@ describe('with a server', () => {
     const allowed = await load(root, '--url', remote, '--allow-clear-text')
     assert.equal(allowed.status, 0, allowed.output)
     assert.equal(received[0].headers.authorization, 'Bearer secret-token')
+  })
+
+  test('missing vectors are made until none is pending, if the server has a model', async (t) => {
+    const answers = [{ embedded: 200, pending: 130 }, { embedded: 130, pending: 0 }]
+    tools.run_reindex = () => answers.shift()
+    t.after(() => { delete tools.run_reindex })
+    const root = await folderOf({ 'a.md': '# A\n' })
+    const { status, output } = await load(root, '--url', url)
+    assert.equal(status, 0, output)
+    assert.deepEqual(calls(), ['list-set', ['a'], 'run_reindex', 'run_reindex'])
+    assert.match(output, /^200 vectors made, 130 pending\n330 vectors made, 0 pending$/m)
+
+    answers.push({ embedded: 0, pending: 0 })
+    const again = await load(root, '--url', url)
+    assert.deepEqual([again.status, calls()], [0, ['list-set', 'run_reindex']])
+    assert.doesNotMatch(again.output, /vectors/)
+
+    answers.push({ embedded: 0, pending: 3 })
+    const stuck = await load(root, '--url', url)
+    assert.equal(stuck.status, 1)
+    assert.match(stuck.output, /run_reindex makes no more vectors: run the same command again later/)
   })
 
   test('wrong arguments are reported', async () => {
