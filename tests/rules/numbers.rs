@@ -73,7 +73,10 @@ pub(crate) const GROUPS: &[Group] = &[
             "app/src",
         ],
         exceptions: &[
-            except(&[24..=25], "No filter is passed to Vectorize, and a search does not tell that: see docs/retrieval.md."),
+            except(
+                &[24..=25],
+                "No filter is passed to Vectorize, and a search does not tell that: see docs/retrieval.md.",
+            ),
             except(&[39..=39], "The codes come with the other rows, as JSON."),
             except(&[54..=54, 95..=95], "docs/retrieval.md says what leaves the server, and what vectors reveal."),
             except(&[68..=68], "The scores are added and not ranks: docs/retrieval.md has the measurements."),
