@@ -167,7 +167,7 @@ test('a Worker has a database beside these bindings', async () => {
     const headers = { Tenant: 'acme' }
     const save = { document: 'tea', text: '# Tea\n\nWarm the pot.', status: 'published', links: [] }
     assert.ok(!(await call(own, 'save', save, headers)).isError)
-    const { structuredContent } = await call(own, 'vector-query-docs', { queryText: 'pot' }, headers)
+    const { structuredContent } = await call(own, 'search-docs', { queryText: 'pot' }, headers)
     assert.deepEqual(structuredContent.sources.map(({ document }) => document), ['Warm the pot.'])
     const [{ passages }] = await own.sql('SELECT count(*) AS passages FROM rag_chunks')
     assert.equal(passages, 1)

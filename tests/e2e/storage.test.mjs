@@ -9,7 +9,7 @@ import { startWorker } from './worker.mjs'
 
 const TENANTS = Array.from({ length: 50 }, (_, n) => `tenant-${n}`).concat(["' OR 1=1 --", '%', '*', '["tenant-1"]', 'tenant-', 'TENANT-1'])
 const DOCUMENTS = ['d0', 'd1', 'd2']
-const SEARCHES = ['vector-query-docs', 'graph-rag-docs']
+const SEARCHES = ['search-docs', 'related-docs']
 
 let worker
 before(async () => {

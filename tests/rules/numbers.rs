@@ -101,7 +101,6 @@ pub(crate) const GROUPS: &[Group] = &[
                 &[108..=108],
                 "Filters and Markdown have fuzz targets: fuzz/fuzz_targets/filter.rs and fuzz/fuzz_targets/chunk.rs.",
             ),
-            except(&[112..=112], "The documentation tests compile the code in docs/retrieval.md."),
         ],
     },
     // The hostile behavior of other servers. A row of a table in tests/client can begin with the number of its case.
