@@ -28,6 +28,11 @@ const MISTAKES = [
   ['a boolean', { vars: { MCP_SERVERLESS: false } }, 'MCP_SERVERLESS'],
   ['a list', { vars: { MCP_ALLOWED_ORIGINS: ['app.example.com'] } }, 'MCP_ALLOWED_ORIGINS'],
   ['a model without a URL', { vars: { LIBRARIAN_MODEL: 'small' } }, 'LIBRARIAN_MODEL_URL'],
+  ['an embedding model without a URL', { vars: { KB_EMBEDDING_MODEL: 'small' } }, 'KB_EMBEDDING_URL'],
+  ['Workers AI without its binding', { vars: { KB_EMBEDDING: 'workers-ai' } }, 'AI is not a binding of \\[ai\\] in wrangler.toml'],
+  ['Vectorize without its binding',
+    { vars: { KB_EMBEDDING_URL: 'https://models.example.com/v1', KB_EMBEDDING_MODEL: 'small', KB_VECTORS: 'vectorize' } },
+    'VECTORS is not a binding of \\[\\[vectorize\\]\\] in wrangler.toml'],
   ['a model URL without TLS', { vars: { LIBRARIAN_MODEL: 'small', LIBRARIAN_MODEL_URL: 'http://models.example.com/v1' } }, 'LIBRARIAN_MODEL_URL'],
 ]
 

@@ -155,6 +155,7 @@ test('without a model, the librarian is not listed, and the log names the variab
       'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
       'run_ingest',
     ])
+    await worker.logged(/no embedding model is configured. To find them by their meaning too, set KB_EMBEDDING_URL and KB_EMBEDDING_MODEL/)
     await worker.logged(/ask_librarian is not served, because no model is configured. Set LIBRARIAN_MODEL_URL and LIBRARIAN_MODEL/)
     await toolNames(worker)
     assert.equal(worker.logs().match(/ask_librarian is not served/g).length, 1)

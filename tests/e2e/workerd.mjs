@@ -29,6 +29,9 @@ const wrapped = (name, api, service, values = []) => {
 // A service that fails.
 const NONE = '(name = "none", network = (allow = []))'
 
+// By default, workerd does not send requests to this machine, on which the servers of the tests are.
+const INTERNET = '(name = "internet", network = (allow = ["private"]))'
+
 const worker = (modules, bindings, more = '') => `(
   modules = [${modules.map(([name, kind, path]) => `(name = "${name}", ${kind} = ${kind === 'bundled' ? '' : 'embed '}"${path}")`).join(', ')}],
   compatibilityDate = "2026-11-01",
@@ -100,7 +103,7 @@ process.on('exit', () => {
  */
 export async function startWorkerds(all) {
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
-  const services = [NONE, ...D1]
+  const services = [NONE, INTERNET, ...D1]
   await mkdir(join(folder, 'd1'))
   const sockets = []
   const starting = []
