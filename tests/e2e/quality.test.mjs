@@ -1,4 +1,5 @@
-// Measures how well search-passages finds the section that answers a question: the fixed corpus and the questions of tests/rag/, in workerd.
+// Measures how well search-passages and related-passages find the sections that answer a question: the fixed corpus and the questions of
+// tests/rag/, in workerd.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -21,20 +22,22 @@ before(async () => {
 })
 after(() => worker?.stop())
 
-/** Returns the sections of the passages that search-passages finds. */
-async function search({ question, groups }) {
+/** Returns the sections of the passages that a tool finds. */
+async function search(tool, retrieval, { question, groups }) {
   for (const name of groups.flat()) assert.ok(stored.has(name), `the corpus has no section ${name}`)
-  const result = await call(worker, 'search-passages', { queryText: question, topK: DEPTH })
+  const result = await call(worker, tool, { queryText: question, topK: DEPTH })
   assert.equal(result.isError, false, JSON.stringify(result))
-  assert.equal(result.structuredContent.retrieval, 'lexical')
+  assert.equal(result.structuredContent.retrieval, retrieval)
   return result.structuredContent.sources.map(({ metadata, heading }) => sectionOf(files, metadata.slug, heading))
 }
 
-async function searchAll(questions) {
+async function searchAll(questions, tool = 'search-passages', retrieval = 'lexical') {
   const results = []
-  for (const question of questions) results.push(await search(question))
+  for (const question of questions) results.push(await search(tool, retrieval, question))
   return results
 }
+
+const relatedAll = (questions) => searchAll(questions, 'related-passages', 'graph')
 
 const show = (measured) => Object.entries(measured).map(([name, value]) => `${name} ${value.toFixed(3)}`).join(', ')
 
@@ -66,4 +69,17 @@ test('search-passages finds the sections of two documents that answer a question
   t.diagnostic(`all rows: ${show(all)}`)
   assert.ok(all['all@5'] >= 0.35, `all@5 ${all['all@5']}`)
   assert.ok(all['all@10'] >= 0.45, `all@10 ${all['all@10']}`)
+})
+
+// R99. The differences on questions about relations are one of 20 questions, so connections must only not be worse.
+test('related-passages is not worse than search-passages', async (t) => {
+  for (const [file, measureOf, names] of [
+    ['questions.tsv', measure, ['hit@1', 'hit@5']],
+    ['relations.tsv', measureRelations, ['one@1', 'all@5', 'all@10']],
+  ]) {
+    const questions = await readQuestions(file)
+    const [searched, related] = [measureOf(questions, await searchAll(questions)), measureOf(questions, await relatedAll(questions))]
+    t.diagnostic(`${file}: search ${show(searched)}; related ${show(related)}`)
+    for (const name of names) assert.ok(related[name] >= searched[name], `${file}, ${name}: ${related[name]} instead of ${searched[name]}`)
+  }
 })

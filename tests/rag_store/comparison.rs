@@ -197,7 +197,7 @@ impl Comparison {
 
     /// R84, R85: edges lead only between passages of the space that match the filter.
     async fn compare_edges(&self, at: usize, ids: &[PassageId], filter: &Filter, random: &mut Random) {
-        let seeds: Vec<_> = ids.iter().copied().filter(|_| random.once_in(6)).take(5).collect();
+        let seeds: Vec<_> = ids.iter().copied().filter(|_| random.once_in(3)).take(20).collect();
         let threshold = *random.one(&[&0.5, &0.75, &0.9]);
         let distance = random.below(4);
         let id = |content: &Content| self.ids.get(content).copied();
