@@ -14,7 +14,7 @@ const PER_DOCUMENT = 50
 const ROUNDS = 60
 const WARM_UP = 20
 /** The rows of a statement. */
-const BATCH = 200
+const BATCH = 25
 /** The words of the passages. The first ones are frequent. */
 const WORDS = Array.from({ length: 3000 }, (_, n) => `w${n.toString(36)}`)
 const MODEL = 'random'
@@ -54,7 +54,8 @@ async function fill({ sql }, passages) {
       const document = Math.floor(n / PER_DOCUMENT)
       if (n % PER_DOCUMENT === 0) {
         const metadata = JSON.stringify({ slug: `d${document}`, title: `Document ${document}` })
-        await sql(`INSERT INTO rag_documents (id, space, name, metadata, passages)
+        await sql(`INSERT INTO documents (slug, title, text) VALUES ('d${document}', 'Document ${document}', '');
+          INSERT INTO rag_documents (id, space, name, metadata, passages)
           VALUES (${document + 1}, 1, 'd${document}', jsonb(${quoted(metadata)}), ${Math.min(PER_DOCUMENT, passages - n)})`)
       }
       const text = words(120)
@@ -62,12 +63,12 @@ async function fill({ sql }, passages) {
       const impacts = Array.from({ length: 16 }, (_, impact) => stems.filter((_, nth) => nth % 16 === impact).map((stem) => ` ·${stem}`).join(''))
       rows.push([n + 1, document + 1, `h${n}`, n % PER_DOCUMENT, `Document ${document} > Part ${n % 7}`, text.join(' '), JSON.stringify(impacts), code(), vector()])
     }
-    const all = quoted(JSON.stringify(rows))
+    const list = (of) => quoted(JSON.stringify(rows.map(of)))
     await sql(`INSERT INTO rag_chunks (id, document, hash, ordinal, heading, text, words)
-      SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6 FROM json_each(${all})`)
-    await sql(`UPDATE rag_vectors SET vector = new.value->>8 FROM json_each(${all}) AS new WHERE id = new.value->>0;
-      INSERT INTO rag_codes (space, page, id, document, code)
-      SELECT 1, (value->>0) / 2048, value->>0, value->>1, value->>7 FROM json_each(${all})`)
+      SELECT value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6 FROM json_each(${list((row) => row.slice(0, 7))})`)
+    await sql(`INSERT INTO rag_codes (space, page, id, document, code)
+      SELECT 1, (value->>0) / 2048, value->>0, value->>1, value->>2 FROM json_each(${list(([id, document, ...row]) => [id, document, row[5]])})`)
+    await sql(`UPDATE rag_vectors SET vector = new.value->>1 FROM json_each(${list((row) => [row[0], row[8]])}) AS new WHERE rag_vectors.id = new.value->>0`)
   }
 }
 
