@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use edge_mcp::rag::{ChunkOptions, Document, Retriever, SaveStore, SearchStore, SearchTool, Space, SqlitePassages, chunks};
+use edge_mcp::rag::{
+    ChunkOptions, Document, Retriever, SaveStore, SearchStore, SearchTool, Space, SqlitePassages, chunks,
+};
 use edge_mcp::{Context, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
