@@ -112,7 +112,7 @@ impl Attempts<'_> {
         self.model.send(body, left, self.cx.host()).await
     }
 
-    /// Waits for the time of the next attempt. Returns the failure if there is none.
+    /// Waits until the next attempt. Returns the failure if this attempt was the last.
     async fn pause_after(&mut self, refused: Refused) -> Result<(), Failed> {
         let failure = match refused.failure {
             // A service knows only the time that was left for this attempt.

@@ -1,4 +1,4 @@
-//! The search by meaning: the vector of a question, and the answer if there is none.
+//! The search by meaning: the vector of a question, and the result without a vector.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use futures::future::LocalBoxFuture;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::host::{Level, warning};
 use crate::limits::{RAG_CANDIDATES, RAG_RESCORED_MOST};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
+use crate::rag::log::warn;
 use crate::rag::search::Meaning;
 use crate::rag::search_result::{SearchMode, SearchResult};
 
@@ -89,8 +89,13 @@ pub(in crate::rag) struct Overrides {
     pub(in crate::rag) include_vectors: Option<bool>,
 }
 
+/// Returns the search with an embedding model.
+pub(in crate::rag) fn with(embedder: impl Embedder + 'static) -> Rc<dyn SearchByMeaning> {
+    Rc::new(WithEmbedder(Rc::new(embedder)))
+}
+
 /// The search with this embedding model.
-pub(in crate::rag) struct WithEmbedder(pub(in crate::rag) Rc<dyn Embedder>);
+struct WithEmbedder(Rc<dyn Embedder>);
 
 impl SearchByMeaning for WithEmbedder {
     fn begin(&self, question: &str, settings: &MeaningSettings, cx: &Context) -> Meaning {
@@ -120,8 +125,7 @@ impl SearchByMeaning for WithEmbedder {
             if meaning.is_required() {
                 return Err(error);
             }
-            let cause = error.0.cause.as_deref().unwrap_or(error.message());
-            warning::log(cx.host(), Level::Warning, "rag", cause);
+            warn(&error, cx);
             found.mode = SearchMode::Lexical;
             found.remark(FAILED);
             found.remark(error.message());

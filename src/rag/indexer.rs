@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use super::document::Document;
+use super::log::warn;
 use super::passage::{Passage, Space};
 use super::store::Saved;
 use super::store_error::{StoreError, StoreFailure};
 use super::vector_store::{Pending, VectorStore};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::host::{Level, warning};
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_EMBEDDINGS};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
@@ -73,8 +73,7 @@ impl Indexer {
         let mut indexed = Indexed::default();
         if let Err(failed) = self.embed_all(space, cx, &mut indexed).await {
             let error = HandlerError::from(failed);
-            let cause = error.0.cause.as_deref().unwrap_or(error.message());
-            warning::log(cx.host(), Level::Warning, "rag", cause);
+            warn(&error, cx);
             indexed.note = Some(error.message().to_owned());
         }
         indexed

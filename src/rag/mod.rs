@@ -9,7 +9,7 @@
 //! `by_meaning` calculates the vector of the question meanwhile. Then the retriever takes `steps`: `rerank` orders the passages by the scores
 //! of a model, and `graph` by their connections. `passages` writes the `search_result` as text for a model. `tools` has the tool that searches.
 //!
-//! `order` sorts. `work` counts the bytes that a function reads, for tests of linear time.
+//! `order` sorts. `log` writes the causes of failures that do not end a call. `work` counts the bytes that a function reads, for tests of linear time.
 
 mod by_meaning;
 mod chunks;
@@ -19,6 +19,7 @@ mod fuse;
 mod graph;
 mod indexer;
 mod links;
+mod log;
 mod memory;
 mod order;
 mod passage;

@@ -7,6 +7,11 @@ use std::collections::BinaryHeap;
 /// Each type that is sorted adds 4 KB of code to a wasm module, so all code for retrieval sorts with this function.
 pub(super) fn ordered<T>(items: Vec<T>, key: impl Fn(&T) -> [i64; 3]) -> Vec<T> {
     let positions = positions(items.iter().map(key).collect());
+    rearranged(items, positions)
+}
+
+/// Returns the items at these positions, in the order of the positions. An item is taken once.
+pub(super) fn rearranged<T>(items: Vec<T>, positions: Vec<usize>) -> Vec<T> {
     let mut items: Vec<_> = items.into_iter().map(Some).collect();
     positions.into_iter().filter_map(|position| items.get_mut(position)?.take()).collect()
 }

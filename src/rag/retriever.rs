@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
-use super::by_meaning::{MeaningSettings, SearchByMeaning, WithEmbedder};
+use super::by_meaning::{self, MeaningSettings, SearchByMeaning};
 use super::filter::Filter;
 use super::graph::GraphOptions;
 use super::passage::Space;
@@ -121,7 +121,7 @@ impl Retriever {
     ///
     /// If the model or the vectors fail, the passages are found by their words alone, and the result says so.
     pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
-        self.meaning = Some(Rc::new(WithEmbedder(Rc::new(embedder))));
+        self.meaning = Some(by_meaning::with(embedder));
         self
     }
 

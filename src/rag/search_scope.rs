@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::by_meaning::{Overrides, SearchByMeaning, WithEmbedder};
+use super::by_meaning::{self, Overrides, SearchByMeaning};
 use super::filter::Filter;
 use super::graph::WalkOverrides;
 use super::rerank::Rerank;
@@ -103,7 +103,7 @@ impl SearchScope {
 
     /// Sets the embedding model. It must be the model whose vectors the index has.
     pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
-        self.meaning = Some(Rc::new(WithEmbedder(Rc::new(embedder))));
+        self.meaning = Some(by_meaning::with(embedder));
         self
     }
 

@@ -129,10 +129,15 @@ impl SqlitePassages {
         self.statement(statements::REMOVE, space, vec![document.to_owned()])
     }
 
+    /// Returns a statement with these values.
+    fn plain(&self, sql: &str, values: Vec<String>) -> Statement {
+        let statement = self.database.query(statements::named(sql, &self.prefix));
+        values.into_iter().fold(statement, Statement::bind)
+    }
+
     /// Returns a statement whose first parameters are the index and the space.
     fn statement(&self, sql: &str, space: &Space, values: Vec<String>) -> Statement {
-        let statement = self.database.query(statements::named(sql, &self.prefix));
-        values.into_iter().fold(statement.bind(&*space.index).bind(&space.name), Statement::bind)
+        self.plain(sql, [vec![space.index.to_string(), space.name.clone()], values].concat())
     }
 
     /// Returns a statement with a filter. The values of the filter are its third parameter.
@@ -143,9 +148,21 @@ impl SqlitePassages {
         filter: &Filter,
         values: Vec<String>,
     ) -> Result<Statement, StoreError> {
+        self.with_condition(|filter| statements::filtered_by(sql, filter), space, filter, values)
+    }
+
+    /// Returns the statement that `text` returns for the condition of a filter, or for `None` if the filter matches everything. The values of
+    /// the filter are its third parameter.
+    fn with_condition(
+        &self,
+        text: impl FnOnce(Option<&str>) -> String,
+        space: &Space,
+        filter: &Filter,
+        values: Vec<String>,
+    ) -> Result<Statement, StoreError> {
         let condition = filter.to_sql("document.metadata", 3)?;
-        let text = (!filter.is_empty()).then_some(condition.text.as_str());
-        Ok(self.statement(&statements::filtered_by(sql, text), space, [vec![condition.values], values].concat()))
+        let text = text((!filter.is_empty()).then_some(condition.text.as_str()));
+        Ok(self.statement(&text, space, [vec![condition.values], values].concat()))
     }
 
     fn search_statement(&self, search: &Search, words: &Words) -> Result<Statement, StoreError> {
@@ -159,10 +176,8 @@ impl SqlitePassages {
             RAG_SIMILAR_WORDS.to_string(),
         ];
         values.extend(search.containing.clone());
-        let condition = search.filter.to_sql("document.metadata", 3)?;
-        let filter = (!search.filter.is_empty()).then_some(condition.text.as_str());
-        let text = statements::search(filter, search.containing.is_some());
-        Ok(self.statement(&text, &search.space, [vec![condition.values], values].concat()))
+        let text = |filter: Option<&str>| statements::search(filter, search.containing.is_some());
+        self.with_condition(text, &search.space, &search.filter, values)
     }
 }
 
@@ -228,7 +243,7 @@ impl SqlitePassages {
         document.check()?;
         let document = Document { name: statements::UNNAMED.to_owned(), ..document };
         let mut batch = self.write_all(space, &[document])?;
-        let unbound = |sql| self.database.query(statements::named(sql, &self.prefix));
+        let unbound = |sql| self.plain(sql, Vec::new());
         batch.extend([
             unbound(statements::MARK),
             unbound(statements::REMOVE_MARK),

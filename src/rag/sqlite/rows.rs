@@ -107,7 +107,8 @@ impl Array {
     }
 }
 
-fn serialized(value: &impl Serialize) -> Result<String, StoreError> {
+/// Returns a value as JSON.
+pub(super) fn serialized(value: &impl Serialize) -> Result<String, StoreError> {
     write::to_string(value).map_err(|error| unavailable(&error.to_string()))
 }
 

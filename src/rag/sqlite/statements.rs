@@ -6,6 +6,10 @@
 //! A statement that changes passages or links first selects their ids by a `CROSS JOIN`, which SQLite executes in the order in which it
 //! is written. Otherwise, SQLite might read the whole space instead of one document.
 
+/// A passage, as [`passages`](super::rows::passages) reads it.
+const PASSAGE: &str =
+    "json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata))";
+
 /// The number of the space.
 const SPACE: &str = "(SELECT id FROM rag_spaces WHERE index_name = ?1 AND space = ?2)";
 
@@ -69,7 +73,7 @@ SELECT item FROM (\
   ))) AS item FROM size \
   UNION ALL \
   SELECT 1, -best.score, best.id, \
-    json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) \
+    {passage} \
   FROM best CROSS JOIN rag_chunks AS chunk ON chunk.id = best.id CROSS JOIN rag_documents AS document ON document.id = chunk.document\
 ) ORDER BY kind, score, id";
 
@@ -83,7 +87,7 @@ const UNKNOWN: &str =
 
 /// Passages by their ids. `?3`: the values of the filter, `?4`: the ids. Rows: passages, in the order of the ids.
 pub(super) const PASSAGES: &str = "\
-SELECT json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) AS item \
+SELECT {passage} AS item \
 FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.value \
 CROSS JOIN rag_documents AS document ON document.id = chunk.document \
 WHERE document.space = {space} AND {filter} ORDER BY asked.key";
@@ -91,7 +95,7 @@ WHERE document.space = {space} AND {filter} ORDER BY asked.key";
 /// The passages around others in their sections. `?3`: the values of the filter, `?4`: the ids of the others, `?5`: the greatest difference of
 /// positions. Rows: passages.
 pub(super) const NEIGHBOURS: &str = "\
-SELECT json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) AS item \
+SELECT {passage} AS item \
 FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS found ON found.id = asked.value \
 CROSS JOIN rag_documents AS document ON document.id = found.document \
 CROSS JOIN rag_chunks AS chunk ON chunk.document = found.document AND chunk.heading = found.heading \
@@ -283,5 +287,5 @@ pub(super) fn edges(has_vectors: bool) -> String {
 
 /// Writes the number of the space into a statement, and the prefix of the tables.
 pub(super) fn named(sql: &str, prefix: &str) -> String {
-    sql.replace("{space}", SPACE).replace("rag_", &format!("{prefix}_"))
+    sql.replace("{space}", SPACE).replace("{passage}", PASSAGE).replace("rag_", &format!("{prefix}_"))
 }

@@ -18,8 +18,8 @@ use crate::call::error::HandlerError;
 /// The sentence for a caller, who cannot change the setting.
 pub(super) const INVALID: &str = "The search failed, because a setting of this server is not valid.";
 
-/// A step after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of steps that it does
-/// not use.
+/// A step after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of
+/// steps that it does not use.
 pub(super) trait Step {
     /// Returns a sentence about the first setting that is not valid.
     fn problem(&self) -> Option<String>;

@@ -6,10 +6,11 @@ use futures::future::{LocalBoxFuture, ready};
 
 use super::{Searched, Step};
 use crate::call::error::HandlerError;
-use crate::host::{Level, warning};
 use crate::limits::RAG_CANDIDATES;
+use crate::rag::log::warn;
+use crate::rag::order::rearranged;
 use crate::rag::rerank::{Candidate, Rerank, Reranked};
-use crate::rag::search_result::{FoundPassage, SearchResult};
+use crate::rag::search_result::SearchResult;
 use crate::rag::vectors::diverse::diverse;
 use crate::rag::vectors::int8::Int8;
 
@@ -31,18 +32,16 @@ impl Step for Rerank {
                 .collect();
             match self.order(&of.search.text, &candidates, of.cx).await {
                 Ok(order) => {
-                    let score = |Reranked { candidate, score, semantic }, passages: &[FoundPassage]| {
-                        let found = passages.get(candidate)?.clone();
-                        Some(FoundPassage { score, rerank: Some(semantic), ..found })
-                    };
-                    found.passages =
-                        order.into_iter().filter_map(|reranked| score(reranked, &found.passages)).collect();
+                    let positions = order.iter().map(|reranked| reranked.candidate).collect();
+                    found.passages = rearranged(found.passages, positions);
+                    for (found, Reranked { score, semantic, .. }) in found.passages.iter_mut().zip(order) {
+                        (found.score, found.rerank) = (score, Some(semantic));
+                    }
                     // The retriever keeps some passages of each document, and then as many as the caller asked for.
                     found.passages.truncate(self.kept(found.passages.len()));
                 }
                 Err(error) => {
-                    let cause = error.0.cause.as_deref().unwrap_or(error.message());
-                    warning::log(of.cx.host(), Level::Warning, "rag", cause);
+                    warn(&error, of.cx);
                     found.remark("The passages are in the order of the search, because the reranker failed.");
                 }
             }
@@ -69,8 +68,7 @@ impl Step for Diverse {
         let scores: Vec<_> = found.passages.iter().map(|found| found.score).collect();
         let vectors: Vec<_> = found.passages.iter().map(|found| found.vector.as_deref().map(Int8::of)).collect();
         let order = diverse(&scores, &vectors, self.0, found.passages.len());
-        let mut passages: Vec<_> = found.passages.into_iter().map(Some).collect();
-        found.passages = order.into_iter().filter_map(|position| passages.get_mut(position)?.take()).collect();
+        found.passages = rearranged(found.passages, order);
         if !of.includes_vectors {
             for found in &mut found.passages {
                 found.vector = None;

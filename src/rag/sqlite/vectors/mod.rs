@@ -139,7 +139,7 @@ impl VectorStore for SqliteVectors {
 
     fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
         async move {
-            let delete = |sql: &str| self.0.plain(sql, [index.to_owned()]);
+            let delete = |sql: &str| self.0.passages.plain(sql, vec![index.to_owned()]);
             self.0.passages.database.batch(statements::DELETE_ALL.map(delete)).await?;
             Ok(())
         }

@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use edge_json::write;
-use serde::Serialize;
-
 use super::scan::{Model, Scan};
 use super::statements;
 use super::tables::{Tables, near_by_index, of_index, read_vectors};
@@ -14,7 +11,7 @@ use crate::limits::{
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
-use crate::rag::sqlite::rows::{array, passages, unavailable};
+use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
 use crate::rag::vector_store::{Pending, dimensions};
@@ -99,51 +96,55 @@ impl Tables {
         let index = || space.index.to_string();
         let search = Search { space: space.clone(), ..Search::new("") };
         let scan = self.read_codes(&search).await?;
-        let (saved, generation, centre) = match &scan.model {
+        let (saved, generation) = match &scan.model {
             Some(recorded) => {
                 recorded.check(model, dimensions)?;
-                (recorded.saved, recorded.generation, recorded.centre()?)
+                (recorded.saved, recorded.generation)
             }
-            None => (0, 0, vec![0.0; dimensions]),
+            None => (0, 0),
         };
         let reached = saved.saturating_add(new.len());
         let is_centred = generation >= CENTRED_AT.iter().filter(|number| reached >= **number).count();
         let mut batch = Vec::new();
         if scan.model.is_none() {
-            batch.push(self.plain(statements::INSERT_MODEL, [index(), model.to_owned(), dimensions.to_string()]));
+            batch.push(
+                self.passages.plain(statements::INSERT_MODEL, vec![index(), model.to_owned(), dimensions.to_string()]),
+            );
         }
-        let expected = [index(), model.to_owned(), dimensions.to_string(), generation.to_string()];
-        batch.push(self.plain(statements::EXPECT_MODEL, expected));
+        let expected = vec![index(), model.to_owned(), dimensions.to_string(), generation.to_string()];
+        batch.push(self.passages.plain(statements::EXPECT_MODEL, expected));
         if self.index.is_none() && !is_centred {
-            batch.push(self.plain(statements::EXPECT_SAVED, [index(), saved.to_string()]));
+            batch.push(self.passages.plain(statements::EXPECT_SAVED, vec![index(), saved.to_string()]));
         }
-        batch.push(self.plain(statements::COUNT_SAVED, [index(), new.len().to_string()]));
+        batch.push(self.passages.plain(statements::COUNT_SAVED, vec![index(), new.len().to_string()]));
         let vectors: Vec<_> = new.iter().map(|new| (new.id, new.int8.text())).collect();
-        batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![json(&vectors)?]));
+        batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![serialized(&vectors)?]));
         if self.index.is_none() {
             let codes: Vec<_> = if is_centred {
-                new.iter().map(|new| (new.id, code(&new.vector, &centre))).collect()
+                new.iter().map(|new| (new.id, code(&new.vector, &scan.centre))).collect()
             } else {
                 // All codes change with the centre. So the batch fails if another call has saved vectors that are not in `all`.
                 let mut all = self.all_vectors(space).await?;
                 all.extend(new.iter().map(|new| (new.id, new.vector.clone())));
                 let centre = mean(all.values(), dimensions);
-                batch.push(self.plain(statements::SET_CENTRE, [index(), centre_text(&centre)]));
+                batch.push(self.passages.plain(statements::SET_CENTRE, vec![index(), centre_text(&centre)]));
                 all.iter().map(|(id, vector)| (*id, code(vector, &centre))).collect()
             };
-            batch.push(self.plain(statements::SAVE_CODES, [index(), json(&codes)?]));
+            batch.push(self.passages.plain(statements::SAVE_CODES, vec![index(), serialized(&codes)?]));
         }
         let edges = self.neighbours(&search, model, &scan, new).await?;
         let changed: BTreeSet<_> = edges.iter().map(|(source, ..)| *source).collect();
-        batch.push(self.passages.statement(statements::SAVE_NEIGHBOURS, space, vec![json(&edges)?]));
-        batch.push(self.plain(statements::LIMIT_NEIGHBOURS, [array(changed), RAG_NEIGHBOURS_KEPT.to_string()]));
+        batch.push(self.passages.statement(statements::SAVE_NEIGHBOURS, space, vec![serialized(&edges)?]));
+        batch.push(
+            self.passages.plain(statements::LIMIT_NEIGHBOURS, vec![array(changed), RAG_NEIGHBOURS_KEPT.to_string()]),
+        );
         Ok(batch)
     }
 
     /// Returns the vectors of an index that has few.
     async fn all_vectors(&self, space: &Space) -> Result<BTreeMap<PassageId, Vec<f32>>, StoreError> {
-        let values = [space.index.to_string(), RAG_CENTRE_VECTORS.to_string()];
-        let vectors = read_vectors(self.plain(statements::ALL_VECTORS, values).all().await?)?;
+        let values = vec![space.index.to_string(), RAG_CENTRE_VECTORS.to_string()];
+        let vectors = read_vectors(self.passages.plain(statements::ALL_VECTORS, values).all().await?)?;
         Ok(vectors.into_iter().map(|(id, vector)| (id, vector.to_floats())).collect())
     }
 
@@ -177,8 +178,4 @@ impl Tables {
         }
         Ok(edges.into_iter().map(|((source, target), weight)| (source, target, weight)).collect())
     }
-}
-
-fn json(value: &impl Serialize) -> Result<String, StoreError> {
-    write::to_string(value).map_err(|error| unavailable(&error.to_string()))
 }

@@ -18,21 +18,23 @@ pub(super) struct Model {
     pub(super) name: String,
     pub(super) dimensions: usize,
     pub(super) saved: usize,
-    pub(super) centre: String,
+    centre: String,
     pub(super) generation: usize,
     passages: usize,
 }
 
 /// The codes of some passages: one text, and the numbers of the passages.
-#[derive(Deserialize)]
 struct Page {
     codes: String,
-    ids: String,
+    ids: Vec<PassageId>,
 }
 
+#[derive(Default)]
 pub(super) struct Scan {
     /// The model, if the index has vectors.
     pub(super) model: Option<Model>,
+    /// The centre of the codes. Empty if it is zero.
+    pub(super) centre: Vec<f32>,
     pages: Vec<Page>,
 }
 
@@ -43,12 +45,10 @@ impl Model {
         StoreError::check_model((&self.name, self.dimensions), (model, dimensions))
     }
 
-    /// Returns the centre of the vectors.
-    pub(super) fn centre(&self) -> Result<Vec<f32>, StoreError> {
-        if self.centre.is_empty() {
-            return Ok(vec![0.0; self.dimensions]);
-        }
-        let centre = parse_centre(&self.centre).filter(|centre| centre.len() == self.dimensions);
+    /// Returns the centre of the vectors, or an empty list if it is zero.
+    fn centre(&self) -> Result<Vec<f32>, StoreError> {
+        let is_complete = |centre: &Vec<f32>| centre.is_empty() || centre.len() == self.dimensions;
+        let centre = parse_centre(&self.centre).filter(is_complete);
         centre.ok_or_else(|| unavailable("the centre of the vectors is malformed"))
     }
 }
@@ -76,37 +76,43 @@ impl Tables {
         let Search { space, filter, containing, .. } = search;
         let model = self.passages.statement(statements::MODEL, space, Vec::new());
         if self.index.is_some() {
-            return Ok(Scan { model: model.first().await?, pages: Vec::new() });
+            return Ok(Scan { model: model.first().await?, ..Scan::default() });
         }
-        let condition = filter.to_sql("document.metadata", 3)?;
-        let filter = (!filter.is_empty()).then_some(condition.text.as_str());
-        let sql = statements::CODES
-            .replace("{of document}", if filter.is_some() { " AND document IN (SELECT id FROM visible)" } else { "" })
-            .replace("{containing}", if containing.is_some() { statements::CONTAINING } else { "" });
-        let mut values = vec![condition.values, self.most_scanned.to_string()];
+        let text = |filter: Option<&str>| {
+            let of_document = if filter.is_some() { " AND document IN (SELECT id FROM visible)" } else { "" };
+            let containing = if containing.is_some() { statements::CONTAINING } else { "" };
+            let sql = statements::CODES.replace("{of document}", of_document).replace("{containing}", containing);
+            filtered_by(&sql, filter)
+        };
+        let mut values = vec![self.most_scanned.to_string()];
         values.extend(containing.clone());
-        let codes = self.passages.statement(&filtered_by(&sql, filter), space, values);
+        let codes = self.passages.with_condition(text, space, filter, values)?;
         // Both statements are in one transaction, because the codes are relative to the centre in the model.
         let results = self.passages.database.batch([model, codes]).await?;
         let [model, codes] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
-        Ok(Scan { model: model.first()?, pages: codes.all()? })
+        let model: Option<Model> = model.first()?;
+        let centre = model.as_ref().map(Model::centre).transpose()?.unwrap_or_default();
+        let page = |(codes, ids): (String, String)| {
+            let ids = ids.split(',').map(|id| id.parse().ok()).collect::<Option<_>>().ok_or_else(malformed)?;
+            Ok(Page { codes, ids })
+        };
+        let pages = codes.all()?.into_iter().map(page).collect::<Result<_, StoreError>>()?;
+        Ok(Scan { model, centre, pages })
     }
+}
+
+fn malformed() -> StoreError {
+    unavailable("the codes of the vectors are malformed")
 }
 
 impl Scan {
     /// Returns the passages whose codes are nearest to that of a vector. By default, these are 1 % of the passages, from 200 to 800.
     pub(super) fn near(&self, vector: &[f32], most: Option<usize>) -> Result<Vec<PassageId>, StoreError> {
-        let Some(model) = &self.model else { return Ok(Vec::new()) };
-        let malformed = || unavailable("the codes of the vectors are malformed");
-        let pages: Vec<Vec<PassageId>> = (self.pages.iter())
-            .map(|page| page.ids.split(',').map(|id| id.parse().ok()).collect::<Option<_>>())
-            .collect::<Option<_>>()
-            .ok_or_else(malformed)?;
-        let passages = pages.iter().map(Vec::len).sum::<usize>();
+        let passages = self.pages.iter().map(|page| page.ids.len()).sum();
         let most = most.unwrap_or_else(|| candidates(passages));
-        let mut nearest = Nearest::new(&code(vector, &model.centre()?), most);
-        for (page, ids) in self.pages.iter().zip(&pages) {
-            nearest.page(&page.codes, ids).ok_or_else(malformed)?;
+        let mut nearest = Nearest::new(&code(vector, &self.centre), most);
+        for Page { codes, ids } in &self.pages {
+            nearest.page(codes, ids).ok_or_else(malformed)?;
         }
         Ok(nearest.ids())
     }

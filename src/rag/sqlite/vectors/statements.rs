@@ -39,7 +39,7 @@ SELECT vector.id AS id FROM json_each(?3) AS asked CROSS JOIN rag_vectors AS vec
 
 /// Passages without a vector. `?3`: the most passages. Rows: passages.
 pub(super) const PENDING: &str = "\
-SELECT json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata)) AS item \
+SELECT {passage} AS item \
 FROM (SELECT id FROM rag_vectors WHERE space = {space} AND vector IS NULL ORDER BY id LIMIT CAST(?3 AS INTEGER)) AS pending \
 CROSS JOIN rag_chunks AS chunk ON chunk.id = pending.id CROSS JOIN rag_documents AS document ON document.id = chunk.document \
 ORDER BY chunk.id";
@@ -61,7 +61,7 @@ CROSS JOIN rag_vectors AS target ON target.id = new.value->>1 AND target.space =
 
 // The other statements select by the index, which is `?1`, or only by the ids of passages.
 
-/// Records the model of the index if there is none. `?2`: the model, `?3`: the dimensions.
+/// Records the model of an index that has none. `?2`: the model, `?3`: the dimensions.
 pub(super) const INSERT_MODEL: &str =
     "INSERT OR IGNORE INTO rag_models (index_name, model, dimensions) SELECT ?1, ?2, CAST(?3 AS INTEGER)";
 

@@ -6,12 +6,11 @@ use std::rc::Rc;
 use super::statements;
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
+use crate::rag::sqlite::SqlitePassages;
 use crate::rag::sqlite::rows::{array, read, unavailable};
-use crate::rag::sqlite::{SqlitePassages, statements::named};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::{VectorIndex, VectorIndexError, VectorQuery};
 use crate::rag::vectors::int8::Int8;
-use crate::storage::Statement;
 
 #[derive(Clone)]
 pub(super) struct Tables {
@@ -23,12 +22,6 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Returns a statement with these values.
-    pub(super) fn plain<const N: usize>(&self, sql: &str, values: [String; N]) -> Statement {
-        let statement = self.passages.database.query(named(sql, &self.passages.prefix));
-        values.into_iter().fold(statement, Statement::bind)
-    }
-
     /// Returns the vectors of a model for passages that the search can find. Deletes the vectors of passages that no longer exist from the
     /// service.
     pub(super) async fn vectors(
@@ -47,7 +40,8 @@ impl Tables {
         values.extend(containing.clone());
         let vectors = self.passages.filtered(&sql, space, filter, values)?;
         let Some(index) = &self.index else { return read_vectors(vectors.all().await?) };
-        let results = self.passages.database.batch([vectors, self.plain(statements::STALE, [array(ids)])]).await?;
+        let results =
+            self.passages.database.batch([vectors, self.passages.plain(statements::STALE, vec![array(ids)])]).await?;
         let [vectors, stale] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
         let stale: Vec<PassageId> = stale.all()?;
         if !stale.is_empty() {
