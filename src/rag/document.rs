@@ -61,7 +61,7 @@ impl Document {
         let links = chunks.flat_map(|(ordinal, chunk)| chunk.links.iter().map(move |link| (ordinal, link)));
         let valid = links.filter_map(|(ordinal, Link { document, section })| {
             let section = section.as_deref().unwrap_or_default();
-            let is_valid = is_name(document) && section.len() <= RAG_NAME_BYTES;
+            let is_valid = is_name(document) && *document != self.name && section.len() <= RAG_NAME_BYTES;
             is_valid.then(|| (ordinal, document.as_str(), anchor(section)))
         });
         valid.take(RAG_LINKS)
@@ -132,7 +132,7 @@ mod tests {
         let link =
             |name: &str, section: Option<&str>| Link { document: name.into(), section: section.map(str::to_owned) };
         let mut document = document("d", &["x", "y"]);
-        document.chunks[0].links = ["", "a", "b\0", &long].map(|name| link(name, None)).into();
+        document.chunks[0].links = ["", "a", "b\0", "d", &long].map(|name| link(name, None)).into();
         document.chunks[1].links = vec![link("c", Some("Warm-water")), link("c", Some(&long))];
         let links: Vec<_> = document.links().collect();
         assert_eq!(links, [(0, "a", String::new()), (1, "c", "warmwater".to_owned())]);

@@ -21,7 +21,7 @@ const HOPS: usize = 2;
 /// ```
 /// use edge_mcp::rag::GraphOptions;
 ///
-/// let options = GraphOptions { threshold: 0.6, ..GraphOptions::default() };
+/// let options = GraphOptions { threshold: 0.8, ..GraphOptions::default() };
 /// assert_eq!(options.problem(), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub struct GraphOptions {
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        Self { threshold: 0.6, random_walk_steps: 100, restart_prob: 0.15 }
+        Self { threshold: 0.7, random_walk_steps: 100, restart_prob: 0.15 }
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
         const RUNS: usize = 20_000;
         let mut random = Random::new(7);
         let (seeds, edges) = graph(&mut random);
-        let options = GraphOptions { random_walk_steps: 20, ..GraphOptions::default() };
+        let options = GraphOptions { threshold: 0.6, random_walk_steps: 20, ..GraphOptions::default() };
         let walk = walk(&seeds, &edges, &options);
         assert!(walk.shares.len() >= 20, "{walk:?}");
         let mut targets = vec![Vec::new(); 32];
@@ -309,11 +309,11 @@ mod tests {
     #[test]
     fn isolated_seeds_have_no_share() {
         let seeds = [(1, 0.25), (2, 0.5), (3, f64::NAN), (4, -1.0), (2, 0.125)];
-        let edges = both(1, 5, 0.6);
+        let edges = both(1, 5, 0.7);
         let above = walk(&seeds, &edges, &GraphOptions::default());
         assert_eq!(above, Walk { shares: Vec::new(), has_edges: false }, "the threshold is strict");
 
-        let below = walk(&seeds, &edges, &GraphOptions { threshold: 0.59, ..GraphOptions::default() });
+        let below = walk(&seeds, &edges, &GraphOptions { threshold: 0.69, ..GraphOptions::default() });
         assert!(below.has_edges);
         assert!(matches!(below.shares[..], [(5, share)] if share > 0.05 && share < 0.25), "{below:?}");
         assert_eq!(walk(&[], &edges, &GraphOptions::default()).shares, []);

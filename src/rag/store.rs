@@ -95,7 +95,7 @@ pub trait SearchStore {
     /// Returns the edges that begin at a seed, or at a passage that is one edge away from a seed. Only edges that are heavier than
     /// `threshold`, and only between passages that are in the space and match the filter. The default implementation has no edges.
     ///
-    /// In the stores of this library, two passages are connected in both directions:
+    /// In the stores of this library, two passages of different documents are connected in both directions:
     ///
     /// | passages | weight |
     /// |---|--:|

@@ -178,8 +178,10 @@ impl Model {
         }
         let documents = self.numbered(space, filter, id);
         let mut edges = BTreeSet::new();
-        for (id, chunk) in documents.values().flatten() {
-            for Link { document, section } in &chunk.links {
+        for (name, (id, chunk)) in
+            documents.iter().flat_map(|(name, chunks)| chunks.iter().map(move |chunk| (name, chunk)))
+        {
+            for Link { document, section } in chunk.links.iter().filter(|link| link.document != *name) {
                 let Some(passages) = documents.get(document.as_str()) else { continue };
                 let section = section.as_ref().map(|section| section.replace('-', "").to_lowercase());
                 let is_linked = |chunk: &Chunk| {
@@ -187,7 +189,7 @@ impl Model {
                     section.as_deref() == Some(&heading)
                 };
                 let of_section = passages.iter().find(|(_, chunk)| is_linked(chunk));
-                if let Some((other, _)) = of_section.or(passages.first()).filter(|(other, _)| other != id) {
+                if let Some((other, _)) = of_section.or(passages.first()) {
                     edges.extend([(*id, *other), (*other, *id)]);
                 }
             }

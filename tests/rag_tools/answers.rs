@@ -3,8 +3,12 @@
 use std::rc::Rc;
 
 use edge_mcp::Revision;
-use edge_mcp::rag::{GraphOptions, MemoryStore};
+use edge_mcp::rag::{
+    Edge, Filter, FoundPassage, GraphOptions, MemoryStore, Passage, PassageId, Retriever, Search, SearchResult,
+    SearchStore, SearchTool, Space, StoreError,
+};
 use edge_mcp::testing::{self, Client, TestHost, call};
+use futures::future::{FutureExt, LocalBoxFuture, ready};
 use serde_json::{Value, json};
 
 use crate::server::{docs, document, endpoint, endpoint_with, ids, save, search, searched, store, tool};
@@ -71,7 +75,7 @@ fn the_graph_tool_follows_links() {
     let sources = structured["sources"].as_array().expect("sources");
     let scores: Vec<_> = sources.iter().map(|source| source["score"].as_f64().expect("a score")).collect();
     assert!(scores.is_sorted_by(|one, other| one >= other) && scores[0] <= 1.0, "{scores:?}");
-    // The best passage links to another one, in which the search finds nothing. The score of a connection is half of the share of the walks.
+    // The best passage links to another one, in which the search finds nothing.
     let pots = sources.iter().find(|source| source["id"] == "pots#1").expect("it is found");
     let share = pots["scores"]["graph"].as_f64().expect("a share");
     assert_eq!(pots["scores"], json!({ "graph": share }));
@@ -79,6 +83,55 @@ fn the_graph_tool_follows_links() {
     // The passages that the search found keep their order.
     let (found, searched) = (found, searched(&endpoint, json!({ "queryText": "steeping tea" })));
     assert_eq!(found.into_iter().filter(|id| *id != "pots#1").collect::<Vec<_>>(), ids(&searched));
+}
+
+/// A store that finds two passages. The second one is similar to the question, and five passages lead to it.
+struct Hub;
+
+impl SearchStore for Hub {
+    fn search(&self, _: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+        let found = [(1, 0.5, 0.1), (2, 0.4, 0.9)].map(|(id, score, similarity)| {
+            let passage = Passage { id, document: id.to_string(), ..Passage::default() };
+            let mut found = FoundPassage::new(passage, score);
+            found.similarity = Some(similarity);
+            found
+        });
+        ready(Ok(SearchResult::new(found.into()))).boxed_local()
+    }
+
+    fn passages<'a>(
+        &'a self,
+        _: &'a Space,
+        _: &'a [PassageId],
+        _: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        ready(Ok(Vec::new())).boxed_local()
+    }
+
+    fn edges<'a>(
+        &'a self,
+        _: &'a Space,
+        _: &'a [PassageId],
+        _: f64,
+        _: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+        let both = |other| [(other, 2), (2, other)].map(|(source, target)| Edge { source, target, weight: 0.9 });
+        ready(Ok([1, 3, 4, 5, 6].into_iter().flat_map(both).collect())).boxed_local()
+    }
+}
+
+/// R84: connections do not move a passage before the best one.
+#[test]
+fn the_best_passage_stays_the_first() {
+    let related = || SearchTool::new(Retriever::new("docs", Rc::new(Hub)).graph(GraphOptions::default())).tool();
+    let endpoint = endpoint_with(None, related);
+    let answer = testing::run(call(&endpoint, "related-docs", json!({ "queryText": "tea" })));
+    assert_eq!(ids(&answer), ["1#1", "2#1"]);
+    // The sum of score and connection is greater for the second passage. No score is greater than that of the first.
+    let [best, hub] = [0, 1].map(|nth| &answer.structured()["sources"][nth]);
+    let share = |source: &Value| source["scores"]["graph"].as_f64().expect("a share");
+    assert!(0.5 + share(best) * 0.9 < 0.4 + share(hub) * 0.9, "{answer:?}");
+    assert_eq!(best["score"], hub["score"]);
 }
 
 /// R84: if no connection is heavier than the threshold, a note says so.
@@ -89,7 +142,7 @@ fn a_note_tells_that_there_are_no_connections() {
     assert_eq!(ids(&answer), ["coffee#1"]);
     assert_eq!(
         answer.structured()["note"],
-        "The passages have no connections that are stronger than 0.6, so their order is that of a search."
+        "The passages have no connections that are stronger than 0.7, so their order is that of a search."
     );
 }
 

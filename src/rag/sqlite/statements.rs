@@ -124,7 +124,7 @@ near AS MATERIALIZED (\
 ) \
 SELECT json_array(source, target, weight) AS item FROM (\
   SELECT * FROM first_edges UNION ALL SELECT * FROM ({edges from near})\
-) WHERE weight > CAST(?5 AS REAL) AND source <> target ORDER BY weight DESC, target, source LIMIT CAST(?7 AS INTEGER)";
+) WHERE weight > CAST(?5 AS REAL) ORDER BY weight DESC, target, source LIMIT CAST(?7 AS INTEGER)";
 
 /// The edges from the passages of the table expression `origin`: to the passages to which they link, and to the passages that link to them.
 const EDGES_FROM: &str = "\
@@ -141,11 +141,11 @@ SELECT source.id, target.id, 0.9 FROM origin AS source \
 /// The position of the passage to which `link` leads in a document: the first of the section, or the first of the document.
 const LINKED: &str = "ifnull((SELECT min(linked.ordinal) FROM rag_chunks AS linked WHERE linked.document = {document} AND linked.anchor = link.section), 0)";
 
-/// The edges from the passages of the table expression `origin` to similar passages.
+/// The edges from the passages of the table expression `origin` to similar passages of other documents.
 const SIMILAR_FROM: &str = " \
 UNION ALL \
 SELECT source.id, target.id, neighbour.weight FROM origin AS source CROSS JOIN rag_neighbours AS neighbour ON neighbour.source = source.id \
-  CROSS JOIN rag_chunks AS target ON target.id = neighbour.target \
+  CROSS JOIN rag_chunks AS target ON target.id = neighbour.target AND target.document <> source.document \
   CROSS JOIN rag_documents AS document ON document.id = target.document{is visible}";
 
 /// The number of stored chunks of the documents, and how many of them stay. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their

@@ -9,17 +9,14 @@ use futures::future::LocalBoxFuture;
 use super::{INVALID, Searched, Step};
 use crate::call::error::HandlerError;
 use crate::rag::graph::{GraphOptions, Walk, WalkOverrides, walk};
+use crate::rag::order::{descending, ordered};
 use crate::rag::passage::PassageId;
 use crate::rag::search::Search;
 use crate::rag::search_result::{FoundPassage, SearchMode, SearchResult};
 use crate::rag::store::SearchStore;
-use crate::rag::words::rank::best_first;
 
 /// The number of passages at which walks start. With more, connections with passages that do not answer the question count too.
-const SEEDS: usize = 3;
-/// The weight of the connections against the score of the search. Of several weights that were measured (docs/retrieval.md), greater ones move
-/// passages before the best one of the search.
-const WEIGHT: f64 = 0.5;
+const SEEDS: usize = 2;
 /// The number of connected passages that are read if only some passages of each document are taken, as a multiple of the passages to return.
 const SPARE: usize = 3;
 
@@ -38,17 +35,15 @@ impl Step for GraphOptions {
             // Only some passages of each document are taken, so more are read.
             let most = if of.is_per_document { of.top_k.saturating_mul(SPARE) } else { of.top_k };
             found.mode = SearchMode::Graph;
-            if !found.passages.is_empty() {
-                add(&mut found, of.store, of.search, most, &options).await?;
-            }
+            add(&mut found, of.store, of.search, most, &options).await?;
             Ok(found)
         }
         .boxed_local()
     }
 }
 
-/// Adds the connection with the best passages to the score of each passage, and adds at most `most` passages that were not found. Adds a remark
-/// if there are no edges.
+/// Adds the connection with the best passages to the score of each passage, and adds at most `most` passages that were not found. The best
+/// passage stays the first. Adds a remark if there are no edges.
 async fn add(
     found: &mut SearchResult,
     store: &dyn SearchStore,
@@ -58,6 +53,7 @@ async fn add(
 ) -> Result<(), HandlerError> {
     let Search { space, filter, .. } = search;
     let seeds: Vec<_> = found.passages.iter().take(SEEDS).map(|seed| (seed.passage.id, seed.score.max(0.0))).collect();
+    let Some((best, _)) = seeds.first().copied() else { return Ok(()) };
     let ids: Vec<_> = seeds.iter().map(|(id, _)| *id).collect();
     let edges = store.edges(space, &ids, options.threshold, filter).await?;
     let Walk { shares, has_edges } = walk(&seeds, &edges, options);
@@ -83,14 +79,20 @@ async fn add(
     for found in &mut found.passages {
         let share = shares.get(&found.passage.id).copied().unwrap_or_default();
         found.graph = Some(share / sum);
-        found.score += WEIGHT * share;
+        found.score += share;
     }
-    // No score is more than 1, and the order stays.
-    let greatest = found.passages.iter().map(|found| found.score).fold(1.0, f64::max);
+    // The best passage stays the first, and no score is more than 1.
+    let greatest = found.passages.iter().map(|found| found.score).fold(0.0, f64::max);
     for found in &mut found.passages {
-        found.score /= greatest;
+        if found.passage.id == best {
+            found.score = greatest;
+        }
+        found.score /= greatest.max(1.0);
     }
-    found.passages = best_first(std::mem::take(&mut found.passages));
+    found.passages = ordered(std::mem::take(&mut found.passages), |found| {
+        let similarity = found.similarity.unwrap_or_default();
+        [i64::from(found.passage.id != best), descending(found.score), descending(similarity)]
+    });
     Ok(())
 }
 
