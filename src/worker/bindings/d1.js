@@ -1,10 +1,13 @@
-// Statements of D1. The result of a statement is the JSON text of `[changes, columns, row, …]`.
+// Statements of D1. The result of a statement is the JSON text of `[changes, columns, row, …]`, as bytes: a string would cross into the wasm
+// module one character after the other.
+
+const encoder = new TextEncoder()
 
 /** Returns a result as text. Throws the length of a text that is longer than `most`. */
 function text(result, most) {
   const json = JSON.stringify(result)
   if (json.length > most) throw json.length
-  return json
+  return encoder.encode(json)
 }
 
 /** Runs a statement that reads. Unlike `all`, `raw` returns two columns of the same name, and columns without rows. */

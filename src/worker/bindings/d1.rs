@@ -6,7 +6,7 @@ use worker::Env;
 use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
-use worker::wasm_bindgen::{self, JsValue};
+use worker::wasm_bindgen::{self, JsCast, JsValue};
 
 use super::{Kind, binding, message};
 use crate::config::ConfigError;
@@ -60,9 +60,10 @@ impl D1 {
         }
     }
 
-    fn text(&self, result: &JsValue) -> Result<String, DatabaseError> {
+    fn text(&self, result: JsValue) -> Result<String, DatabaseError> {
         let cause = || format!("the database `{}` returned no text", self.name);
-        result.as_string().ok_or_else(|| DatabaseError::new(DatabaseFailure::Unavailable, cause()))
+        let text = result.dyn_into().ok().and_then(|bytes: Uint8Array| String::from_utf8(bytes.to_vec()).ok());
+        text.ok_or_else(|| DatabaseError::new(DatabaseFailure::Unavailable, cause()))
     }
 }
 
@@ -70,7 +71,7 @@ impl Engine for D1 {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
         async move {
             let answer = query(&self.binding, statement.sql(), &values(&statement), SQL_RESULT_BYTES);
-            self.text(&JsFuture::from(answer).await.map_err(|error| self.failed(&error))?)
+            self.text(JsFuture::from(answer).await.map_err(|error| self.failed(&error))?)
         }
         .boxed_local()
     }
@@ -80,7 +81,7 @@ impl Engine for D1 {
             let pair = |statement: &Statement| Array::of2(&statement.sql().into(), &values(statement));
             let answer = batch(&self.binding, &statements.iter().map(pair).collect(), SQL_RESULT_BYTES);
             let results = JsFuture::from(answer).await.map_err(|error| self.failed(&error))?;
-            Array::from(&results).iter().map(|result| self.text(&result)).collect()
+            Array::from(&results).iter().map(|result| self.text(result)).collect()
         }
         .boxed_local()
     }
