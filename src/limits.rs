@@ -337,7 +337,9 @@ limits! {
         UPSTREAM_CURSOR_BYTES: usize = 4 << 10, Bytes, "":
             "a cursor of another MCP server" => "the list has the items so far";
         UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":
-            "the answer of an authorization server to the client" => "the call fails";
+            "the answer of an authorization server to the client, or metadata about it" => "the call fails";
+        UPSTREAM_OAUTH_URL_BYTES: usize = 2048, Bytes, "":
+            "a URL in the metadata of another MCP server or of its authorization server" => "the call fails";
         UPSTREAM_TOKEN_BYTES: usize = 8 << 10, Bytes, "":
             "an access token that an authorization server issues to the client" => "the call fails";
         UPSTREAM_TOKEN_SECONDS: u64 = 3600, Seconds, "":

@@ -1,0 +1,13 @@
+//! OAuth 2.1 as a client of other servers: requests and answers as functions over the host, without a connection and without a store.
+//!
+//! `discovery` finds the authorization server of an MCP server: `resource_metadata` reads the metadata of the MCP server, `server_metadata`
+//! that of the authorization server, and `url_rules` says which URLs in them the client uses. `token_response` reads the answers of token
+//! endpoints.
+
+pub(super) mod discovery;
+pub(super) mod error;
+pub(super) mod requests;
+pub(super) mod resource_metadata;
+pub(super) mod server_metadata;
+pub(super) mod token_response;
+pub(super) mod url_rules;
