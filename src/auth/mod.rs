@@ -13,6 +13,7 @@ pub(crate) mod any_of;
 pub(crate) mod bearer;
 pub(crate) mod challenge;
 pub(crate) mod claims;
+#[cfg(feature = "client")]
 pub(crate) mod client_assertion;
 pub(crate) mod client_authentication;
 pub(crate) mod introspection;

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::calls::{client, context, modern};
 use crate::local_host;
-use crate::peer::{Answer, Peer};
+use crate::peer::{Answer, Peer, result};
 
 const URL: &str = "https://parcels.example/public/mcp";
 const ISSUER: &str = "https://auth.example/tenant";
@@ -254,6 +254,24 @@ fn the_first_source_of_scopes_counts() {
         track(&peer, credentials, &host).expect("a result");
         assert_eq!(field(&host, "scope").as_deref(), expected, "{challenge}");
     }
+}
+
+/// C3, C44: a list belongs to the token with which the server accepted the request, and not to the rejected credential.
+#[test]
+fn a_list_is_cached_for_the_accepted_token() {
+    let tools = json!({
+        "resultType": "complete", "tools": [{ "name": "a", "inputSchema": { "type": "object" } }], "ttlMs": 60_000,
+        "cacheScope": "private",
+    });
+    let (peer, host) = (Peer::new([unauthorized("Bearer"), result(tools)]), network(&[]));
+    let upstream = Upstream::via(URL, peer.clone()).expect("a URL").revision(Revision::V2026_07_28);
+    let client = client(upstream.client_credentials(credentials()));
+    for _ in 0..2 {
+        let server = client.connect(&context(&host)).server("parcels").expect("a server");
+        let list = testing::run(host.run(async move { server.list_tools().await })).expect("the request ends");
+        assert_eq!(list.expect("a list").items.len(), 1);
+    }
+    assert_eq!(peer.requests().len(), 2);
 }
 
 /// C83, hostile case 47: one repetition. A server that rejects each token gets two requests.

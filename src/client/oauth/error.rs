@@ -23,6 +23,10 @@ pub(in crate::client) enum OAuthError {
     NoServerMetadata,
     /// The metadata of an authorization server has another issuer than the one asked for.
     IssuerMismatch,
+    /// The authorization server has no endpoint at which a person signs in.
+    NoAuthorizationEndpoint,
+    /// The metadata of the authorization server does not list the PKCE method `S256`.
+    NoPkce,
     /// A member of a metadata document does not have the form that its specification requires.
     Malformed { document: &'static str, cause: String },
     /// The client does not use a URL in the metadata.
@@ -52,6 +56,8 @@ impl OAuthError {
             | Self::WrongIssuer
             | Self::NoResourceMetadata
             | Self::NoAuthorizationServer
+            | Self::NoAuthorizationEndpoint
+            | Self::NoPkce
             | Self::NoServerMetadata => "the discovery of the authorization server failed".to_owned(),
             _ => "the request for an access token failed".to_owned(),
         }
@@ -74,6 +80,8 @@ impl fmt::Display for OAuthError {
             Self::NoServerMetadata => {
                 f.write_str("its authorization server has no metadata. Configure the token endpoint.")
             }
+            Self::NoAuthorizationEndpoint => f.write_str("its authorization server has no authorization endpoint."),
+            Self::NoPkce => f.write_str("its authorization server does not support PKCE with S256."),
             Self::IssuerMismatch => f.write_str("the metadata of its authorization server has another issuer."),
             Self::Malformed { document, .. } => write!(f, "{document} is not valid."),
             Self::UnsafeUrl { member, problem } => write!(f, "the URL `{member}` in its metadata {problem}."),

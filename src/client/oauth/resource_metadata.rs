@@ -91,7 +91,7 @@ fn covers(resource: &str, url: &SecureUrl) -> bool {
 mod tests {
     use super::*;
 
-    /// Hostile case 48: a resource contains a server by whole segments of the path, and on the same origin.
+    /// The hostile case 48: a resource contains a server by whole segments of the path, and on the same origin.
     #[test]
     fn a_resource_covers_a_server() {
         for (resource, expected) in [

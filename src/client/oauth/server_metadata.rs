@@ -19,14 +19,26 @@ const SERVER: &str = "its authorization server";
 struct Members {
     issuer: String,
     token_endpoint: Option<String>,
+    authorization_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
+    scopes_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    authorization_response_iss_parameter_supported: Option<bool>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
 /// The metadata of an authorization server. Its URLs obey the rules of `url_rules`.
 #[derive(Debug)]
-pub(super) struct ServerMetadata {
+#[allow(dead_code, reason = "the sign-in of a person uses all members")]
+pub(in crate::client) struct ServerMetadata {
     pub issuer: String,
     pub token_endpoint: SecureUrl,
+    pub authorization_endpoint: Option<SecureUrl>,
+    pub revocation_endpoint: Option<SecureUrl>,
+    /// Whether each answer to an authorization request names the issuer (RFC 9207).
+    pub names_issuer: bool,
+    scopes: Vec<String>,
+    code_challenge_methods: Vec<String>,
     authentication_methods: Option<Vec<String>>,
 }
 
@@ -49,7 +61,7 @@ impl ServerMetadata {
         Err(OAuthError::NoServerMetadata)
     }
 
-    fn read(body: &[u8], issuer: &str, from: &SecureUrl) -> Result<Self, OAuthError> {
+    pub(super) fn read(body: &[u8], issuer: &str, from: &SecureUrl) -> Result<Self, OAuthError> {
         let malformed = |cause: &str| OAuthError::Malformed { document: DOCUMENT, cause: cause.to_owned() };
         let document = Document::parse(body, JsonLimits::default()).map_err(|_| malformed("it is not valid JSON"))?;
         let members: Members = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
@@ -57,11 +69,19 @@ impl ServerMetadata {
         if members.issuer != issuer {
             return Err(OAuthError::IssuerMismatch);
         }
-        let endpoint = members.token_endpoint.ok_or_else(|| malformed("it has no `token_endpoint`"))?;
-        let endpoint = url_rules::parse(&endpoint, from);
+        let endpoint = |member, url: Option<String>| {
+            let url = url.map(|url| url_rules::parse(&url, from)).transpose();
+            url.map_err(|problem| OAuthError::UnsafeUrl { member, problem })
+        };
+        let token_endpoint = endpoint("token_endpoint", members.token_endpoint)?;
         Ok(Self {
             issuer: members.issuer,
-            token_endpoint: endpoint.map_err(|problem| OAuthError::UnsafeUrl { member: "token_endpoint", problem })?,
+            token_endpoint: token_endpoint.ok_or_else(|| malformed("it has no `token_endpoint`"))?,
+            authorization_endpoint: endpoint("authorization_endpoint", members.authorization_endpoint)?,
+            revocation_endpoint: endpoint("revocation_endpoint", members.revocation_endpoint)?,
+            names_issuer: members.authorization_response_iss_parameter_supported.unwrap_or_default(),
+            scopes: members.scopes_supported.unwrap_or_default(),
+            code_challenge_methods: members.code_challenge_methods_supported.unwrap_or_default(),
             authentication_methods: members.token_endpoint_auth_methods_supported,
         })
     }
@@ -69,6 +89,16 @@ impl ServerMetadata {
     /// Returns whether the token endpoint supports a method of client authentication. Without a list, the client has to try.
     pub(super) fn supports(&self, method: &str) -> bool {
         self.authentication_methods.as_ref().is_none_or(|methods| methods.iter().any(|known| known == method))
+    }
+
+    /// Returns whether the authorization server supports PKCE with `S256`.
+    pub(super) fn supports_s256(&self) -> bool {
+        self.code_challenge_methods.iter().any(|method| method == "S256")
+    }
+
+    /// Returns whether the authorization server lists a scope.
+    pub(super) fn has_scope(&self, name: &str) -> bool {
+        self.scopes.iter().any(|scope| scope == name)
     }
 }
 

@@ -16,6 +16,10 @@ pub(in crate::client) struct TokenResponse {
     pub header: HeaderValue,
     /// The lifetime of the access token in seconds, if the authorization server states it.
     pub expires_in: Option<u64>,
+    pub refresh_token: Option<String>,
+    /// The scopes of the token, if they are not the requested ones.
+    #[allow(dead_code, reason = "the sign-in of a person uses it")]
+    pub scope: Option<String>,
 }
 
 impl TokenResponse {
@@ -43,7 +47,12 @@ impl TokenResponse {
         let token = object.string("access_token").filter(|token| token.len() <= UPSTREAM_TOKEN_BYTES);
         let header = token.and_then(|token| headers::bearer(&token));
         let header = header.ok_or(OAuthError::InvalidAnswer("issued a token that no header can contain"))?;
-        Ok(Self { header, expires_in: expires_in(object)? })
+        Ok(Self {
+            header,
+            expires_in: expires_in(object)?,
+            refresh_token: text(object, "refresh_token"),
+            scope: text(object, "scope"),
+        })
     }
 }
 
@@ -55,6 +64,13 @@ fn expires_in(answer: Value<'_>) -> Result<Option<u64>, OAuthError> {
     let text = expires_in.as_str().map_or_else(|| expires_in.text().to_owned(), Into::into);
     let problem = "issued a token whose lifetime is not a number of seconds";
     text.parse().map(Some).map_err(|_| OAuthError::InvalidAnswer(problem))
+}
+
+/// Returns an optional member, if it is printable ASCII (RFC 6749, appendix A) and not too long. A client without use for the member ignores
+/// it, so one that is not valid is no error.
+fn text(answer: Value<'_>, name: &str) -> Option<String> {
+    let is_printable = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    answer.string(name).filter(|text| !text.is_empty() && text.len() <= UPSTREAM_TOKEN_BYTES && is_printable(text))
 }
 
 /// Returns the error code of an answer, if it has the form of a code.

@@ -9,10 +9,11 @@ use std::rc::Rc;
 use http::HeaderValue;
 
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
-use crate::auth::client_authentication::{ClientAuthentication, Form};
+use crate::auth::client_authentication::ClientAuthentication;
 use crate::client::oauth::discovery::Discovered;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
+use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::TokenResponse;
 use crate::client::wire::challenge::Challenge;
 use crate::config::{ConfigError, SecureUrl};
@@ -216,16 +217,10 @@ impl ClientCredentials {
             (_, Some(found)) => (found.token_endpoint(), found.issuer(), found.resource(), found.scopes()),
             (_, None) => return Err(OAuthError::NoAuthorizationServer),
         };
-        let mut form = Form::new(String::new());
-        form.append_pair("grant_type", "client_credentials");
-        form.append_pair("resource", self.resource.as_deref().unwrap_or(resource));
         let scopes = if self.scopes.is_empty() { scopes } else { &self.scopes };
-        if !scopes.is_empty() {
-            form.append_pair("scope", &scopes.join(" "));
-        }
-        let request = self.authentication.post(endpoint, form, audience, requests.host).await;
-        let request = request.map_err(|cause| OAuthError::CannotAuthenticate { cause })?;
-        TokenResponse::read(&requests.send(request).await?)
+        let client = OAuthClient { authentication: &self.authentication, audience };
+        let resource = self.resource.as_deref().unwrap_or(resource);
+        client.token(endpoint, Grant::ClientCredentials { scopes }, resource, requests).await
     }
 }
 

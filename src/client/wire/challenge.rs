@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Hostile case 46: challenges without, with several and with malformed parts. A challenge with a parameter twice is void.
+    /// The hostile case 46: challenges without, with several and with malformed parts. A challenge with a parameter twice is void.
     #[test]
     fn the_first_valid_bearer_challenge_is_read() {
         let many = ["Digest a=b, "; 10].concat() + "Bearer resource_metadata=u";
