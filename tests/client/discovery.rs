@@ -186,7 +186,7 @@ fn hostile_metadata_ends_the_discovery() {
         (vec![(server, json!({ "token_endpoint": null }))], "the metadata of its authorization server is not valid"),
         (
             vec![(server, json!({ "token_endpoint": "javascript:alert(1)" }))],
-            "the URL `token_endpoint` in its metadata",
+            "the URL `token_endpoint` in its challenge",
         ),
         (vec![(server, json!({ "token_endpoint": "http://auth.example/token" }))], "must be an https: URL"),
         (vec![(server, json!({ "token_endpoint": "https://169.254.169.254/token" }))], "has an IP address"),
@@ -225,7 +225,10 @@ fn the_metadata_of_a_challenge_is_on_the_same_origin() {
         let challenge = format!(r#"Bearer resource_metadata="{url}""#);
         let (peer, host) = (Peer::new([unauthorized(&challenge)]), network(&[]));
         let error = track(&peer, credentials(), &host).expect_err(url);
-        assert!(error.to_string().contains("the URL `resource_metadata` in its metadata"), "{url}: {error}");
+        assert!(
+            error.to_string().contains("the URL `resource_metadata` in its challenge or metadata"),
+            "{url}: {error}"
+        );
         assert!(host.requests().is_empty(), "{url}");
     }
 }

@@ -84,7 +84,7 @@ impl fmt::Display for OAuthError {
             Self::NoPkce => f.write_str("its authorization server does not support PKCE with S256."),
             Self::IssuerMismatch => f.write_str("the metadata of its authorization server has another issuer."),
             Self::Malformed { document, .. } => write!(f, "{document} is not valid."),
-            Self::UnsafeUrl { member, problem } => write!(f, "the URL `{member}` in its metadata {problem}."),
+            Self::UnsafeUrl { member, problem } => write!(f, "the URL `{member}` in its challenge or metadata {problem}."),
             Self::UnsupportedAuthentication { method } => {
                 write!(f, "its authorization server does not support the authentication method `{method}`.")
             }

@@ -61,3 +61,22 @@ impl Requests<'_> {
 fn is_json(media_type: &str) -> bool {
     media_type == "application/json" || media_type.ends_with("+json")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_json_is_metadata() {
+        for (media_type, expected) in [
+            ("application/json", true),
+            ("application/oauth-authorization-server+json", true),
+            ("text/html", false),
+            ("application/jsonp", false),
+            ("text/json", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(media_type), expected, "{media_type}");
+        }
+    }
+}

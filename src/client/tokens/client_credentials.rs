@@ -60,6 +60,9 @@ impl AuthorizationServer {
     /// Identifies an authorization server by its issuer URL, exactly as the authorization server spells it. The MCP server must name it. When
     /// the MCP server first answers with status 401, the client reads the metadata of both.
     ///
+    /// The URLs in the metadata must be public `https:` URLs with port 443, unless the MCP server is on localhost. For others, use
+    /// [`token_endpoint`](Self::token_endpoint).
+    ///
     /// # Errors
     /// `url` is neither an `https:` URL nor on localhost.
     pub fn issuer(url: &str) -> Result<Self, ConfigError> {
