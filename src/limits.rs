@@ -337,9 +337,13 @@ limits! {
         UPSTREAM_CURSOR_BYTES: usize = 4 << 10, Bytes, "":
             "a cursor of another MCP server" => "the list has the items so far";
         UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":
-            "the answer of an authorization server to the client" => "the call fails";
+            "the answer of an authorization server to the client, or metadata about it" => "the call fails";
+        UPSTREAM_OAUTH_URL_BYTES: usize = 2048, Bytes, "":
+            "a URL in the metadata of another MCP server or of its authorization server" => "the call fails";
         UPSTREAM_TOKEN_BYTES: usize = 8 << 10, Bytes, "":
-            "an access token that an authorization server issues to the client" => "the call fails";
+            "a token or an authorization code that an authorization server issues to the client" => "the call fails";
+        UPSTREAM_CALLBACK_BYTES: usize = 16 << 10, Bytes, "":
+            "the query with which an authorization server sends a browser back" => "the sign-in fails";
         UPSTREAM_TOKEN_SECONDS: u64 = 3600, Seconds, "":
             "the use of an access token whose lifetime the authorization server does not state" => "a new token is requested";
         UPSTREAM_TOKEN_EARLY_SECONDS: u64 = 60, Seconds, "":

@@ -1,19 +1,17 @@
 //! A validator that asks the authorization server about each token.
 //!
-//! Source: RFC 7662; RFC 6749 §2.3.1.
+//! Source: RFC 7662.
 
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request};
 use serde_json::{Map, Value};
 
 use super::claims::{self, Audience, ExpectedClaims};
+use super::client_authentication::{ClientAuthentication, Form};
 use super::jwks::ISSUER_LIMITS;
 use super::principal::Principal;
 use super::token_cache::{self, Key};
 use super::validator::{Presented, TokenRefusal, TokenValidator};
-use crate::base64::STANDARD;
 use crate::config::SecureUrl;
 use crate::config::{ConfigError, Variables};
 use crate::host::Fetched;
@@ -46,26 +44,6 @@ pub struct Introspection {
     expected: ExpectedClaims,
     /// The time for which an answer is cached. `None` disables the cache.
     cache_time: Option<Duration>,
-}
-
-/// The method and the credentials with which this server authenticates to the authorization server.
-enum ClientAuthentication {
-    None,
-    /// An `Authorization` header.
-    Header(String),
-    /// Two form fields: the client id and the secret.
-    Form(String, String),
-}
-
-impl ClientAuthentication {
-    /// Returns the parts that distinguish two clients in the key of the cache.
-    fn parts(&self) -> [&str; 3] {
-        match self {
-            Self::None => ["none", "", ""],
-            Self::Header(value) => ["header", value, ""],
-            Self::Form(id, secret) => ["form", id, secret],
-        }
-    }
 }
 
 impl Introspection {
@@ -116,7 +94,7 @@ impl Introspection {
     pub(crate) fn at(variable: &'static str, endpoint: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             endpoint: SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?,
-            client: ClientAuthentication::None,
+            client: ClientAuthentication::None(None),
             expected: ExpectedClaims::default(),
             cache_time: Some(Duration::from_secs(INTROSPECTION_SECONDS)),
         })
@@ -125,22 +103,21 @@ impl Introspection {
     /// Authenticates with HTTP Basic (`client_secret_basic`). The id and the secret are form-encoded first, as OAuth requires.
     #[must_use]
     pub fn basic(mut self, client_id: &str, client_secret: &str) -> Self {
-        let pair = format!("{}:{}", form_encoded(client_id), form_encoded(client_secret));
-        self.client = ClientAuthentication::Header(format!("Basic {}", STANDARD.encode(pair)));
+        self.client = ClientAuthentication::Basic(client_id.to_owned(), client_secret.to_owned());
         self
     }
 
     /// Authenticates with form fields (`client_secret_post`).
     #[must_use]
     pub fn post(mut self, client_id: impl Into<String>, client_secret: impl Into<String>) -> Self {
-        self.client = ClientAuthentication::Form(client_id.into(), client_secret.into());
+        self.client = ClientAuthentication::Post(client_id.into(), client_secret.into());
         self
     }
 
     /// Authenticates with a bearer token of this server.
     #[must_use]
     pub fn bearer(mut self, token: &str) -> Self {
-        self.client = ClientAuthentication::Header(format!("Bearer {token}"));
+        self.client = ClientAuthentication::Bearer(token.to_owned());
         self
     }
 
@@ -182,34 +159,15 @@ impl Introspection {
 
     async fn ask(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         presented.check_rate_limit().await?;
-        let request = self
-            .request(presented.token())
-            .ok_or_else(|| unavailable("the client secret has characters that a header cannot contain"))?;
+        let mut form = Form::new(String::new());
+        form.append_pair("token", presented.token()).append_pair("token_type_hint", "access_token");
+        let request = self.client.post(&self.endpoint, form, self.endpoint.as_str(), presented.host()).await;
+        let request = request.map_err(|problem| TokenRefusal::Unavailable(problem.into()))?;
         let answer = presented.host().fetch(request, ISSUER_LIMITS).await;
         let answer = answer.map_err(|error| TokenRefusal::Unavailable(error.to_string().into()))?;
         let claims = parse_response(&answer)?;
         self.expected.check(claims, presented)
     }
-
-    /// Returns the request about a token, or `None` if the credentials have characters that a header cannot contain.
-    fn request(&self, token: &str) -> Option<Request<String>> {
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("token", token).append_pair("token_type_hint", "access_token");
-        if let ClientAuthentication::Form(id, secret) = &self.client {
-            form.append_pair("client_id", id).append_pair("client_secret", secret);
-        }
-        let mut request = self.endpoint.request(Method::POST, form.finish());
-        let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-        if let ClientAuthentication::Header(value) = &self.client {
-            headers.insert(AUTHORIZATION, HeaderValue::from_str(value).ok()?);
-        }
-        Some(request)
-    }
-}
-
-fn form_encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn unavailable(detail: &'static str) -> TokenRefusal {
@@ -257,9 +215,10 @@ impl TokenValidator for Introspection {
         let resource = presented.resource().map_or("", SecureUrl::as_str);
         // The answer may depend on the client that asks (RFC 7662 §2.2), so the key of the cache includes the client. The key is a digest,
         // so the cache does not store secrets.
-        let [kind, client, secret] = self.client.parts();
+        let client = [self.client.method(), self.client.client_id(), self.client.secret()];
         let expected = format!("{:?}", self.expected);
-        let key = Key::of(&[self.endpoint.as_str(), kind, client, secret, resource, &expected, presented.token()]);
+        let key = [&[self.endpoint.as_str()], &client[..], &[resource, &expected, presented.token()]].concat();
+        let key = Key::of(&key);
         if let Some(answer) = token_cache::get(&key, presented.now()) {
             return answer;
         }

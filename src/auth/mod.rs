@@ -5,11 +5,17 @@
 //! and cache their answers: `token_cache` has answers about tokens, and `jwks` has the keys of an issuer. Then `rate_limit` counts the
 //! request, and `scopes` decides which items the caller may use. To a request without a valid token, `challenge` writes the
 //! `WWW-Authenticate` header, which refers to the metadata in `protected_resource`. `state_keys` has the keys of request states.
+//!
+//! `client_authentication` is the authentication to an authorization server: of this server for introspection, and of the MCP client for
+//! tokens. `client_assertion` signs for it.
 
 pub(crate) mod any_of;
 pub(crate) mod bearer;
 pub(crate) mod challenge;
 pub(crate) mod claims;
+#[cfg(feature = "client")]
+pub(crate) mod client_assertion;
+pub(crate) mod client_authentication;
 pub(crate) mod introspection;
 pub(crate) mod jwks;
 pub(crate) mod jwt;

@@ -27,6 +27,7 @@ mod configuration;
 mod connection;
 mod error;
 mod mcp_client;
+mod oauth;
 mod of_call;
 mod operations;
 pub(crate) mod questions;
@@ -48,8 +49,9 @@ pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use session::about::About;
 pub use session::listeners::{LogMessage, Progress};
 pub use source::RemoteTools;
-pub use tokens::client_credentials::ClientCredentials;
+pub use tokens::client_credentials::{AuthorizationServer, ClientCredentials};
 pub use upstream::Upstream;
 
+pub use crate::auth::client_assertion::SigningKey;
 pub use crate::host::transport::Transport;
 pub use crate::http::in_process::InProcess;

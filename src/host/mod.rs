@@ -28,14 +28,14 @@ pub(crate) use open::in_time;
 pub use open::{Opened, Outbound};
 pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};
-pub use signature::{CannotCheck, PublicKey};
+pub use signature::{CannotCheck, CannotSign, PrivateKey, PublicKey};
 pub use url::{LOCAL_HOSTS, path_of};
 pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of};
 
 /// The machine that the core runs on.
 ///
 /// A host without a network does not have to implement [`open`](Self::open). A host without cryptography does not have to implement
-/// [`verify`](Self::verify).
+/// [`verify`](Self::verify) and [`sign`](Self::sign).
 pub trait Host {
     /// Returns the current time, in milliseconds since 1970-01-01T00:00:00Z.
     ///
@@ -98,6 +98,17 @@ pub trait Host {
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
         let _ = (key, message, signature);
         std::future::ready(Err(CannotCheck("this host has no signature algorithms".into()))).boxed_local()
+    }
+
+    /// Returns the signature of `message` by `key`.
+    ///
+    /// The default implementation fails, because it does not support any algorithm.
+    ///
+    /// # Errors
+    /// [`CannotSign`] if the host does not support the algorithm of the key, or the bytes are not such a key.
+    fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {
+        let _ = (key, message);
+        std::future::ready(Err(CannotSign("this host has no signature algorithms".into()))).boxed_local()
     }
 
     /// Stores the headers that the host adds to its answer to this request if the program crashes.

@@ -11,7 +11,8 @@ use super::endpoint::Endpoint;
 use super::stream::Body;
 use crate::host::transport::Transport;
 use crate::host::{
-    CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey,
+    CannotCheck, CannotSign, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PrivateKey,
+    PublicKey,
 };
 
 /// Reaches an [`Endpoint`] in the same program, without the network. The endpoint checks these requests as it checks requests from the
@@ -97,5 +98,9 @@ impl Host for InnerHost {
         signature: Vec<u8>,
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
         self.0.verify(key, message, signature)
+    }
+
+    fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {
+        self.0.sign(key, message)
     }
 }

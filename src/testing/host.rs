@@ -16,12 +16,14 @@ use super::clock::Clock;
 use super::network::Network;
 use super::tasks::Tasks;
 use crate::host::{
-    CannotCheck, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PublicKey, in_time,
+    CannotCheck, CannotSign, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PrivateKey,
+    PublicKey, in_time,
 };
 
 type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
 type Fetch = dyn Fn(Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
 type Verify = dyn Fn(PublicKey, Vec<u8>, Vec<u8>) -> LocalBoxFuture<'static, Result<bool, CannotCheck>>;
+type Sign = dyn Fn(PrivateKey, Vec<u8>) -> Result<Vec<u8>, CannotSign>;
 
 /// A host for tests: the test advances its clock, prepares the responses of its network, and reads its log.
 ///
@@ -47,6 +49,7 @@ struct HostState {
     network: Network,
     fetch: RefCell<Option<Rc<Fetch>>>,
     verify: RefCell<Option<Rc<Verify>>>,
+    sign: RefCell<Option<Rc<Sign>>>,
     random: Cell<u8>,
     log: RefCell<Vec<(Level, String)>>,
 }
@@ -67,6 +70,7 @@ impl TestHost {
             network: Network::default(),
             fetch: RefCell::default(),
             verify: RefCell::default(),
+            sign: RefCell::default(),
             random: Cell::new(0),
             log: RefCell::default(),
         }))
@@ -150,6 +154,13 @@ impl TestHost {
         self.0
             .verify
             .replace(Some(Rc::new(move |key, message, signature| verify(key, message, signature).boxed_local())));
+        self
+    }
+
+    /// Sets the function that signs. Its parameters are a key and a message. Without it, nothing can be signed.
+    #[must_use]
+    pub fn sign(self, sign: impl Fn(PrivateKey, Vec<u8>) -> Result<Vec<u8>, CannotSign> + 'static) -> Self {
+        self.0.sign.replace(Some(Rc::new(sign)));
         self
     }
 
@@ -260,6 +271,12 @@ impl Host for TestHost {
             Some(verify) => verify(key, message, signature),
             None => ready(Err(CannotCheck("set a check of signatures with TestHost::verify".into()))).boxed_local(),
         }
+    }
+
+    fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {
+        let sign = self.0.sign.borrow().clone();
+        let unset = || Err(CannotSign("set a signature with TestHost::sign".into()));
+        ready(sign.map_or_else(unset, |sign| sign(key, message))).boxed_local()
     }
 }
 

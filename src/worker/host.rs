@@ -15,7 +15,10 @@ use super::response::pairs;
 use super::{current_call, open, signature};
 use crate::call::context::Context;
 use crate::call::request_info::RequestInfo;
-use crate::host::{CannotCheck, CrashAnswer, FetchError, Host, Level, NoRandomness, Opened, Outbound, PublicKey};
+use crate::host::{
+    CannotCheck, CannotSign, CrashAnswer, FetchError, Host, Level, NoRandomness, Opened, Outbound, PrivateKey,
+    PublicKey,
+};
 
 #[wasm_bindgen(module = "/src/worker/entry.js")]
 extern "C" {
@@ -133,6 +136,10 @@ impl<C: EventContext> Host for Isolate<C> {
         signature: Vec<u8>,
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
         signature::verify(key, message, signature).boxed_local()
+    }
+
+    fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {
+        signature::sign(key, message).boxed_local()
     }
 
     fn keep_crash_headers(&self, headers: &HeaderMap) {

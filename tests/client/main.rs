@@ -15,6 +15,7 @@ mod configuration;
 mod contents;
 mod costly_schemas;
 mod definitions;
+mod discovery;
 mod errors;
 mod hostile;
 mod hostile_lists;

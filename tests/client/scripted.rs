@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use edge_mcp::Revision;
-use edge_mcp::client::{ClientCredentials, ClientError, Executed, McpClient, Transport, Upstream};
+use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Fetched, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
 use futures::FutureExt;
@@ -243,7 +243,10 @@ impl Transport for Shop {
 
 /// Creates a client of the server. With credentials, it can replace a rejected token.
 pub fn client_of(upstream: Upstream, has_credentials: bool) -> McpClient {
-    let credentials = || ClientCredentials::basic("https://auth.example/token", "desk", "secret").expect("credentials");
+    let credentials = || {
+        let server = AuthorizationServer::token_endpoint("https://auth.example/token").expect("a URL");
+        ClientCredentials::basic(server, "desk", "secret").expect("credentials")
+    };
     let upstream = if has_credentials { upstream.client_credentials(credentials()) } else { upstream };
     McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client")
 }

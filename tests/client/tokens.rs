@@ -4,7 +4,7 @@ use std::future::{pending, ready};
 use std::time::Duration;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
-use edge_mcp::client::{ClientCredentials, ClientError, Executed, Failure, McpClient, Upstream};
+use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, Failure, McpClient, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, Revision, StaticTokens, Tool};
 use serde_json::{Value, json};
@@ -16,8 +16,14 @@ use crate::peer::{Answer, Peer, result};
 const TOKEN_URL: &str = "https://auth.example/token";
 const SECRET: &str = "s%cret/4711";
 
+fn token_endpoint() -> AuthorizationServer {
+    AuthorizationServer::token_endpoint(TOKEN_URL).expect("a URL")
+}
+
 fn own_credentials() -> ClientCredentials {
-    ClientCredentials::basic(TOKEN_URL, "the desk", SECRET).expect("a client").scopes(["parcels:read", "parcels:write"])
+    ClientCredentials::basic(token_endpoint(), "the desk", SECRET)
+        .expect("a client")
+        .scopes(["parcels:read", "parcels:write"])
 }
 
 fn pinned(peer: &Peer) -> Upstream {
@@ -52,8 +58,9 @@ fn unauthorized() -> Answer {
 /// §2.3.1 applies to the parts of the header.
 #[test]
 fn a_token_is_requested_for_the_server() {
-    let post =
-        ClientCredentials::post(TOKEN_URL, "the desk", SECRET).expect("a client").resource("https://parcels.example/");
+    let post = ClientCredentials::post(token_endpoint(), "the desk", SECRET)
+        .expect("a client")
+        .resource("https://parcels.example/");
     let grant = "grant_type=client_credentials";
     for (credentials, header, form) in [
         (
@@ -195,7 +202,11 @@ fn an_answer_without_a_token_is_an_error() {
             r#"{"access_token":"SECRET-1","access_token":"b","token_type":"bearer"}"#.into(),
             "sent an answer".into(),
         ),
-        (200, answer(json!({ "token_type": "DPoP" })), "issued a token that is not a bearer token".into()),
+        (
+            200,
+            answer(json!({ "token_type": "DPoP" })),
+            "issued a token that is not a bearer token, but requires DPoP".into(),
+        ),
         (200, answer(json!({ "token_type": null })), "issued a token that is not a bearer token".into()),
         (200, answer(json!({ "access_token": "SECRET-1\nx" })), "issued a token that no header can contain".into()),
         (200, answer(json!({ "access_token": "" })), "issued a token that no header can contain".into()),
@@ -228,17 +239,14 @@ fn an_answer_without_a_token_is_an_error() {
 
 #[test]
 fn invalid_client_credentials_are_rejected() {
-    for (url, id, expected) in [
-        (
-            "http://auth.example/token",
-            "desk",
-            "the URL of the token endpoint must be an https: URL, unless it is on localhost",
-        ),
-        (TOKEN_URL, "", "the client id is empty"),
-    ] {
-        for error in [ClientCredentials::basic(url, id, SECRET), ClientCredentials::post(url, id, SECRET)] {
-            assert_eq!(error.expect_err(url).to_string(), expected);
-        }
+    let https = "must be an https: URL, unless it is on localhost";
+    let endpoint = AuthorizationServer::token_endpoint("http://auth.example/token").expect_err("the URL");
+    assert_eq!(endpoint.to_string(), format!("the URL of the token endpoint {https}"));
+    let issuer = AuthorizationServer::issuer("http://auth.example").expect_err("the URL");
+    assert_eq!(issuer.to_string(), format!("the URL of the issuer {https}"));
+    let server = token_endpoint;
+    for error in [ClientCredentials::basic(server(), "", SECRET), ClientCredentials::post(server(), "", SECRET)] {
+        assert_eq!(error.expect_err("the id").to_string(), "the client id is empty");
     }
 }
 

@@ -115,9 +115,10 @@ impl Lists {
 
     /// Reads a list from the server, and caches it if the server permits this.
     pub(super) async fn new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
-        let key = self.list_key(kind).await?;
         let (list, time) = self.pages(kind).await?;
         let list = Rc::new(list);
+        // The pages may have led to another token. The key has the token that the server accepted.
+        let key = self.list_key(kind).await?;
         self.channel.client().0.lists.insert(key, &list, time, self.channel.host().now_ms());
         Ok(self.keep(kind, list))
     }

@@ -18,6 +18,7 @@ use crate::client::error::{ClientError, Failed, Failure};
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::of_call::OfCall;
 use crate::client::tokens::credential::Credential;
+use crate::client::tokens::token_source::Rejection;
 use crate::client::upstream::Upstream;
 use crate::client::wire::event_stream::EventStream;
 use crate::client::wire::exchange;
@@ -165,8 +166,8 @@ impl Channel {
     }
 
     /// Forgets a token that the server rejects. Returns whether there is another one.
-    pub(in crate::client) fn replaces(&self, rejected: &HeaderValue) -> bool {
-        self.credential.replaces(rejected)
+    pub(in crate::client) async fn refresh(&self, rejection: Rejection<'_>) -> Result<bool, Failed> {
+        self.credential.refresh(rejection, &self.upstream().url, &self.of_call).await
     }
 
     /// Sends a request.

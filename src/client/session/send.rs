@@ -13,6 +13,7 @@ use super::outgoing::{HeaderParams, Outgoing};
 use super::post::Exchange;
 use super::reactions::{Action, Form, Lesson, Reaction, RequestKind};
 use crate::client::error::{ClientError, Executed, Failed, Failure};
+use crate::client::tokens::token_source::Rejection;
 use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
@@ -83,7 +84,13 @@ async fn attempts(
             return Err(failed(contradiction()));
         };
         let form = Form::of(&answer, exchange.is_resumable());
-        let is_replaced = is_replaced(channel, &answer, exchange.credential());
+        let is_replaced = match is_replaced(channel, &answer, exchange.credential()).await {
+            Ok(is_replaced) => is_replaced,
+            Err(failure) => {
+                exchange.end(&answer);
+                return Err(failed(failure));
+            }
+        };
         let Reaction { action, executed } = loop {
             let reaction = sent.react(form);
             // An action is taken once, so another row applies if this one is not possible.
@@ -166,9 +173,17 @@ fn learn(channel: &Channel, sent: &mut Sent, action: Action) {
 
 /// Returns whether there is another token than the one that an answer rejects. A source forgets a rejected token, also if the request is not
 /// sent again.
-fn is_replaced(channel: &Channel, answer: &Result<ServerResponse, Failed>, credential: Option<&HeaderValue>) -> bool {
-    let is_rejected = matches!(answer, Ok(ServerResponse::Http { status: 401, .. }));
-    is_rejected && credential.is_some_and(|rejected| channel.replaces(rejected))
+async fn is_replaced(
+    channel: &Channel,
+    answer: &Result<ServerResponse, Failed>,
+    credential: Option<&HeaderValue>,
+) -> Result<bool, Failed> {
+    match answer {
+        Ok(ServerResponse::Http { status: 401, challenge, .. }) => {
+            channel.refresh(Rejection { token: credential, challenge: challenge.as_ref() }).await
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Returns the headers that a new definition of the tool requires, if there is one.

@@ -1,49 +1,91 @@
 //! Access tokens that this program gets for itself: the client credentials grant.
 //!
-//! Source: RFC 6749 §2.3.1, §4.4 and §5; RFC 8707 §2.
+//! Source: RFC 6749 §4.4; RFC 8707 §2; the MCP extension "OAuth Client Credentials".
 
 use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, Kind, Value};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request};
+use http::HeaderValue;
 
-use crate::base64::STANDARD;
-use crate::client::wire::headers;
+use crate::auth::client_assertion::{SignedAssertion, SigningKey};
+use crate::auth::client_authentication::ClientAuthentication;
+use crate::client::oauth::discovery::Discovered;
+use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::requests::Requests;
+use crate::client::oauth::token_request::{Grant, OAuthClient};
+use crate::client::oauth::token_response::TokenResponse;
+use crate::client::wire::challenge::Challenge;
 use crate::config::{ConfigError, SecureUrl};
-use crate::host::Fetched;
-use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
-
-const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+use crate::limits::{UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
 
 /// The credentials with which this program gets access tokens for itself from an authorization server (the grant `client_credentials`).
 ///
-/// The token is requested when it is first needed, for the URL of the MCP server as the `resource`. It is cached in memory until 60 s before
-/// it expires, but at least for half of its lifetime. If the MCP server rejects a cached token, the client requests one new token.
+/// The token is requested for the MCP server as the `resource`. It is cached in memory until 60 s before it expires, but at least for half of
+/// its lifetime. If the MCP server rejects a cached token, the client requests one new token.
 ///
 /// ```
-/// use edge_mcp::client::{ClientCredentials, Upstream};
+/// use edge_mcp::client::{AuthorizationServer, ClientCredentials, Upstream};
 ///
 /// let secret = std::env::var("SECRET").unwrap_or_default();
-/// let desk = ClientCredentials::basic("https://auth.example.com/token", "desk", &secret)?.scopes(["parcels:read"]);
+/// let issuer = AuthorizationServer::issuer("https://auth.example.com")?;
+/// let desk = ClientCredentials::basic(issuer, "desk", &secret)?.scopes(["parcels:read"]);
 /// let parcels = Upstream::at("https://parcels.example.com/mcp")?.client_credentials(desk);
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 pub struct ClientCredentials {
-    token_endpoint: SecureUrl,
-    authentication: Authentication,
+    server: AuthorizationServer,
+    authentication: ClientAuthentication,
     scopes: Vec<String>,
     resource: Option<String>,
+    discovered: RefCell<Option<Rc<Discovered>>>,
     cached: RefCell<Option<Token>>,
 }
 
-/// The way in which the client authenticates to the token endpoint.
-enum Authentication {
-    /// The `Authorization` header (`client_secret_basic`).
-    Basic(HeaderValue),
-    /// Two form fields: the client id and the secret (`client_secret_post`).
-    Post(String, String),
+/// The authorization server to which credentials belong. They are not sent to another one.
+#[derive(Clone, Debug)]
+pub struct AuthorizationServer(Endpoint);
+
+#[derive(Clone, Debug)]
+enum Endpoint {
+    /// The URL of the token endpoint.
+    Token(SecureUrl),
+    /// The issuer, whose metadata has the token endpoint.
+    Issuer(String),
+    /// The authorization server that the MCP server names.
+    Any,
+}
+
+impl AuthorizationServer {
+    /// Identifies an authorization server by its issuer URL, exactly as the authorization server spells it. The MCP server must name it. When
+    /// the MCP server first answers with status 401, the client reads the metadata of both.
+    ///
+    /// The URLs in the metadata must be public `https:` URLs with port 443, unless the MCP server is on localhost. For others, use
+    /// [`token_endpoint`](Self::token_endpoint).
+    ///
+    /// # Errors
+    /// `url` is neither an `https:` URL nor on localhost.
+    pub fn issuer(url: &str) -> Result<Self, ConfigError> {
+        SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of the issuer", problem))?;
+        Ok(Self(Endpoint::Issuer(url.to_owned())))
+    }
+
+    /// Identifies an authorization server by its token endpoint. The client then reads no metadata, and requests a token before the first
+    /// request to the MCP server.
+    ///
+    /// # Errors
+    /// `url` is neither an `https:` URL nor on localhost.
+    pub fn token_endpoint(url: &str) -> Result<Self, ConfigError> {
+        let url =
+            SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of the token endpoint", problem))?;
+        Ok(Self(Endpoint::Token(url)))
+    }
+
+    /// Uses the authorization server that the MCP server names, whichever it is. Then an MCP server that an attacker controls can name a server
+    /// of the attacker, which gets the client secret. With a [`SigningKey`], it gets no secret.
+    pub fn any() -> Self {
+        Self(Endpoint::Any)
+    }
 }
 
 /// An access token, as the value of the `Authorization` header.
@@ -57,47 +99,49 @@ impl ClientCredentials {
     /// Creates a client that sends its id and secret in the `Authorization` header (`client_secret_basic`).
     ///
     /// # Errors
-    /// `token_endpoint` is neither an `https:` URL nor on localhost, or the id is empty.
-    pub fn basic(token_endpoint: &str, id: &str, secret: &str) -> Result<Self, ConfigError> {
-        // Form-encoded text is ASCII without colons, so the header is valid.
-        let pair = format!("{}:{}", form_encoded(id), form_encoded(secret));
-        let header = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair)));
-        let mut header = header.map_err(|_| ConfigError::new("the client secret", "cannot be sent in a header"))?;
-        header.set_sensitive(true);
-        Self::new(token_endpoint, id, Authentication::Basic(header))
+    /// The id is empty.
+    pub fn basic(server: AuthorizationServer, id: &str, secret: &str) -> Result<Self, ConfigError> {
+        Self::new(server, ClientAuthentication::Basic(id.to_owned(), secret.to_owned()))
     }
 
     /// Creates a client that sends its id and secret as form fields (`client_secret_post`).
     ///
     /// # Errors
-    /// As for [`basic`](Self::basic).
-    pub fn post(token_endpoint: &str, id: &str, secret: &str) -> Result<Self, ConfigError> {
-        Self::new(token_endpoint, id, Authentication::Post(id.to_owned(), secret.to_owned()))
+    /// The id is empty.
+    pub fn post(server: AuthorizationServer, id: &str, secret: &str) -> Result<Self, ConfigError> {
+        Self::new(server, ClientAuthentication::Post(id.to_owned(), secret.to_owned()))
     }
 
-    fn new(token_endpoint: &str, id: &str, authentication: Authentication) -> Result<Self, ConfigError> {
-        if id.is_empty() {
+    /// Creates a client that signs assertions with its private key (`private_key_jwt`).
+    ///
+    /// # Errors
+    /// The id is empty.
+    pub fn private_key_jwt(server: AuthorizationServer, id: &str, key: SigningKey) -> Result<Self, ConfigError> {
+        Self::new(server, ClientAuthentication::PrivateKeyJwt(Box::new(SignedAssertion::new(id, key))))
+    }
+
+    fn new(server: AuthorizationServer, authentication: ClientAuthentication) -> Result<Self, ConfigError> {
+        if authentication.client_id().is_empty() {
             return Err(ConfigError::new("the client id", "is empty"));
         }
-        let token_endpoint = SecureUrl::parse(token_endpoint);
         Ok(Self {
-            token_endpoint: token_endpoint
-                .map_err(|problem| ConfigError::new("the URL of the token endpoint", problem))?,
+            server,
             authentication,
             scopes: Vec::new(),
             resource: None,
-            cached: RefCell::new(None),
+            discovered: RefCell::default(),
+            cached: RefCell::default(),
         })
     }
 
-    /// Requests these scopes. Without scopes, the authorization server chooses.
+    /// Requests these scopes. Without them, the client requests the scopes that the MCP server names, if it names any.
     #[must_use]
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Requests a token for this resource instead of the URL of the MCP server. Use it if the authorization server knows the server by
+    /// Requests a token for this resource instead of the one that the metadata of the MCP server names or, without metadata, its URL. Use it if the authorization server knows the server by
     /// another URL, for example because a service binding reaches it.
     #[must_use]
     pub fn resource(mut self, url: impl Into<String>) -> Self {
@@ -106,7 +150,7 @@ impl ClientCredentials {
     }
 
     /// Returns the cached token, as a header.
-    pub(in crate::client) fn token(&self, now_ms: u64) -> Option<HeaderValue> {
+    pub(super) fn token(&self, now_ms: u64) -> Option<HeaderValue> {
         self.cached.borrow().as_ref().filter(|token| now_ms < token.until).map(|token| token.header.clone())
     }
 
@@ -115,85 +159,78 @@ impl ClientCredentials {
         self.cached.borrow_mut().take_if(|token| token.header == *refused);
     }
 
-    /// Creates the request for a token for the MCP server at `url`.
-    pub(in crate::client) fn request(&self, url: &SecureUrl) -> Request<String> {
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("grant_type", "client_credentials");
-        // The query may be a secret of the MCP server, and a resource should not have one (RFC 8707 §2).
-        let url = url.as_str().split('?').next().unwrap_or_default();
-        form.append_pair("resource", self.resource.as_deref().unwrap_or(url));
-        if !self.scopes.is_empty() {
-            form.append_pair("scope", &self.scopes.join(" "));
-        }
-        if let Authentication::Post(id, secret) = &self.authentication {
-            form.append_pair("client_id", id).append_pair("client_secret", secret);
-        }
-        let mut request = self.token_endpoint.request(Method::POST, form.finish());
-        request.headers_mut().insert(CONTENT_TYPE, FORM);
-        if let Authentication::Basic(header) = &self.authentication {
-            request.headers_mut().insert(AUTHORIZATION, header.clone());
-        }
-        request
+    /// Returns whether the client knows a token endpoint.
+    pub(super) fn knows_endpoint(&self) -> bool {
+        matches!(self.server.0, Endpoint::Token(_)) || self.discovered.borrow().is_some()
     }
 
-    /// Reads the answer of the token endpoint, and caches the token.
+    /// Finds the token endpoint for the MCP server at `url`, if it is not configured.
     ///
     /// # Errors
-    /// The problem as a predicate whose subject is the authorization server. It contains nothing of the answer except an error code.
-    pub(in crate::client) fn cache(&self, answer: &Fetched, now_ms: u64) -> Result<HeaderValue, String> {
-        let document = Document::parse(&answer.body, JsonLimits::default()).ok();
-        let answered = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Object);
-        if let Some(code) = answered.and_then(error_code) {
-            return Err(format!("rejects the request for an access token ({code})"));
-        }
-        if answer.status != 200 {
-            return Err(format!("rejects the request for an access token (status {})", answer.status));
-        }
-        let answered = answered.ok_or("sent an answer that is not a JSON object")?;
-        if !answered.string("token_type").is_some_and(|kind| kind.eq_ignore_ascii_case("bearer")) {
-            return Err("issued a token that is not a bearer token".into());
-        }
-        let token = answered.string("access_token").filter(|token| token.len() <= UPSTREAM_TOKEN_BYTES);
-        let header =
-            token.and_then(|token| headers::bearer(&token)).ok_or("issued a token that no header can contain")?;
-        let lifetime = lifetime(answered)?;
-        let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1);
-        let until = now_ms.saturating_add(seconds.saturating_mul(1000));
-        self.cached.replace(Some(Token { header: header.clone(), until }));
-        Ok(header)
+    /// There is none that the client uses.
+    pub(super) async fn discover(
+        &self,
+        url: &SecureUrl,
+        challenge: Option<&Challenge>,
+        requests: Requests<'_>,
+    ) -> Result<(), OAuthError> {
+        let issuer = match &self.server.0 {
+            Endpoint::Token(_) => return Ok(()),
+            Endpoint::Issuer(issuer) => Some(issuer.as_str()),
+            Endpoint::Any => None,
+        };
+        self.discovered.take();
+        let discovered = Discovered::find(url, challenge, issuer, requests).await?;
+        discovered.check_authentication(self.authentication.method())?;
+        self.discovered.replace(Some(Rc::new(discovered)));
+        Ok(())
     }
-}
 
-/// Returns the lifetime of a token in seconds: an integer, or digits in a string.
-fn lifetime(answer: Value<'_>) -> Result<u64, &'static str> {
-    let Some(expires_in) = answer.get("expires_in").filter(|value| value.kind() != Kind::Null) else {
-        return Ok(UPSTREAM_TOKEN_SECONDS);
-    };
-    let text = expires_in.as_str().map_or_else(|| expires_in.text().to_owned(), Into::into);
-    text.parse().map_err(|_| "issued a token whose lifetime is not a number of seconds")
-}
+    /// Requests a token for the MCP server at `url`, and caches it.
+    ///
+    /// # Errors
+    /// The authorization server issues none.
+    pub(super) async fn request(&self, url: &SecureUrl, requests: Requests<'_>) -> Result<HeaderValue, OAuthError> {
+        let discovered = self.discovered.borrow().clone();
+        let token = match self.grant(url, discovered.as_deref(), requests).await {
+            Ok(token) => token,
+            Err(error) => {
+                // The metadata may be out of date.
+                self.discovered.take();
+                return Err(error);
+            }
+        };
+        let lifetime = token.expires_in.unwrap_or(UPSTREAM_TOKEN_SECONDS);
+        let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1);
+        let until = requests.host.now_ms().saturating_add(seconds.saturating_mul(1000));
+        self.cached.replace(Some(Token { header: token.header.clone(), until }));
+        Ok(token.header)
+    }
 
-/// Returns the error code of an answer, if it has the form of a code.
-fn error_code(answer: Value<'_>) -> Option<String> {
-    const LONGEST: usize = 40;
-    answer.get("error")?;
-    let code = answer.string("error").unwrap_or_default();
-    let is_code =
-        |code: &str| code.len() <= LONGEST && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    Some(Some(code).filter(|code| !code.is_empty() && is_code(code)).unwrap_or_else(|| "an unknown error".to_owned()))
-}
-
-fn form_encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+    async fn grant(
+        &self,
+        url: &SecureUrl,
+        discovered: Option<&Discovered>,
+        requests: Requests<'_>,
+    ) -> Result<TokenResponse, OAuthError> {
+        // The query may be a secret of the MCP server, and a resource should not have one (RFC 8707 §2).
+        let own_url = url.as_str().split('?').next().unwrap_or_default();
+        let (endpoint, audience, resource, scopes) = match (&self.server.0, discovered) {
+            (Endpoint::Token(endpoint), _) => (endpoint, endpoint.as_str(), own_url, &[][..]),
+            (_, Some(found)) => (found.token_endpoint(), found.issuer(), found.resource(), found.scopes()),
+            (_, None) => return Err(OAuthError::NoAuthorizationServer),
+        };
+        let scopes = if self.scopes.is_empty() { scopes } else { &self.scopes };
+        let client = OAuthClient { authentication: &self.authentication, audience };
+        let resource = self.resource.as_deref().unwrap_or(resource);
+        client.token(endpoint, Grant::ClientCredentials { scopes }, resource, requests).await
+    }
 }
 
 impl fmt::Debug for ClientCredentials {
-    /// Writes the URL and the scopes, but neither the secret nor a token.
+    /// Writes the authorization server and the scopes, but neither the secret nor a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { token_endpoint, scopes, .. } = self;
-        f.debug_struct("ClientCredentials")
-            .field("token_endpoint", token_endpoint)
-            .field("scopes", scopes)
-            .finish_non_exhaustive()
+        let Self { server, scopes, .. } = self;
+        f.debug_struct("ClientCredentials").field("server", server).field("scopes", scopes).finish_non_exhaustive()
     }
 }

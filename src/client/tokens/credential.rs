@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use http::HeaderValue;
 
-use super::token_source::TokenSource;
+use super::token_source::{Rejection, TokenSource};
 use crate::client::error::Failed;
 use crate::client::of_call::OfCall;
 use crate::config::SecureUrl;
@@ -33,8 +33,16 @@ impl Credential {
         }
     }
 
-    /// Forgets a token that the server rejects. Returns whether the source then has another one.
-    pub(in crate::client) fn replaces(&self, rejected: &HeaderValue) -> bool {
-        self.source.as_ref().is_some_and(|source| source.replaces(rejected))
+    /// Forgets a token that the server at `url` rejects. Returns whether the source then has another one.
+    pub(in crate::client) async fn refresh(
+        &self,
+        rejection: Rejection<'_>,
+        url: &SecureUrl,
+        call: &OfCall,
+    ) -> Result<bool, Failed> {
+        match &self.source {
+            Some(source) => source.refresh(rejection, url, call).await,
+            None => Ok(false),
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -10,15 +9,12 @@ use futures::lock::Mutex;
 use http::HeaderValue;
 
 use super::client_credentials::ClientCredentials;
-use super::token_source::TokenSource;
+use super::token_source::{Rejection, TokenSource};
 use crate::client::error::{Failed, Failure};
+use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::requests::Requests;
 use crate::client::of_call::OfCall;
 use crate::config::SecureUrl;
-use crate::host::FetchLimits;
-use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
-
-const LIMITS: FetchLimits =
-    FetchLimits { time: Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS), bytes: UPSTREAM_TOKEN_ANSWER_BYTES };
 
 /// The cached token of this program, or a new one.
 pub(in crate::client) struct IssuedToken {
@@ -34,35 +30,73 @@ impl IssuedToken {
         Self { client, requested: RefCell::default(), request: Mutex::new(None) }
     }
 
-    /// Returns the cached token, or requests one. Parallel requests of a connection wait for one token.
+    /// Returns the cached token, or requests one. Parallel requests of a connection wait for one token. Before the server has rejected a
+    /// request, the client may not know a token endpoint, and returns `None`.
     async fn cached_or_new(&self, url: &SecureUrl, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
-        let host = call.cx.host();
         let mut failure = self.request.lock().await;
-        if let Some(token) = self.client.token(host.now_ms()) {
+        if let Some(token) = self.client.token(call.cx.host().now_ms()) {
             return Ok(Some(token));
         }
         // If the authorization server has failed, this connection does not ask it again.
         if let Some(failed) = &*failure {
             return Err(failed.clone());
         }
-        if !call.spend() {
-            return Err(Failure::BudgetExhausted.into());
+        if !self.client.knows_endpoint() {
+            return Ok(None);
         }
-        let outcome = match host.fetch(self.client.request(url), LIMITS).await {
-            Ok(answer) => self.client.cache(&answer, host.now_ms()).map_err(|problem| {
-                let sentence = format!("was not called, because its authorization server {problem}.");
-                Failed::new(Failure::Local(sentence), Some("the request for an access token failed".to_owned()))
-            }),
-            Err(error) => {
-                let sentence = "was not called, because its authorization server cannot be reached. Try again later.";
-                Err(Failed::new(Failure::Local(sentence.into()), Some(error.to_string())))
+        self.kept(self.client.request(url, requests(call, &|| call.spend())).await, &mut failure).map(Some)
+    }
+
+    /// Drops the cached token, and requests another one. A token that this connection requested is not replaced, so a server that rejects
+    /// every token ends the call.
+    async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+        let mut failure = self.request.lock().await;
+        if let Some(rejected) = rejection.token {
+            self.client.forget(rejected);
+            if self.requested.borrow().as_ref() == Some(rejected) {
+                return Ok(false);
             }
-        };
-        match &outcome {
-            Ok(token) => drop(self.requested.replace(Some(token.clone()))),
-            Err(failed) => *failure = Some(failed.clone()),
         }
-        outcome.map(Some)
+        // A parallel request may have requested a token.
+        if self.client.token(call.cx.host().now_ms()).is_some() {
+            return Ok(true);
+        }
+        if let Some(failed) = &*failure {
+            return Err(failed.clone());
+        }
+        let spend = || call.spend();
+        let requests = requests(call, &spend);
+        let outcome = match self.client.discover(url, rejection.challenge, requests).await {
+            Ok(()) => self.client.request(url, requests).await,
+            Err(error) => Err(error),
+        };
+        self.kept(outcome, &mut failure).map(|_| true)
+    }
+
+    /// Keeps the outcome of a request for the rest of the connection.
+    fn kept(
+        &self,
+        outcome: Result<HeaderValue, OAuthError>,
+        failure: &mut Option<Failed>,
+    ) -> Result<HeaderValue, Failed> {
+        match outcome {
+            Ok(token) => {
+                self.requested.replace(Some(token.clone()));
+                Ok(token)
+            }
+            Err(error) => Err(failure.insert(failed(&error)).clone()),
+        }
+    }
+}
+
+fn requests<'a>(call: &'a OfCall, spend: &'a dyn Fn() -> bool) -> Requests<'a> {
+    Requests { host: &**call.cx.host(), spend }
+}
+
+fn failed(error: &OAuthError) -> Failed {
+    match error {
+        OAuthError::BudgetExhausted => Failure::BudgetExhausted.into(),
+        error => Failed::new(Failure::Local(format!("was not called, because {error}")), Some(error.cause())),
     }
 }
 
@@ -75,11 +109,12 @@ impl TokenSource for IssuedToken {
         self.cached_or_new(url, call).boxed_local()
     }
 
-    /// Drops the cached token. A token that this connection requested is not replaced, so a server that rejects every token ends the call.
-    ///
-    /// If a parallel connection has requested the token, the number of requests of the connection bounds the repetitions.
-    fn replaces(&self, rejected: &HeaderValue) -> bool {
-        self.client.forget(rejected);
-        self.requested.borrow().as_ref() != Some(rejected)
+    fn refresh<'a>(
+        &'a self,
+        rejection: Rejection<'a>,
+        url: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        self.replacement(rejection, url, call).boxed_local()
     }
 }

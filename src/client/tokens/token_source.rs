@@ -1,11 +1,24 @@
 //! A source of access tokens, for one connection.
 
+use std::future::ready;
+
+use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
 use crate::client::error::Failed;
 use crate::client::of_call::OfCall;
+use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
+
+/// A request that the server rejected with status 401.
+#[derive(Clone, Copy)]
+pub(in crate::client) struct Rejection<'a> {
+    /// The header of the request, if it had a token.
+    pub token: Option<&'a HeaderValue>,
+    /// The challenge of the server, if it sent one.
+    pub challenge: Option<&'a Challenge>,
+}
 
 /// A source of access tokens for one server, for one connection. The `Authorization` header of a request has the token.
 ///
@@ -18,9 +31,17 @@ pub(in crate::client) trait TokenSource {
         call: &'a OfCall,
     ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>>;
 
-    /// Forgets a token that the server rejects. Returns whether the source then has another one.
-    fn replaces(&self, rejected: &HeaderValue) -> bool {
-        let _ = rejected;
-        false
+    /// Forgets a token that the server rejects, and gets another one if it can. Returns whether it has another one.
+    ///
+    /// # Errors
+    /// The failure ends the request.
+    fn refresh<'a>(
+        &'a self,
+        rejection: Rejection<'a>,
+        url: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        let _ = (rejection, url, call);
+        ready(Ok(false)).boxed_local()
     }
 }

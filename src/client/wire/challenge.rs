@@ -1,88 +1,136 @@
 //! The `WWW-Authenticate` header of another server.
 //!
-//! Source: RFC 9110 §11.6.1; RFC 6750 §3.
+//! Source: RFC 9110 §11.6.1; RFC 6750 §3; RFC 9728 §5.1.
 
-/// The most parameters that are read.
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+
+/// The longest header that is read, in bytes.
+const HEADER_BYTES: usize = 8 << 10;
+/// The most challenges, and the most parameters, that are read.
+const CHALLENGES: usize = 8;
 const PARAMETERS: usize = 32;
-/// The most scopes that are returned, and the most characters of one. A message shows them.
-const SCOPES: usize = 8;
-const SCOPE: usize = 64;
+/// The most scopes that a message shows, and the most characters of one.
+const SHOWN_SCOPES: usize = 8;
+const SHOWN_SCOPE: usize = 64;
+/// The most scopes that the client requests because a challenge names them.
+const SCOPES: usize = 64;
 
-/// Returns the first scopes that a `Bearer` challenge with the error `insufficient_scope` names, or `None` for another challenge.
-pub(super) fn required_scopes(header: &str) -> Option<Vec<String>> {
-    let mut is_bearer = false;
-    let mut error = None;
-    let mut scope = None;
-    for item in items(header).into_iter().take(PARAMETERS) {
-        // A scheme stands before the first parameter of its challenge.
-        let (scheme, parameter) = match item.split_once(' ') {
-            Some((scheme, parameter)) if !scheme.contains('=') => (Some(scheme), parameter.trim()),
-            _ if item.contains('=') => (None, item.as_str()),
-            _ => (Some(item.as_str()), ""),
-        };
-        if let Some(scheme) = scheme {
-            is_bearer = scheme.eq_ignore_ascii_case("bearer");
-        }
-        let Some((name, value)) = parameter.split_once('=').filter(|_| is_bearer) else { continue };
-        let slot = match name.trim().to_ascii_lowercase().as_str() {
-            "error" => &mut error,
-            "scope" => &mut scope,
-            _ => continue,
-        };
-        *slot = Some(unquoted(value.trim()));
-    }
-    if error.as_deref() != Some("insufficient_scope") {
-        return None;
-    }
-    let mut scopes = Vec::new();
-    for scope in scope.unwrap_or_default().split(' ') {
-        if is_scope(scope) && scopes.len() < SCOPES {
-            scopes.push(scope.to_owned());
-        }
-    }
-    Some(scopes)
+/// A `Bearer` challenge. Its values are as the server wrote them: they may be those of an attacker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::client) struct Challenge {
+    pub error: Option<String>,
+    /// The URL of the protected resource metadata.
+    pub resource_metadata: Option<String>,
+    scope: Option<String>,
 }
 
-/// Returns whether a text is a scope (RFC 6749 §3.3) that is not too long.
-fn is_scope(text: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
-    !text.is_empty() && text.len() <= SCOPE && text.bytes().all(is_allowed)
+impl Challenge {
+    /// Returns the first valid `Bearer` challenge of a response.
+    pub(in crate::client) fn of(headers: &HeaderMap) -> Option<Self> {
+        let values = headers.get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
+        values.filter_map(|value| value.to_str().ok()).filter(|text| text.len() <= HEADER_BYTES).find_map(Self::read)
+    }
+
+    fn read(header: &str) -> Option<Self> {
+        let mut challenges: Vec<(&str, Parameters)> = Vec::new();
+        for item in items(header).into_iter().take(PARAMETERS) {
+            let (scheme, parameter) = scheme(item);
+            if let Some(scheme) = scheme {
+                challenges.push((scheme, Parameters::default()));
+            }
+            if let (Some((_, parameters)), Some((name, value))) = (challenges.last_mut(), parameter.split_once('=')) {
+                parameters.add(name.trim(), value.trim());
+            }
+        }
+        let is_bearer = |scheme: &str| scheme.eq_ignore_ascii_case("bearer");
+        let mut bearer = challenges.into_iter().take(CHALLENGES).filter(|(scheme, _)| is_bearer(scheme));
+        bearer.find(|(_, parameters)| !parameters.is_void).map(|(_, parameters)| parameters.challenge)
+    }
+
+    /// Returns the scopes that the challenge names, without those that no request may contain (RFC 6749 §3.3).
+    pub(in crate::client) fn scopes(&self) -> Vec<String> {
+        let scopes = self.scope.as_deref().unwrap_or_default().split(' ').filter(|scope| is_scope(scope));
+        scopes.take(SCOPES).map(str::to_owned).collect()
+    }
+
+    /// Returns the first scopes that the server requires, if it rejects a token because it lacks scopes. A message can show them.
+    pub(super) fn required_scopes(&self) -> Option<Vec<String>> {
+        if self.error.as_deref() != Some("insufficient_scope") {
+            return None;
+        }
+        let scopes = self.scopes().into_iter().filter(|scope| scope.len() <= SHOWN_SCOPE);
+        Some(scopes.take(SHOWN_SCOPES).collect())
+    }
+}
+
+/// Returns whether a text is a scope.
+pub(in crate::client) fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
+}
+
+/// The parameters of a challenge.
+#[derive(Default)]
+struct Parameters {
+    challenge: Challenge,
+    /// Whether a parameter occurs twice. Its meaning is then open.
+    is_void: bool,
+}
+
+impl Parameters {
+    fn add(&mut self, name: &str, value: &str) {
+        let Challenge { error, resource_metadata, scope } = &mut self.challenge;
+        let slot = match name.to_ascii_lowercase().as_str() {
+            "error" => error,
+            "resource_metadata" => resource_metadata,
+            "scope" => scope,
+            _ => return,
+        };
+        match unquoted(value) {
+            Some(value) => self.is_void |= slot.replace(value).is_some(),
+            None => self.is_void = true,
+        }
+    }
+}
+
+/// Splits an item into the scheme of a challenge, if the item begins one, and its first parameter.
+fn scheme(item: &str) -> (Option<&str>, &str) {
+    match item.split_once([' ', '\t']) {
+        // Spaces may surround the `=` of a parameter.
+        Some((word, rest)) if !word.contains('=') && !rest.trim_start().starts_with('=') => (Some(word), rest),
+        _ if item.contains('=') => (None, item),
+        _ => (Some(item), ""),
+    }
 }
 
 /// Splits a header at its commas, except for commas in quoted strings.
-fn items(header: &str) -> Vec<String> {
-    let mut items = vec![String::new()];
+fn items(header: &str) -> Vec<&str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
-    for character in header.chars() {
+    let split = header.split(|character| {
+        let is_end = character == ',' && !is_quoted;
         match character {
             _ if is_escaped => is_escaped = false,
             '\\' if is_quoted => is_escaped = true,
             '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => {
-                items.push(String::new());
-                continue;
-            }
             _ => {}
         }
-        if let Some(item) = items.last_mut() {
-            item.push(character);
-        }
-    }
-    items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+        is_end
+    });
+    split.map(str::trim).filter(|item| !item.is_empty()).collect()
 }
 
-/// Returns the content of a quoted string, or another value unchanged.
-fn unquoted(value: &str) -> String {
-    let Some(quoted) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else {
-        return value.to_owned();
-    };
+/// Returns the content of a quoted string, or another value unchanged. Returns `None` if the end of the string is missing.
+fn unquoted(value: &str) -> Option<String> {
+    let Some(quoted) = value.strip_prefix('"') else { return Some(value.to_owned()) };
     let mut characters = quoted.chars();
     let mut content = String::new();
-    while let Some(character) = characters.next() {
-        let next = if character == '\\' { characters.next() } else { Some(character) };
-        content.extend(next);
+    loop {
+        match characters.next()? {
+            '"' => return characters.as_str().is_empty().then_some(content),
+            '\\' => content.push(characters.next()?),
+            character => content.push(character),
+        }
     }
-    content
 }
 
 #[cfg(test)]
@@ -108,7 +156,39 @@ mod tests {
             ("", None),
             (r#"Bearer error="insufficient_scope"#, None),
         ] {
-            assert_eq!(required_scopes(header), expected, "{header}");
+            assert_eq!(Challenge::read(header).and_then(|it| it.required_scopes()), expected, "{header}");
         }
+    }
+
+    /// The hostile case 46: challenges without, with several and with malformed parts. A challenge with a parameter twice is void.
+    #[test]
+    fn the_first_valid_bearer_challenge_is_read() {
+        let many = ["Digest a=b, "; 10].concat() + "Bearer resource_metadata=u";
+        let url = |text: &str| Some(Some(text.to_owned()));
+        for (header, expected) in [
+            (r#"Bearer resource_metadata="https://a.example/x""#, url("https://a.example/x")),
+            (r#"BEARER realm="a, b", resource_metadata = "u""#, url("u")),
+            (r#"Basic realm="x", Negotiate YWJj==, bearer resource_metadata="u\"v""#, url("u\"v")),
+            (r#"Basic resource_metadata="x", Bearer error=invalid_token"#, Some(None)),
+            ("Bearer", Some(None)),
+            ("Bearer YWJj==", Some(None)),
+            ("Bearer resource_metadata=u, Resource_Metadata=v", None),
+            ("Bearer scope=a, scope=b, Bearer resource_metadata=u", url("u")),
+            (r#"Bearer resource_metadata="u"#, None),
+            (r#"Bearer resource_metadata="u"v"#, None),
+            (",,Bearer,, resource_metadata=u", url("u")),
+            ("resource_metadata=u", None),
+            ("", None),
+            (many.as_str(), None),
+        ] {
+            assert_eq!(Challenge::read(header).map(|it| it.resource_metadata), expected, "{header}");
+        }
+        let scope = ["x"; 1000].join(" ") + " \u{e9}";
+        assert_eq!(Challenge { scope: Some(scope), ..Challenge::default() }.scopes().len(), SCOPES);
+        let mut headers = HeaderMap::new();
+        for value in ["Basic realm=x", "Bearer error=a", "Bearer error=b"] {
+            headers.append(WWW_AUTHENTICATE, value.parse().expect("a value"));
+        }
+        assert_eq!(Challenge::of(&headers).and_then(|it| it.error).as_deref(), Some("a"));
     }
 }

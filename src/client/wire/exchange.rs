@@ -7,10 +7,11 @@ use std::time::Duration;
 use edge_json::{Document, JsonError, JsonLimits, Value};
 use futures::StreamExt;
 use futures::future::LocalBoxFuture;
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
 
+use super::challenge::Challenge;
 use super::event_stream::EventStream;
 use super::headers;
 use super::response::{self, RpcResponse, ServerResponse};
@@ -100,7 +101,8 @@ pub(in crate::client) async fn read(
 ) -> Result<ServerResponse, Failed> {
     let status = opened.status;
     if let Some(failed) = of_status(&mut opened).await {
-        return Ok(ServerResponse::Http { status, failed });
+        let challenge = (status == 401).then(|| Challenge::of(&opened.headers)).flatten();
+        return Ok(ServerResponse::Http { status, failed, challenge });
     }
     let media_type = media_type(&opened.headers);
     match media_type.as_deref() {
@@ -122,7 +124,7 @@ fn not_rpc(status: u16) -> ServerResponse {
         405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
         status => Failure::Rejected { status },
     };
-    ServerResponse::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))) }
+    ServerResponse::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))), challenge: None }
 }
 
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
@@ -156,8 +158,7 @@ async fn of_platform_error(opened: &mut Opened) -> Failure {
 }
 
 fn of_forbidden(headers: &HeaderMap) -> Failure {
-    let challenge = text(headers.get(WWW_AUTHENTICATE)).unwrap_or_default();
-    match super::challenge::required_scopes(challenge) {
+    match Challenge::of(headers).and_then(|challenge| challenge.required_scopes()) {
         Some(scopes) => Failure::ScopeRequired { scopes },
         None => Failure::Forbidden,
     }

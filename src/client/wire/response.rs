@@ -5,6 +5,7 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::challenge::Challenge;
 use crate::client::error::{Failed, Failure};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
@@ -26,7 +27,12 @@ pub(in crate::client) enum ServerResponse {
         session: Option<HeaderValue>,
     },
     /// A response whose status alone counts, or that is not JSON-RPC, with its failure. The status may show the era of the server.
-    Http { status: u16, failed: Failed },
+    Http {
+        status: u16,
+        failed: Failed,
+        /// The challenge of a response with status 401.
+        challenge: Option<Challenge>,
+    },
 }
 
 pub(in crate::client) type RpcResponse = Result<RpcResult, RpcError>;

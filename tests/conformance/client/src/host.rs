@@ -1,17 +1,20 @@
 //! A host on this machine. Its network consists of plain HTTP connections.
 
 use std::fs::File;
+use std::future::ready;
 use std::io::{self, Read};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened, Outbound};
+use edge_mcp::host::{CannotSign, FetchError, Host, Level, NoRandomness, Opened, Outbound, PrivateKey};
 use futures::channel::{mpsc, oneshot};
 use futures::executor::LocalSpawner;
 use futures::future::LocalBoxFuture;
 use futures::task::LocalSpawnExt;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use http::Request;
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
 
 use crate::http1;
 
@@ -75,6 +78,34 @@ impl Host for LocalHost {
             Ok(Opened { status, headers, body: body.map_err(failed).boxed_local() })
         };
         opened.boxed_local()
+    }
+
+    fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {
+        ready(sign(&key, &message)).boxed_local()
+    }
+}
+
+/// Returns the signature of `message` by `key`.
+pub(crate) fn sign(key: &PrivateKey, message: &[u8]) -> Result<Vec<u8>, CannotSign> {
+    let invalid = |_| CannotSign("the key is not valid".into());
+    let random = SystemRandom::new();
+    match key {
+        PrivateKey::Rs256(pkcs8) => {
+            let key = RsaKeyPair::from_pkcs8(pkcs8).map_err(invalid)?;
+            let mut signature = vec![0; key.public().modulus_len()];
+            let signed = key.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature);
+            signed.map_err(|_| CannotSign("the signature failed".into()))?;
+            Ok(signature)
+        }
+        PrivateKey::Es256(pkcs8) => {
+            let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8, &random).map_err(invalid)?;
+            let signature = key.sign(&random, message).map_err(|_| CannotSign("the signature failed".into()))?;
+            Ok(signature.as_ref().to_vec())
+        }
+        PrivateKey::EdDsa(pkcs8) => {
+            let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(pkcs8).map_err(invalid)?;
+            Ok(key.sign(message).as_ref().to_vec())
+        }
     }
 }
 

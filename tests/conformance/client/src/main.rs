@@ -12,8 +12,8 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use edge_mcp::client::{McpClient, Upstream};
-use edge_mcp::{Context, Elicited, RequestInfo, Revision};
+use edge_mcp::client::{AuthorizationServer, ClientCredentials, McpClient, SigningKey, Upstream};
+use edge_mcp::{Algorithm, Context, Elicited, RequestInfo, Revision};
 use futures::executor::LocalPool;
 use serde_json::{Value, json};
 
@@ -46,6 +46,9 @@ fn run() -> Result<(), Failed> {
 
     // The client adds the defaults of a form to the fields of the answer.
     let mut upstream = Upstream::at(&url)?.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) });
+    if let Some(credentials) = credentials(&scenario, &data)? {
+        upstream = upstream.client_credentials(credentials);
+    }
     // Some legacy servers of the suite answer the probe of a negotiation as if they were modern.
     if let Some(revision) = Revision::named(&revision).filter(|revision| *revision < Revision::V2026_07_28) {
         upstream = upstream.revision(revision);
@@ -62,4 +65,18 @@ fn run() -> Result<(), Failed> {
     // The end of a session is a task that nothing waits for.
     pool.run();
     outcome
+}
+
+/// Returns the credentials that the suite provides for a scenario without a person. It does not name the issuer that they belong to.
+fn credentials(scenario: &str, data: &Value) -> Result<Option<ClientCredentials>, Failed> {
+    let text = |name: &str| data[name].as_str().unwrap_or_default();
+    let (server, id) = (AuthorizationServer::any(), text("client_id"));
+    Ok(match scenario {
+        "auth/client-credentials-basic" => Some(ClientCredentials::basic(server, id, text("client_secret"))?),
+        "auth/client-credentials-jwt" => {
+            let key = SigningKey::from_pem(Algorithm::Es256, text("private_key_pem"))?;
+            Some(ClientCredentials::private_key_jwt(server, id, key)?)
+        }
+        _ => None,
+    })
 }

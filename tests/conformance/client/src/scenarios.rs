@@ -10,7 +10,11 @@ use crate::Failed;
 /// Runs the scenario `name`. `data` is the data that the suite provides for it.
 pub(crate) async fn run(name: &str, peer: Peer, data: &Value) -> Result<(), Failed> {
     match name {
-        "initialize" | "json-schema-ref-no-deref" | "request-metadata" => list_tools(&peer).await,
+        "initialize"
+        | "json-schema-ref-no-deref"
+        | "request-metadata"
+        | "auth/client-credentials-basic"
+        | "auth/client-credentials-jwt" => list_tools(&peer).await,
         "tools_call" => tools_call(&peer).await,
         "elicitation-sep1034-client-defaults" => elicitation_defaults(&peer).await,
         "sse-retry" => sse_retry(&peer).await,
@@ -23,8 +27,8 @@ pub(crate) async fn run(name: &str, peer: Peer, data: &Value) -> Result<(), Fail
     }
 }
 
-/// Three scenarios: the server checks `initialize`, the `_meta` and the headers of each request, or that the client does not fetch the
-/// `$ref` of a schema.
+/// The server checks `initialize`, the `_meta` and the headers of each request, the credentials, or that the client does not fetch the `$ref`
+/// of a schema.
 async fn list_tools(peer: &Peer) -> Result<(), Failed> {
     peer.list_tools().await?;
     Ok(())

@@ -1,0 +1,137 @@
+//! The URL at which a person allows this program to use an MCP server.
+//!
+//! Sources: RFC 6749 §4.1.1; RFC 7636 §4.3; RFC 8707 §2.1; OpenID Connect Core 1.0 §11 for `offline_access`; 2026-07-28,
+//! basic/authorization, "Authorization Code Protection" and "Refresh Tokens".
+
+use super::error::OAuthError;
+use super::pkce::code_challenge;
+use super::server_metadata::ServerMetadata;
+
+const OFFLINE_ACCESS: &str = "offline_access";
+
+/// A request for an authorization code.
+pub(in crate::client) struct AuthorizationRequest<'a> {
+    pub client_id: &'a str,
+    /// The URL to which the authorization server sends the browser back.
+    pub redirect_uri: &'a str,
+    /// The resource indicator, as the MCP server writes it.
+    pub resource: &'a str,
+    /// The scopes. If there are none, the authorization server chooses.
+    pub scopes: &'a [String],
+    pub state: &'a str,
+    pub code_verifier: &'a str,
+    /// Whether the operator knows that the authorization server supports PKCE, although its metadata does not say so.
+    pub is_pkce_trusted: bool,
+}
+
+impl AuthorizationRequest<'_> {
+    /// Returns the URL for the browser.
+    ///
+    /// # Errors
+    /// The authorization server has no authorization endpoint, or does not support PKCE with `S256`.
+    pub(in crate::client) fn url(&self, server: &ServerMetadata) -> Result<String, OAuthError> {
+        let Some(endpoint) = &server.authorization_endpoint else { return Err(OAuthError::NoAuthorizationEndpoint) };
+        if !self.is_pkce_trusted && !server.supports_s256() {
+            return Err(OAuthError::NoPkce);
+        }
+        let challenge = code_challenge(self.code_verifier);
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [
+            ("response_type", "code"),
+            ("client_id", self.client_id),
+            ("redirect_uri", self.redirect_uri),
+            ("resource", self.resource),
+            ("state", self.state),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+        ] {
+            query.append_pair(name, value);
+        }
+        let mut scopes: Vec<&str> = self.scopes.iter().map(String::as_str).collect();
+        scopes.retain(|scope| *scope != OFFLINE_ACCESS);
+        // Without scopes, the authorization server chooses. `offline_access` alone would be a choice.
+        if !scopes.is_empty() {
+            if server.has_scope(OFFLINE_ACCESS) {
+                scopes.push(OFFLINE_ACCESS);
+                query.append_pair("prompt", "consent");
+            }
+            query.append_pair("scope", &scopes.join(" "));
+        }
+        let separator = if endpoint.has_query() { '&' } else { '?' };
+        Ok(format!("{}{separator}{}", endpoint.as_str(), query.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::config::SecureUrl;
+
+    fn server(changes: Value) -> ServerMetadata {
+        let mut document = json!({
+            "issuer": "https://auth.example", "token_endpoint": "https://auth.example/token",
+            "authorization_endpoint": "https://auth.example/authorize", "code_challenge_methods_supported": ["plain", "S256"],
+        });
+        document.as_object_mut().expect("an object").extend(changes.as_object().expect("an object").clone());
+        let from = SecureUrl::parse("https://mcp.example/mcp").expect("a URL");
+        ServerMetadata::read(document.to_string().as_bytes(), "https://auth.example", &from).expect("metadata")
+    }
+
+    fn request(scopes: &[String]) -> AuthorizationRequest<'_> {
+        AuthorizationRequest {
+            client_id: "https://desk.example/client.json",
+            redirect_uri: "https://desk.example/callback",
+            resource: "https://mcp.example/mcp",
+            scopes,
+            state: "s-1",
+            code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+            is_pkce_trusted: false,
+        }
+    }
+
+    #[test]
+    fn an_authorization_request_has_all_parameters() {
+        let url = request(&["a".to_owned(), "b&c".to_owned()]).url(&server(json!({}))).expect("a URL");
+        assert_eq!(
+            url,
+            "https://auth.example/authorize?response_type=code&client_id=https%3A%2F%2Fdesk.example%2Fclient.json\
+             &redirect_uri=https%3A%2F%2Fdesk.example%2Fcallback&resource=https%3A%2F%2Fmcp.example%2Fmcp&state=s-1\
+             &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&scope=a+b%26c"
+        );
+        let endpoint = json!({ "authorization_endpoint": "https://auth.example/authorize?tenant=1" });
+        let url = request(&[]).url(&server(endpoint)).expect("a URL");
+        assert!(
+            url.starts_with("https://auth.example/authorize?tenant=1&response_type=code&") && !url.contains("scope")
+        );
+    }
+
+    /// C69: an authorization server must support PKCE with S256, unless the operator says that it does.
+    #[test]
+    fn pkce_is_required() {
+        for methods in [json!(null), json!([]), json!(["plain"]), json!(["s256"])] {
+            let server = server(json!({ "code_challenge_methods_supported": methods }));
+            assert_eq!(request(&[]).url(&server), Err(OAuthError::NoPkce));
+            assert!(AuthorizationRequest { is_pkce_trusted: true, ..request(&[]) }.url(&server).is_ok());
+        }
+        let endpoint = server(json!({ "authorization_endpoint": null }));
+        assert_eq!(request(&[]).url(&endpoint), Err(OAuthError::NoAuthorizationEndpoint));
+    }
+
+    /// C79: `offline_access` is requested only if the authorization server has it, and then with the consent of the person.
+    #[test]
+    fn offline_access_is_requested_if_it_is_supported() {
+        let (own, both) = (["a".to_owned()], ["a".to_owned(), OFFLINE_ACCESS.to_owned()]);
+        for (scopes, supported, expected) in [
+            (&own[..], json!(["a", "offline_access"]), "&prompt=consent&scope=a+offline_access"),
+            (&both[..], json!(["a", "offline_access"]), "&prompt=consent&scope=a+offline_access"),
+            (&both[..], json!(["a"]), "S256&scope=a"),
+            (&own[..], json!(null), "S256&scope=a"),
+            (&[], json!(["offline_access"]), "S256"),
+        ] {
+            let url = request(scopes).url(&server(json!({ "scopes_supported": supported }))).expect("a URL");
+            assert!(url.ends_with(expected), "{url}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The discovery of the authorization server of an MCP server.
+//!
+//! Source: 2026-07-28, basic/authorization, "Authorization Server Discovery" and "Scope Selection Strategy".
+
+use super::error::OAuthError;
+use super::requests::Requests;
+use super::resource_metadata::ResourceMetadata;
+use super::server_metadata::ServerMetadata;
+use crate::client::wire::challenge::{Challenge, is_scope};
+use crate::config::SecureUrl;
+
+/// The most scopes that the client requests because the metadata of the MCP server names them.
+const SCOPES: usize = 64;
+
+/// The authorization server of an MCP server, and the parameters of requests for its tokens.
+#[derive(Debug)]
+pub(in crate::client) struct Discovered {
+    server: ServerMetadata,
+    resource: String,
+    scopes: Vec<String>,
+}
+
+impl Discovered {
+    /// Finds the authorization server of the MCP server at `url`. A `pinned` issuer must be one of those that the MCP server names.
+    ///
+    /// # Errors
+    /// There is none that the client uses.
+    pub(in crate::client) async fn find(
+        url: &SecureUrl,
+        challenge: Option<&Challenge>,
+        pinned: Option<&str>,
+        requests: Requests<'_>,
+    ) -> Result<Self, OAuthError> {
+        let metadata = ResourceMetadata::fetch(url, challenge, requests).await?;
+        let named = &metadata.authorization_servers;
+        let issuer = match pinned {
+            Some(pinned) => named.iter().find(|issuer| *issuer == pinned).ok_or(OAuthError::WrongIssuer)?,
+            None => named.first().ok_or(OAuthError::NoAuthorizationServer)?,
+        };
+        let server = ServerMetadata::fetch(issuer, url, requests).await?;
+        let mut scopes = challenge.map(Challenge::scopes).unwrap_or_default();
+        if scopes.is_empty() {
+            scopes = metadata.scopes_supported;
+            scopes.retain(|scope| is_scope(scope));
+            scopes.truncate(SCOPES);
+        }
+        Ok(Self { server, resource: metadata.resource, scopes })
+    }
+
+    pub(in crate::client) fn issuer(&self) -> &str {
+        &self.server.issuer
+    }
+
+    pub(in crate::client) fn token_endpoint(&self) -> &SecureUrl {
+        &self.server.token_endpoint
+    }
+
+    /// Returns the resource indicator (RFC 8707), as the MCP server writes it.
+    pub(in crate::client) fn resource(&self) -> &str {
+        &self.resource
+    }
+
+    /// Returns the scopes of the challenge or, without them, those of the metadata of the MCP server.
+    pub(in crate::client) fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Checks that the token endpoint supports a method of client authentication.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(in crate::client) fn check_authentication(&self, method: &'static str) -> Result<(), OAuthError> {
+        if self.server.supports(method) { Ok(()) } else { Err(OAuthError::UnsupportedAuthentication { method }) }
+    }
+}

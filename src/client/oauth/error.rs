@@ -1,0 +1,103 @@
+//! The reasons why a server does not get a token.
+
+use std::fmt;
+
+/// The reason why the client gets no token for an MCP server.
+///
+/// `Display` writes a clause that continues "was not called, because". It contains nothing of an answer, except for an error code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::client) enum OAuthError {
+    /// The connection has sent all requests that it may send.
+    BudgetExhausted,
+    /// A server cannot be reached, or it fails. The cause is for the log.
+    Unreachable { server: &'static str, cause: String },
+    /// The MCP server has no protected resource metadata.
+    NoResourceMetadata,
+    /// The metadata of the MCP server is about another resource.
+    WrongResource,
+    /// The MCP server names no authorization server.
+    NoAuthorizationServer,
+    /// The MCP server does not name the authorization server that the credentials belong to.
+    WrongIssuer,
+    /// The authorization server has no metadata.
+    NoServerMetadata,
+    /// The metadata of an authorization server has another issuer than the one asked for.
+    IssuerMismatch,
+    /// The authorization server has no endpoint at which a person signs in.
+    NoAuthorizationEndpoint,
+    /// The metadata of the authorization server does not list the PKCE method `S256`.
+    NoPkce,
+    /// A member of a metadata document does not have the form that its specification requires.
+    Malformed { document: &'static str, cause: String },
+    /// The client does not use a URL in the metadata.
+    UnsafeUrl { member: &'static str, problem: &'static str },
+    /// The authorization server does not support a method by which this client can authenticate.
+    UnsupportedAuthentication { method: &'static str },
+    /// The client cannot create its credentials. The cause is for the log.
+    CannotAuthenticate { cause: String },
+    /// The token endpoint rejects the request: an error code or a status.
+    Rejected { reason: String },
+    /// The token endpoint sends an answer that has no valid token. The text is a predicate.
+    InvalidAnswer(&'static str),
+    /// The authorization server requires DPoP.
+    DpopRequired,
+}
+
+impl OAuthError {
+    /// Returns the details for the log.
+    pub(in crate::client) fn cause(&self) -> String {
+        match self {
+            Self::Unreachable { cause, .. } | Self::Malformed { cause, .. } | Self::CannotAuthenticate { cause } => {
+                cause.clone()
+            }
+            Self::UnsafeUrl { .. }
+            | Self::WrongResource
+            | Self::IssuerMismatch
+            | Self::WrongIssuer
+            | Self::NoResourceMetadata
+            | Self::NoAuthorizationServer
+            | Self::NoAuthorizationEndpoint
+            | Self::NoPkce
+            | Self::NoServerMetadata => "the discovery of the authorization server failed".to_owned(),
+            _ => "the request for an access token failed".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for OAuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BudgetExhausted => f.write_str("the connection has sent all requests that it may send."),
+            Self::Unreachable { server, .. } => write!(f, "{server} cannot be reached. Try again later."),
+            Self::NoResourceMetadata => {
+                f.write_str("it does not name its authorization server. Configure the token endpoint.")
+            }
+            Self::WrongResource => f.write_str("its metadata describes another resource. Check its URL."),
+            Self::NoAuthorizationServer => f.write_str("its metadata names no authorization server."),
+            Self::WrongIssuer => f.write_str(
+                "it does not use the authorization server that the credentials of this program belong to. Check the issuer.",
+            ),
+            Self::NoServerMetadata => {
+                f.write_str("its authorization server has no metadata. Configure the token endpoint.")
+            }
+            Self::NoAuthorizationEndpoint => f.write_str("its authorization server has no authorization endpoint."),
+            Self::NoPkce => f.write_str("its authorization server does not support PKCE with S256."),
+            Self::IssuerMismatch => f.write_str("the metadata of its authorization server has another issuer."),
+            Self::Malformed { document, .. } => write!(f, "{document} is not valid."),
+            Self::UnsafeUrl { member, problem } => write!(f, "the URL `{member}` in its challenge or metadata {problem}."),
+            Self::UnsupportedAuthentication { method } => {
+                write!(f, "its authorization server does not support the authentication method `{method}`.")
+            }
+            Self::CannotAuthenticate { .. } => f.write_str(
+                "this program cannot authenticate to the authorization server. Check the credentials of this program.",
+            ),
+            Self::Rejected { reason } => {
+                write!(f, "its authorization server rejects the request for an access token ({reason}).")
+            }
+            Self::InvalidAnswer(problem) => write!(f, "its authorization server {problem}."),
+            Self::DpopRequired => f.write_str(
+                "its authorization server issued a token that is not a bearer token, but requires DPoP, which is not supported.",
+            ),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The metadata of an authorization server.
+//!
+//! Sources: RFC 8414 §2 and §3; OpenID Connect Discovery 1.0 §4; 2026-07-28, basic/authorization, "Authorization Server Metadata Discovery".
+
+use edge_json::deserialize::read;
+use edge_json::{Document, JsonLimits};
+use serde::Deserialize;
+
+use super::error::OAuthError;
+use super::requests::Requests;
+use super::url_rules;
+use crate::config::SecureUrl;
+
+const DOCUMENT: &str = "the metadata of its authorization server";
+const SERVER: &str = "its authorization server";
+
+/// The members of the document that the client uses.
+#[derive(Deserialize)]
+struct Members {
+    issuer: String,
+    token_endpoint: Option<String>,
+    authorization_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
+    scopes_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    authorization_response_iss_parameter_supported: Option<bool>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+}
+
+/// The metadata of an authorization server. Its URLs obey the rules of `url_rules`.
+#[derive(Debug)]
+#[allow(dead_code, reason = "the sign-in of a person uses all members")]
+pub(in crate::client) struct ServerMetadata {
+    pub issuer: String,
+    pub token_endpoint: SecureUrl,
+    pub authorization_endpoint: Option<SecureUrl>,
+    pub revocation_endpoint: Option<SecureUrl>,
+    /// Whether each answer to an authorization request names the issuer (RFC 9207).
+    pub names_issuer: bool,
+    scopes: Vec<String>,
+    code_challenge_methods: Vec<String>,
+    authentication_methods: Option<Vec<String>>,
+}
+
+impl ServerMetadata {
+    /// Fetches the metadata of `issuer`, which the MCP server at `from` names.
+    ///
+    /// # Errors
+    /// There is no metadata, it is not that of the issuer, or it has a URL that the client does not use.
+    pub(super) async fn fetch(issuer: &str, from: &SecureUrl, requests: Requests<'_>) -> Result<Self, OAuthError> {
+        let unsafe_url = |member| move |problem| OAuthError::UnsafeUrl { member, problem };
+        let url = url_rules::parse(issuer, from).map_err(unsafe_url("authorization_servers"))?;
+        if url.has_query() {
+            return Err(unsafe_url("authorization_servers")("has a query"));
+        }
+        for candidate in candidates(&url) {
+            let candidate = SecureUrl::parse(&candidate).map_err(unsafe_url("authorization_servers"))?;
+            let Some(body) = requests.metadata(&candidate, SERVER).await? else { continue };
+            return Self::read(&body, issuer, from);
+        }
+        Err(OAuthError::NoServerMetadata)
+    }
+
+    pub(super) fn read(body: &[u8], issuer: &str, from: &SecureUrl) -> Result<Self, OAuthError> {
+        let malformed = |cause: &str| OAuthError::Malformed { document: DOCUMENT, cause: cause.to_owned() };
+        let document = Document::parse(body, JsonLimits::default()).map_err(|_| malformed("it is not valid JSON"))?;
+        let members: Members = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
+        // RFC 8414 §3.3: the two are identical, without any normalization.
+        if members.issuer != issuer {
+            return Err(OAuthError::IssuerMismatch);
+        }
+        let endpoint = |member, url: Option<String>| {
+            let url = url.map(|url| url_rules::parse(&url, from)).transpose();
+            url.map_err(|problem| OAuthError::UnsafeUrl { member, problem })
+        };
+        let token_endpoint = endpoint("token_endpoint", members.token_endpoint)?;
+        Ok(Self {
+            issuer: members.issuer,
+            token_endpoint: token_endpoint.ok_or_else(|| malformed("it has no `token_endpoint`"))?,
+            authorization_endpoint: endpoint("authorization_endpoint", members.authorization_endpoint)?,
+            revocation_endpoint: endpoint("revocation_endpoint", members.revocation_endpoint)?,
+            names_issuer: members.authorization_response_iss_parameter_supported.unwrap_or_default(),
+            scopes: members.scopes_supported.unwrap_or_default(),
+            code_challenge_methods: members.code_challenge_methods_supported.unwrap_or_default(),
+            authentication_methods: members.token_endpoint_auth_methods_supported,
+        })
+    }
+
+    /// Returns whether the token endpoint supports a method of client authentication. Without a list, the client has to try.
+    pub(super) fn supports(&self, method: &str) -> bool {
+        self.authentication_methods.as_ref().is_none_or(|methods| methods.iter().any(|known| known == method))
+    }
+
+    /// Returns whether the authorization server supports PKCE with `S256`.
+    pub(super) fn supports_s256(&self) -> bool {
+        self.code_challenge_methods.iter().any(|method| method == "S256")
+    }
+
+    /// Returns whether the authorization server lists a scope.
+    pub(super) fn has_scope(&self, name: &str) -> bool {
+        self.scopes.iter().any(|scope| scope == name)
+    }
+}
+
+/// Returns the URLs at which the metadata of an issuer may be, in order.
+fn candidates(issuer: &SecureUrl) -> Vec<String> {
+    const OAUTH: &str = "oauth-authorization-server";
+    const OPENID: &str = "openid-configuration";
+    let mut candidates = vec![issuer.well_known(OAUTH), issuer.well_known(OPENID)];
+    if !issuer.path().trim_end_matches('/').is_empty() {
+        candidates.push(format!("{}/.well-known/{OPENID}", issuer.as_str().trim_end_matches('/')));
+    }
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_searched_in_the_order_of_the_specification() {
+        let of = |issuer: &str| candidates(&SecureUrl::parse(issuer).expect("a URL"));
+        for issuer in ["https://a.example", "https://a.example/"] {
+            let at = "https://a.example/.well-known";
+            assert_eq!(of(issuer), [format!("{at}/oauth-authorization-server"), format!("{at}/openid-configuration")]);
+        }
+        assert_eq!(
+            of("https://a.example/tenant/1"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server/tenant/1",
+                "https://a.example/.well-known/openid-configuration/tenant/1",
+                "https://a.example/tenant/1/.well-known/openid-configuration",
+            ]
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! The requests to the endpoints of an authorization server that issue and revoke tokens.
+//!
+//! Sources: RFC 6749 §4.1.3, §4.4.2 and §6; RFC 7636 §4.5; RFC 8707 §2.2; RFC 7009 §2.1.
+
+use super::error::OAuthError;
+use super::requests::Requests;
+use super::token_response::TokenResponse;
+use crate::auth::client_authentication::{ClientAuthentication, Form};
+use crate::config::SecureUrl;
+use crate::host::Fetched;
+
+/// This program as a client of an authorization server.
+#[derive(Clone, Copy)]
+pub(in crate::client) struct OAuthClient<'a> {
+    pub authentication: &'a ClientAuthentication,
+    /// The issuer, or the URL of the token endpoint if the issuer is not known. It is the audience of assertions.
+    pub audience: &'a str,
+}
+
+/// The grant that a token is requested for.
+#[derive(Clone, Copy)]
+pub(in crate::client) enum Grant<'a> {
+    /// The token is for the program itself. Without scopes, the authorization server chooses.
+    ClientCredentials { scopes: &'a [String] },
+    /// A person has allowed the access.
+    AuthorizationCode { code: &'a str, redirect_uri: &'a str, code_verifier: &'a str },
+    /// An earlier answer had a refresh token. The scopes stay the same.
+    RefreshToken(&'a str),
+}
+
+impl Grant<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::ClientCredentials { .. } => "client_credentials",
+            Self::AuthorizationCode { .. } => "authorization_code",
+            Self::RefreshToken(_) => "refresh_token",
+        }
+    }
+}
+
+impl OAuthClient<'_> {
+    /// Requests a token for `resource`.
+    ///
+    /// # Errors
+    /// The authorization server issues none.
+    pub(in crate::client) async fn token(
+        &self,
+        endpoint: &SecureUrl,
+        grant: Grant<'_>,
+        resource: &str,
+        requests: Requests<'_>,
+    ) -> Result<TokenResponse, OAuthError> {
+        let mut form = Form::new(String::new());
+        form.append_pair("grant_type", grant.name()).append_pair("resource", resource);
+        match grant {
+            Grant::ClientCredentials { scopes: [] } => {}
+            Grant::ClientCredentials { scopes } => drop(form.append_pair("scope", &scopes.join(" "))),
+            Grant::AuthorizationCode { code, redirect_uri, code_verifier } => {
+                form.append_pair("code", code)
+                    .append_pair("redirect_uri", redirect_uri)
+                    .append_pair("code_verifier", code_verifier);
+            }
+            Grant::RefreshToken(token) => drop(form.append_pair("refresh_token", token)),
+        }
+        let mut response = TokenResponse::read(&self.post(endpoint, form, requests).await?)?;
+        // An authorization server that does not rotate refresh tokens leaves the token out.
+        if let Grant::RefreshToken(token) = grant {
+            response.refresh_token.get_or_insert_with(|| token.to_owned());
+        }
+        Ok(response)
+    }
+
+    /// Revokes a refresh token, and with it the access tokens of its grant.
+    ///
+    /// # Errors
+    /// The authorization server does not confirm it.
+    pub(in crate::client) async fn revoke(
+        &self,
+        endpoint: &SecureUrl,
+        refresh_token: &str,
+        requests: Requests<'_>,
+    ) -> Result<(), OAuthError> {
+        let mut form = Form::new(String::new());
+        form.append_pair("token", refresh_token).append_pair("token_type_hint", "refresh_token");
+        match self.post(endpoint, form, requests).await?.status {
+            200 => Ok(()),
+            status => Err(OAuthError::Rejected { reason: format!("status {status}") }),
+        }
+    }
+
+    async fn post(&self, endpoint: &SecureUrl, form: Form, requests: Requests<'_>) -> Result<Fetched, OAuthError> {
+        let request = self.authentication.post(endpoint, form, self.audience, requests.host).await;
+        requests.send(request.map_err(|cause| OAuthError::CannotAuthenticate { cause })?).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{TestHost, run};
+
+    const TOKEN: &str = "https://auth.example/token";
+    const REVOKE: &str = "https://auth.example/revoke";
+
+    fn url(text: &str) -> SecureUrl {
+        SecureUrl::parse(text).expect("a URL")
+    }
+
+    /// Requests a token from a token endpoint with this answer. Returns its refresh token and the form.
+    fn token(grant: Grant<'_>, answer: &serde_json::Value) -> (Option<String>, String) {
+        let host = TestHost::new().respond("POST", TOKEN, 200, answer.to_string());
+        let authentication = ClientAuthentication::None(Some("desk".into()));
+        let client = OAuthClient { authentication: &authentication, audience: "https://auth.example" };
+        let requests = Requests { host: &host, spend: &|| true };
+        let (endpoint, resource) = (url(TOKEN), "https://mcp.example/mcp");
+        let response = run(host.run(client.token(&endpoint, grant, resource, requests)));
+        let response = response.expect("the request ends").expect("a token");
+        assert_eq!(response.header, "Bearer t-1");
+        let form = host.requests().pop().expect("a request").into_body();
+        (response.refresh_token, form)
+    }
+
+    /// C76: a public client sends its id. The code is exchanged with the verifier and the resource.
+    #[test]
+    fn a_code_is_exchanged() {
+        let answer = json!({ "access_token": "t-1", "token_type": "Bearer", "refresh_token": "r-1" });
+        let grant = Grant::AuthorizationCode {
+            code: "c&1",
+            redirect_uri: "https://desk.example/callback",
+            code_verifier: "verifier",
+        };
+        let (refresh_token, form) = token(grant, &answer);
+        assert_eq!(refresh_token.as_deref(), Some("r-1"));
+        assert_eq!(
+            form,
+            "grant_type=authorization_code&resource=https%3A%2F%2Fmcp.example%2Fmcp&code=c%261\
+             &redirect_uri=https%3A%2F%2Fdesk.example%2Fcallback&code_verifier=verifier&client_id=desk"
+        );
+    }
+
+    /// C80: a refresh has the resource and no scope. Without a new refresh token, the old one stays valid.
+    #[test]
+    fn a_refresh_keeps_the_refresh_token() {
+        for (returned, kept) in [(json!(null), "r-1"), (json!("r-2"), "r-2")] {
+            let answer = json!({ "access_token": "t-1", "token_type": "bearer", "refresh_token": returned });
+            let (refresh_token, form) = token(Grant::RefreshToken("r-1"), &answer);
+            assert_eq!(refresh_token.as_deref(), Some(kept));
+            let expected =
+                "grant_type=refresh_token&resource=https%3A%2F%2Fmcp.example%2Fmcp&refresh_token=r-1&client_id=desk";
+            assert_eq!(form, expected);
+        }
+    }
+
+    /// C84: a refresh token is revoked with the authentication of the client.
+    #[test]
+    fn a_refresh_token_is_revoked() {
+        for (status, is_revoked) in [(200, true), (503, false)] {
+            let host = TestHost::new().respond("POST", REVOKE, status, "");
+            let authentication = ClientAuthentication::Post("desk".into(), "secret".into());
+            let client = OAuthClient { authentication: &authentication, audience: "https://auth.example" };
+            let requests = Requests { host: &host, spend: &|| true };
+            let endpoint = url(REVOKE);
+            let outcome = run(host.run(client.revoke(&endpoint, "r-1", requests))).expect("the request ends");
+            assert_eq!(outcome.is_ok(), is_revoked);
+            let form = "token=r-1&token_type_hint=refresh_token&client_id=desk&client_secret=secret";
+            assert_eq!(host.requests().pop().expect("a request").body(), form);
+        }
+    }
+}

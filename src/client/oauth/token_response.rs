@@ -1,0 +1,84 @@
+//! The answer of a token endpoint.
+//!
+//! Source: RFC 6749 §5; RFC 6750 §4; RFC 9449 §5.
+
+use edge_json::{Document, JsonLimits, Kind, Value};
+use http::HeaderValue;
+
+use super::error::OAuthError;
+use crate::client::wire::headers;
+use crate::host::Fetched;
+use crate::limits::UPSTREAM_TOKEN_BYTES;
+
+/// A token that a token endpoint issues.
+pub(in crate::client) struct TokenResponse {
+    /// The value of the `Authorization` header with the access token.
+    pub header: HeaderValue,
+    /// The lifetime of the access token in seconds, if the authorization server states it.
+    pub expires_in: Option<u64>,
+    pub refresh_token: Option<String>,
+    /// The scopes of the token, if they are not the requested ones.
+    #[allow(dead_code, reason = "the sign-in of a person uses it")]
+    pub scope: Option<String>,
+}
+
+impl TokenResponse {
+    /// Reads the answer of a token endpoint.
+    ///
+    /// # Errors
+    /// The answer is an error, or has no bearer token.
+    pub(in crate::client) fn read(answer: &Fetched) -> Result<Self, OAuthError> {
+        let document = Document::parse(&answer.body, JsonLimits::default()).ok();
+        let object = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Object);
+        if let Some(reason) = object.and_then(error_code) {
+            return Err(OAuthError::Rejected { reason });
+        }
+        if answer.status != 200 {
+            return Err(OAuthError::Rejected { reason: format!("status {}", answer.status) });
+        }
+        let object = object.ok_or(OAuthError::InvalidAnswer("sent an answer that is not a JSON object"))?;
+        let token_type = object.string("token_type").unwrap_or_default();
+        if token_type.eq_ignore_ascii_case("dpop") {
+            return Err(OAuthError::DpopRequired);
+        }
+        if !token_type.eq_ignore_ascii_case("bearer") {
+            return Err(OAuthError::InvalidAnswer("issued a token that is not a bearer token"));
+        }
+        let token = object.string("access_token").filter(|token| token.len() <= UPSTREAM_TOKEN_BYTES);
+        let header = token.and_then(|token| headers::bearer(&token));
+        let header = header.ok_or(OAuthError::InvalidAnswer("issued a token that no header can contain"))?;
+        Ok(Self {
+            header,
+            expires_in: expires_in(object)?,
+            refresh_token: text(object, "refresh_token"),
+            scope: text(object, "scope"),
+        })
+    }
+}
+
+/// Returns the lifetime of a token in seconds: an integer, or digits in a string.
+fn expires_in(answer: Value<'_>) -> Result<Option<u64>, OAuthError> {
+    let Some(expires_in) = answer.get("expires_in").filter(|value| value.kind() != Kind::Null) else {
+        return Ok(None);
+    };
+    let text = expires_in.as_str().map_or_else(|| expires_in.text().to_owned(), Into::into);
+    let problem = "issued a token whose lifetime is not a number of seconds";
+    text.parse().map(Some).map_err(|_| OAuthError::InvalidAnswer(problem))
+}
+
+/// Returns an optional member, if it is printable ASCII (RFC 6749, appendix A) and not too long. A client without use for the member ignores
+/// it, so one that is not valid is no error.
+fn text(answer: Value<'_>, name: &str) -> Option<String> {
+    let is_printable = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    answer.string(name).filter(|text| !text.is_empty() && text.len() <= UPSTREAM_TOKEN_BYTES && is_printable(text))
+}
+
+/// Returns the error code of an answer, if it has the form of a code.
+fn error_code(answer: Value<'_>) -> Option<String> {
+    const LONGEST: usize = 40;
+    answer.get("error")?;
+    let code = answer.string("error").unwrap_or_default();
+    let is_code =
+        |code: &str| code.len() <= LONGEST && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    Some(Some(code).filter(|code| !code.is_empty() && is_code(code)).unwrap_or_else(|| "an unknown error".to_owned()))
+}
