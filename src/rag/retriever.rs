@@ -166,8 +166,8 @@ impl Retriever {
     }
 
     /// Adds to the score of each passage how strongly it is connected with the best passages: links and similar vectors connect passages of
-    /// different documents. The best passage stays the first. The result can contain connected passages that the search did not find. Equal searches have equal results, because the random walks
-    /// over the connections are calculated and not sampled.
+    /// different documents. The best passage stays the first. The result can contain connected passages that the search did not find. Equal
+    /// searches have equal results, because the random walks over the connections are calculated and not sampled.
     pub fn graph(mut self, options: GraphOptions) -> Self {
         self.graph = Some(Rc::new(options));
         self
