@@ -2,6 +2,8 @@
 //!
 //! Source: RFC 6749 §2.3.1; RFC 7523 §2.2; RFC 7591 §2 for the names of the methods.
 
+use std::rc::Rc;
+
 use futures::future::LocalBoxFuture;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
@@ -25,7 +27,7 @@ pub(crate) enum ClientAuthentication {
     /// The client id and the secret as form fields (`client_secret_post`).
     Post(String, String),
     /// A signed assertion (`private_key_jwt`). It is a trait object, so that a wasm module contains its code only if the program uses it.
-    PrivateKeyJwt(Box<dyn Assertion>),
+    PrivateKeyJwt(Rc<dyn Assertion>),
     /// A bearer token. Only introspection uses it (RFC 7662 §2.1).
     Bearer(String),
 }

@@ -16,6 +16,7 @@ pub(crate) mod claims;
 #[cfg(feature = "client")]
 pub(crate) mod client_assertion;
 pub(crate) mod client_authentication;
+pub(crate) mod encryption_keys;
 pub(crate) mod introspection;
 pub(crate) mod jwks;
 pub(crate) mod jwt;

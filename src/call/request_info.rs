@@ -189,6 +189,13 @@ impl RequestInfo {
         path_of(&self.0.head.check().url()).to_owned()
     }
 
+    /// Returns the HTTP method of the request.
+    #[cfg(feature = "client")]
+    pub(crate) fn method(&self) -> String {
+        // A method is not data of the caller.
+        self.0.head.check().method()
+    }
+
     /// Returns the URL of the request. Its host comes from the client.
     pub(crate) fn url(&self) -> String {
         self.0.head.read(self).url()

@@ -59,6 +59,11 @@ pub enum Failure {
     },
     /// The server does not accept the token, or it requires one.
     Unauthorized,
+    /// The caller of this program must sign in to the server, or sign in again to allow more.
+    SignInRequired {
+        /// The link to open in a browser, within 10 minutes. It is only for this caller.
+        url: String,
+    },
     /// The server does not permit the request.
     Forbidden,
     /// The token lacks scopes.
@@ -227,7 +232,7 @@ impl Failure {
     /// Returns whether the server executed a request that failed in this way, if the answer of the server does not show it.
     fn executed(&self) -> Executed {
         match self {
-            Self::BudgetExhausted | Self::Local(_) | Self::Unauthorized => Executed::No,
+            Self::BudgetExhausted | Self::Local(_) | Self::Unauthorized | Self::SignInRequired { .. } => Executed::No,
             _ => Executed::Unknown,
         }
     }
@@ -286,6 +291,9 @@ impl fmt::Display for Failure {
             Self::Unavailable { after: None } => f.write_str("is overloaded or not available. Try again later."),
             Self::ServerFailed { status } => write!(f, "failed (status {status})."),
             Self::Unauthorized => f.write_str("requires a valid access token. Check the credential of this program."),
+            Self::SignInRequired { url } => {
+                write!(f, "requires you to sign in. Open this link within 10 minutes, and then try again: {url}")
+            }
             Self::Forbidden => f.write_str("does not permit this request."),
             Self::ScopeRequired { scopes } if scopes.is_empty() => f.write_str("requires a scope that the token lacks."),
             Self::ScopeRequired { scopes } => {

@@ -19,7 +19,8 @@
 //!
 //! Page: `docs/client.md`.
 //!
-//! `wire` knows only bytes and messages. `tokens` and `questions` are what a program provides. `session` sends requests to one server, and
+//! `wire` knows only bytes and messages. `tokens` and `questions` are what a program provides, and `sign_in` are the tokens of
+//! persons. `session` sends requests to one server, and
 //! `operations` are the requests that a program can make. The other files are the settings ([`McpClient`], [`Upstream`]), the
 //! [`Connection`], and the tools of other servers as a source of this server.
 
@@ -32,6 +33,7 @@ mod of_call;
 mod operations;
 pub(crate) mod questions;
 mod session;
+mod sign_in;
 mod source;
 mod tokens;
 mod upstream;
@@ -48,6 +50,7 @@ pub use operations::result::CallResult;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use session::about::About;
 pub use session::listeners::{LogMessage, Progress};
+pub use sign_in::{MemoryTokens, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration};
 pub use source::RemoteTools;
 pub use tokens::client_credentials::{AuthorizationServer, ClientCredentials};
 pub use upstream::Upstream;

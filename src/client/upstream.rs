@@ -12,6 +12,8 @@ use serde_json::Value;
 use super::questions::answer::{self, Form};
 use super::questions::handlers::Handlers;
 use super::questions::question::{Elicitation, SamplingRequest, UrlElicitation};
+use super::sign_in::person_tokens::PersonTokens;
+use super::sign_in::settings::SignIn;
 use super::tokens::client_credentials::ClientCredentials;
 use super::tokens::issued_token::IssuedToken;
 use super::tokens::token_of_call::{TokenOf, TokenOfCall};
@@ -27,8 +29,8 @@ use crate::host::transport::{Network, Transport};
 use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 
-/// Creates the source of the tokens for a connection.
-type NewTokenSource = dyn Fn() -> Rc<dyn TokenSource>;
+/// Creates the source of the tokens for a connection. The argument is the name of the server.
+type NewTokenSource = dyn Fn(&str) -> Rc<dyn TokenSource>;
 
 /// Another MCP server that an [`McpClient`](crate::client::McpClient) calls.
 ///
@@ -44,6 +46,8 @@ pub struct Upstream {
     /// The token of each request, unless there is a source of tokens. It is never the token of this program's own caller.
     pub(super) token: Option<HeaderValue>,
     pub(super) token_source: Option<Box<NewTokenSource>>,
+    /// Whether the tokens are those of a person who signs in.
+    pub(super) signs_in: bool,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) revision: Option<Revision>,
     pub(super) is_trusted: bool,
@@ -72,6 +76,7 @@ impl Upstream {
             transport: Rc::new(transport),
             token: None,
             token_source: None,
+            signs_in: false,
             headers: Vec::new(),
             revision: None,
             is_trusted: false,
@@ -102,7 +107,7 @@ impl Upstream {
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
         let token_of: Rc<TokenOf> = Rc::new(move |cx| token_of(cx).boxed_local());
-        self.token_source = Some(Box::new(move || Rc::new(TokenOfCall::new(token_of.clone()))));
+        self.token_source = Some(Box::new(move |_| Rc::new(TokenOfCall::new(token_of.clone()))));
         self
     }
 
@@ -110,7 +115,16 @@ impl Upstream {
     #[must_use]
     pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
         let client = Rc::new(client);
-        self.token_source = Some(Box::new(move || Rc::new(IssuedToken::new(client.clone()))));
+        self.token_source = Some(Box::new(move |_| Rc::new(IssuedToken::new(client.clone()))));
+        self
+    }
+
+    /// Sends the tokens of the caller of the handler, who signs in to this server in a browser.
+    #[must_use]
+    pub fn sign_in(mut self, sign_in: &SignIn) -> Self {
+        let sign_in = sign_in.clone();
+        self.token_source = Some(Box::new(move |server| Rc::new(PersonTokens::new(sign_in.clone(), server))));
+        self.signs_in = true;
         self
     }
 

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use crate::auth::StateKeys;
-use crate::auth::state_keys::NONCE;
+use crate::auth::encryption_keys::NONCE;
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::rounds::{Answered, Earlier};

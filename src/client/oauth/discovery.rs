@@ -20,23 +20,40 @@ pub(in crate::client) struct Discovered {
     scopes: Vec<String>,
 }
 
+/// The authorization server to choose from those that an MCP server names.
+#[derive(Clone, Copy)]
+pub(in crate::client) enum Issuer<'a> {
+    /// The one with this issuer.
+    Only(&'a str),
+    /// The first of these that the MCP server names, or the first one that it names.
+    Preferred(&'a [String]),
+}
+
+impl Issuer<'_> {
+    fn choose(self, named: &[String]) -> Result<&String, OAuthError> {
+        match self {
+            Self::Only(only) => named.iter().find(|issuer| *issuer == only).ok_or(OAuthError::WrongIssuer),
+            Self::Preferred(preferred) => {
+                let known = preferred.iter().find_map(|issuer| named.iter().find(|named| *named == issuer));
+                known.or_else(|| named.first()).ok_or(OAuthError::NoAuthorizationServer)
+            }
+        }
+    }
+}
+
 impl Discovered {
-    /// Finds the authorization server of the MCP server at `url`. A `pinned` issuer must be one of those that the MCP server names.
+    /// Finds the authorization server of the MCP server at `url`.
     ///
     /// # Errors
     /// There is none that the client uses.
     pub(in crate::client) async fn find(
         url: &SecureUrl,
         challenge: Option<&Challenge>,
-        pinned: Option<&str>,
+        issuer: Issuer<'_>,
         requests: Requests<'_>,
     ) -> Result<Self, OAuthError> {
         let metadata = ResourceMetadata::fetch(url, challenge, requests).await?;
-        let named = &metadata.authorization_servers;
-        let issuer = match pinned {
-            Some(pinned) => named.iter().find(|issuer| *issuer == pinned).ok_or(OAuthError::WrongIssuer)?,
-            None => named.first().ok_or(OAuthError::NoAuthorizationServer)?,
-        };
+        let issuer = issuer.choose(&metadata.authorization_servers)?;
         let server = ServerMetadata::fetch(issuer, url, requests).await?;
         let mut scopes = challenge.map(Challenge::scopes).unwrap_or_default();
         if scopes.is_empty() {
@@ -45,6 +62,10 @@ impl Discovered {
             scopes.truncate(SCOPES);
         }
         Ok(Self { server, resource: metadata.resource, scopes })
+    }
+
+    pub(in crate::client) fn server(&self) -> &ServerMetadata {
+        &self.server
     }
 
     pub(in crate::client) fn issuer(&self) -> &str {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::client::error::{Failed, Failure};
+
 /// The reason why the client gets no token for an MCP server.
 ///
 /// `Display` writes a clause that continues "was not called, because". It contains nothing of an answer, except for an error code.
@@ -41,15 +43,24 @@ pub(in crate::client) enum OAuthError {
     InvalidAnswer(&'static str),
     /// The authorization server requires DPoP.
     DpopRequired,
+    /// This program has no client id for the authorization server.
+    NoClientId,
+    /// The authorization server does not register this program: an error code or a status.
+    NotRegistered { reason: String },
+    /// A sign-in was finished twice.
+    AlreadyFinished,
+    /// This program cannot read or write its tokens. The cause is for the log.
+    StoreFailed { cause: String },
 }
 
 impl OAuthError {
     /// Returns the details for the log.
     pub(in crate::client) fn cause(&self) -> String {
         match self {
-            Self::Unreachable { cause, .. } | Self::Malformed { cause, .. } | Self::CannotAuthenticate { cause } => {
-                cause.clone()
-            }
+            Self::Unreachable { cause, .. }
+            | Self::Malformed { cause, .. }
+            | Self::CannotAuthenticate { cause }
+            | Self::StoreFailed { cause } => cause.clone(),
             Self::UnsafeUrl { .. }
             | Self::WrongResource
             | Self::IssuerMismatch
@@ -61,6 +72,34 @@ impl OAuthError {
             | Self::NoServerMetadata => "the discovery of the authorization server failed".to_owned(),
             _ => "the request for an access token failed".to_owned(),
         }
+    }
+
+    /// Returns the failure of a request to the MCP server.
+    pub(in crate::client) fn into_failed(self) -> Failed {
+        match self {
+            Self::BudgetExhausted => Failure::BudgetExhausted.into(),
+            error => Failed::new(Failure::Local(format!("was not called, because {error}")), Some(error.cause())),
+        }
+    }
+
+    /// Returns whether the token endpoint rejects the request with this error code.
+    pub(in crate::client) fn is_reason(&self, code: &str) -> bool {
+        matches!(self, Self::Rejected { reason } if reason == code)
+    }
+
+    /// Returns whether a later request may succeed.
+    pub(in crate::client) fn is_transient(&self) -> bool {
+        const CODES: [&str; 3] = ["temporarily_unavailable", "server_error", "status 429"];
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Rejected { reason } => reason.starts_with("status 5") || CODES.contains(&reason.as_str()),
+            _ => false,
+        }
+    }
+
+    /// Returns whether a refresh cannot succeed any more: the refresh token or the client is not valid.
+    pub(in crate::client) fn ends_access(&self) -> bool {
+        ["invalid_grant", "invalid_client", "unauthorized_client"].into_iter().any(|code| self.is_reason(code))
     }
 }
 
@@ -95,6 +134,14 @@ impl fmt::Display for OAuthError {
                 write!(f, "its authorization server rejects the request for an access token ({reason}).")
             }
             Self::InvalidAnswer(problem) => write!(f, "its authorization server {problem}."),
+            Self::NoClientId => f.write_str(
+                "this program has no client id for its authorization server. The operator must register this program there.",
+            ),
+            Self::NotRegistered { reason } => {
+                write!(f, "its authorization server does not register this program ({reason}).")
+            }
+            Self::AlreadyFinished => f.write_str("this sign-in has been used already. Begin again."),
+            Self::StoreFailed { .. } => f.write_str("this program cannot use its token store. Try again later."),
             Self::DpopRequired => f.write_str(
                 "its authorization server issued a token that is not a bearer token, but requires DPoP, which is not supported.",
             ),

@@ -5,20 +5,17 @@
 //! endpoints.
 //!
 //! For the sign-in of a person, `authorization_request` has the URL for the browser, with the proof of `pkce`, and `callback` checks the
-//! answer. `token_request` requests, refreshes and revokes tokens.
+//! answer. `token_request` requests, refreshes and revokes tokens, and `registration` registers this program.
 
-#[allow(dead_code, reason = "the sign-in of a person uses it")]
 pub(super) mod authorization_request;
-#[allow(dead_code, reason = "the sign-in of a person uses it")]
 pub(super) mod callback;
 pub(super) mod discovery;
 pub(super) mod error;
-#[allow(dead_code, reason = "the sign-in of a person uses it")]
 pub(super) mod pkce;
+pub(super) mod registration;
 pub(super) mod requests;
 pub(super) mod resource_metadata;
 pub(super) mod server_metadata;
-#[allow(dead_code, reason = "the sign-in of a person uses it")]
 pub(super) mod token_request;
 pub(super) mod token_response;
 pub(super) mod url_rules;

@@ -21,6 +21,8 @@ struct Members {
     token_endpoint: Option<String>,
     authorization_endpoint: Option<String>,
     revocation_endpoint: Option<String>,
+    registration_endpoint: Option<String>,
+    client_id_metadata_document_supported: Option<bool>,
     scopes_supported: Option<Vec<String>>,
     code_challenge_methods_supported: Option<Vec<String>>,
     authorization_response_iss_parameter_supported: Option<bool>,
@@ -29,12 +31,14 @@ struct Members {
 
 /// The metadata of an authorization server. Its URLs obey the rules of `url_rules`.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the sign-in of a person uses all members")]
 pub(in crate::client) struct ServerMetadata {
     pub issuer: String,
     pub token_endpoint: SecureUrl,
     pub authorization_endpoint: Option<SecureUrl>,
     pub revocation_endpoint: Option<SecureUrl>,
+    pub registration_endpoint: Option<SecureUrl>,
+    /// Whether a client id can be the URL of a metadata document.
+    pub reads_client_documents: bool,
     /// Whether each answer to an authorization request names the issuer (RFC 9207).
     pub names_issuer: bool,
     scopes: Vec<String>,
@@ -79,6 +83,8 @@ impl ServerMetadata {
             token_endpoint: token_endpoint.ok_or_else(|| malformed("it has no `token_endpoint`"))?,
             authorization_endpoint: endpoint("authorization_endpoint", members.authorization_endpoint)?,
             revocation_endpoint: endpoint("revocation_endpoint", members.revocation_endpoint)?,
+            registration_endpoint: endpoint("registration_endpoint", members.registration_endpoint)?,
+            reads_client_documents: members.client_id_metadata_document_supported.unwrap_or_default(),
             names_issuer: members.authorization_response_iss_parameter_supported.unwrap_or_default(),
             scopes: members.scopes_supported.unwrap_or_default(),
             code_challenge_methods: members.code_challenge_methods_supported.unwrap_or_default(),
@@ -87,7 +93,7 @@ impl ServerMetadata {
     }
 
     /// Returns whether the token endpoint supports a method of client authentication. Without a list, the client has to try.
-    pub(super) fn supports(&self, method: &str) -> bool {
+    pub(in crate::client) fn supports(&self, method: &str) -> bool {
         self.authentication_methods.as_ref().is_none_or(|methods| methods.iter().any(|known| known == method))
     }
 

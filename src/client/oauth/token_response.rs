@@ -6,20 +6,20 @@ use edge_json::{Document, JsonLimits, Kind, Value};
 use http::HeaderValue;
 
 use super::error::OAuthError;
+use crate::client::wire::challenge::is_scope;
 use crate::client::wire::headers;
 use crate::host::Fetched;
-use crate::limits::UPSTREAM_TOKEN_BYTES;
+use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
 
 /// A token that a token endpoint issues.
 pub(in crate::client) struct TokenResponse {
     /// The value of the `Authorization` header with the access token.
     pub header: HeaderValue,
     /// The lifetime of the access token in seconds, if the authorization server states it.
-    pub expires_in: Option<u64>,
+    expires_in: Option<u64>,
     pub refresh_token: Option<String>,
     /// The scopes of the token, if they are not the requested ones.
-    #[allow(dead_code, reason = "the sign-in of a person uses it")]
-    pub scope: Option<String>,
+    scope: Option<String>,
 }
 
 impl TokenResponse {
@@ -56,6 +56,38 @@ impl TokenResponse {
     }
 }
 
+impl TokenResponse {
+    /// Returns the scopes of the token, if they are not the requested ones.
+    pub(in crate::client) fn scopes(&self) -> Option<Vec<String>> {
+        let scope = self.scope.as_deref()?;
+        Some(scope.split(' ').filter(|scope| is_scope(scope)).map(str::to_owned).collect())
+    }
+
+    /// Returns the value of the `Authorization` header as text.
+    pub(in crate::client) fn authorization(&self) -> String {
+        self.header.to_str().unwrap_or_default().to_owned()
+    }
+
+    /// Returns the time until which the token is used, in milliseconds since 1970.
+    pub(in crate::client) fn used_until(&self, now_ms: u64) -> u64 {
+        let lifetime = self.lifetime();
+        after(now_ms, lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1))
+    }
+
+    /// Returns the time at which the token expires, in milliseconds since 1970.
+    pub(in crate::client) fn expires(&self, now_ms: u64) -> u64 {
+        after(now_ms, self.lifetime())
+    }
+
+    fn lifetime(&self) -> u64 {
+        self.expires_in.unwrap_or(UPSTREAM_TOKEN_SECONDS)
+    }
+}
+
+fn after(now_ms: u64, seconds: u64) -> u64 {
+    now_ms.saturating_add(seconds.saturating_mul(1000))
+}
+
 /// Returns the lifetime of a token in seconds: an integer, or digits in a string.
 fn expires_in(answer: Value<'_>) -> Result<Option<u64>, OAuthError> {
     let Some(expires_in) = answer.get("expires_in").filter(|value| value.kind() != Kind::Null) else {
@@ -68,13 +100,13 @@ fn expires_in(answer: Value<'_>) -> Result<Option<u64>, OAuthError> {
 
 /// Returns an optional member, if it is printable ASCII (RFC 6749, appendix A) and not too long. A client without use for the member ignores
 /// it, so one that is not valid is no error.
-fn text(answer: Value<'_>, name: &str) -> Option<String> {
+pub(super) fn text(answer: Value<'_>, name: &str) -> Option<String> {
     let is_printable = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     answer.string(name).filter(|text| !text.is_empty() && text.len() <= UPSTREAM_TOKEN_BYTES && is_printable(text))
 }
 
 /// Returns the error code of an answer, if it has the form of a code.
-fn error_code(answer: Value<'_>) -> Option<String> {
+pub(super) fn error_code(answer: Value<'_>) -> Option<String> {
     const LONGEST: usize = 40;
     answer.get("error")?;
     let code = answer.string("error").unwrap_or_default();

@@ -13,4 +13,5 @@ pub(super) mod param_headers;
 pub(super) mod read;
 pub(super) mod result;
 pub(super) mod rounds;
+mod sign_in;
 pub(super) mod tool_request;

@@ -13,6 +13,7 @@ use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::sign_in::signed_in;
 use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -113,7 +114,14 @@ pub(super) async fn answered(
     let failed = |failed| channel.failed(method, failed).executed_as(Executed::Unknown);
     let mut empty = 0;
     for round in 1..=UPSTREAM_ROUNDS {
-        let sent = send_round(session, round, &mut outgoing, asked).await.map_err(|error| {
+        let mut sent = send_round(session, round, &mut outgoing, asked).await;
+        if let Err(error) = sent {
+            sent = match signed_in(channel, method, asked, error).await {
+                Ok(()) => send_round(session, round, &mut outgoing, asked).await,
+                Err(error) => Err(error),
+            };
+        }
+        let sent = sent.map_err(|error| {
             // In an earlier round, the server may have executed a part of the request.
             let executed = if round > 1 { error.executed().or(Executed::Unknown) } else { error.executed() };
             explained(channel, error.executed_as(executed), asked)

@@ -51,7 +51,7 @@ pub(in crate::client) struct Channel {
 impl Channel {
     pub(in crate::client) fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
         let Upstream { token_source, token, .. } = &server.upstream;
-        let credential = Credential::new(token_source.as_ref().map(|source| source()), token.clone());
+        let credential = Credential::new(token_source.as_ref().map(|source| source(&server.name)), token.clone());
         Self {
             client,
             server,
@@ -168,6 +168,11 @@ impl Channel {
     /// Forgets a token that the server rejects. Returns whether there is another one.
     pub(in crate::client) async fn refresh(&self, rejection: Rejection<'_>) -> Result<bool, Failed> {
         self.credential.refresh(rejection, &self.upstream().url, &self.of_call).await
+    }
+
+    /// Returns whether there is another token since a person had to sign in.
+    pub(in crate::client) async fn renewed(&self) -> Result<bool, Failed> {
+        self.credential.renewed(&self.upstream().url, &self.of_call).await
     }
 
     /// Sends a request.

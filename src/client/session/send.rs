@@ -180,7 +180,13 @@ async fn is_replaced(
 ) -> Result<bool, Failed> {
     match answer {
         Ok(ServerResponse::Http { status: 401, challenge, .. }) => {
-            channel.refresh(Rejection { token: credential, challenge: challenge.as_ref() }).await
+            let rejection = Rejection { token: credential, challenge: challenge.as_ref(), lacks_scope: false };
+            channel.refresh(rejection).await
+        }
+        Ok(ServerResponse::Http { status: 403, challenge: Some(challenge), .. }) if challenge.lacks_scope() => {
+            // The answer is the final one, unless a person must sign in, which is a failure.
+            let rejection = Rejection { token: credential, challenge: Some(challenge), lacks_scope: true };
+            channel.refresh(rejection).await.map(|_| false)
         }
         _ => Ok(false),
     }

@@ -10,14 +10,13 @@ use http::HeaderValue;
 
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::auth::client_authentication::ClientAuthentication;
-use crate::client::oauth::discovery::Discovered;
+use crate::client::oauth::discovery::{Discovered, Issuer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::TokenResponse;
 use crate::client::wire::challenge::Challenge;
 use crate::config::{ConfigError, SecureUrl};
-use crate::limits::{UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
 
 /// The credentials with which this program gets access tokens for itself from an authorization server (the grant `client_credentials`).
 ///
@@ -117,7 +116,7 @@ impl ClientCredentials {
     /// # Errors
     /// The id is empty.
     pub fn private_key_jwt(server: AuthorizationServer, id: &str, key: SigningKey) -> Result<Self, ConfigError> {
-        Self::new(server, ClientAuthentication::PrivateKeyJwt(Box::new(SignedAssertion::new(id, key))))
+        Self::new(server, ClientAuthentication::PrivateKeyJwt(Rc::new(SignedAssertion::new(id, key))))
     }
 
     fn new(server: AuthorizationServer, authentication: ClientAuthentication) -> Result<Self, ConfigError> {
@@ -176,8 +175,8 @@ impl ClientCredentials {
     ) -> Result<(), OAuthError> {
         let issuer = match &self.server.0 {
             Endpoint::Token(_) => return Ok(()),
-            Endpoint::Issuer(issuer) => Some(issuer.as_str()),
-            Endpoint::Any => None,
+            Endpoint::Issuer(issuer) => Issuer::Only(issuer),
+            Endpoint::Any => Issuer::Preferred(&[]),
         };
         self.discovered.take();
         let discovered = Discovered::find(url, challenge, issuer, requests).await?;
@@ -200,9 +199,7 @@ impl ClientCredentials {
                 return Err(error);
             }
         };
-        let lifetime = token.expires_in.unwrap_or(UPSTREAM_TOKEN_SECONDS);
-        let seconds = lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1);
-        let until = requests.host.now_ms().saturating_add(seconds.saturating_mul(1000));
+        let until = token.used_until(requests.host.now_ms());
         self.cached.replace(Some(Token { header: token.header.clone(), until }));
         Ok(token.header)
     }

@@ -45,4 +45,12 @@ impl Credential {
             None => Ok(false),
         }
     }
+
+    /// Returns whether there is another token since a person had to sign in.
+    pub(in crate::client) async fn renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+        match &self.source {
+            Some(source) => source.renewed(url, call).await,
+            None => Ok(false),
+        }
+    }
 }

@@ -10,7 +10,7 @@ use http::HeaderValue;
 
 use super::client_credentials::ClientCredentials;
 use super::token_source::{Rejection, TokenSource};
-use crate::client::error::{Failed, Failure};
+use crate::client::error::Failed;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::of_call::OfCall;
@@ -50,6 +50,9 @@ impl IssuedToken {
     /// Drops the cached token, and requests another one. A token that this connection requested is not replaced, so a server that rejects
     /// every token ends the call.
     async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+        if rejection.lacks_scope {
+            return Ok(false);
+        }
         let mut failure = self.request.lock().await;
         if let Some(rejected) = rejection.token {
             self.client.forget(rejected);
@@ -84,20 +87,13 @@ impl IssuedToken {
                 self.requested.replace(Some(token.clone()));
                 Ok(token)
             }
-            Err(error) => Err(failure.insert(failed(&error)).clone()),
+            Err(error) => Err(failure.insert(error.into_failed()).clone()),
         }
     }
 }
 
 fn requests<'a>(call: &'a OfCall, spend: &'a dyn Fn() -> bool) -> Requests<'a> {
     Requests { host: &**call.cx.host(), spend }
-}
-
-fn failed(error: &OAuthError) -> Failed {
-    match error {
-        OAuthError::BudgetExhausted => Failure::BudgetExhausted.into(),
-        error => Failed::new(Failure::Local(format!("was not called, because {error}")), Some(error.cause())),
-    }
 }
 
 impl TokenSource for IssuedToken {

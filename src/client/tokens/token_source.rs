@@ -11,13 +11,15 @@ use crate::client::of_call::OfCall;
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
 
-/// A request that the server rejected with status 401.
+/// A request that the server rejected: with status 401, or with status 403 because the token lacks a scope.
 #[derive(Clone, Copy)]
 pub(in crate::client) struct Rejection<'a> {
     /// The header of the request, if it had a token.
     pub token: Option<&'a HeaderValue>,
     /// The challenge of the server, if it sent one.
     pub challenge: Option<&'a Challenge>,
+    /// Whether the token is valid, but lacks a scope. Only a sign-in of the person can add one.
+    pub lacks_scope: bool,
 }
 
 /// A source of access tokens for one server, for one connection. The `Authorization` header of a request has the token.
@@ -42,6 +44,15 @@ pub(in crate::client) trait TokenSource {
         call: &'a OfCall,
     ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
         let _ = (rejection, url, call);
+        ready(Ok(false)).boxed_local()
+    }
+
+    /// Returns whether there is another token since [`refresh`](Self::refresh) has failed because a person must sign in.
+    ///
+    /// # Errors
+    /// The failure ends the request.
+    fn renewed<'a>(&'a self, url: &'a SecureUrl, call: &'a OfCall) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        let _ = (url, call);
         ready(Ok(false)).boxed_local()
     }
 }

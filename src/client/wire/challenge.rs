@@ -26,6 +26,12 @@ pub(in crate::client) struct Challenge {
 }
 
 impl Challenge {
+    /// Creates a challenge with these scopes.
+    pub(in crate::client) fn new(resource_metadata: Option<String>, scopes: &[String]) -> Self {
+        let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
+        Self { error: None, resource_metadata, scope }
+    }
+
     /// Returns the first valid `Bearer` challenge of a response.
     pub(in crate::client) fn of(headers: &HeaderMap) -> Option<Self> {
         let values = headers.get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
@@ -54,9 +60,14 @@ impl Challenge {
         scopes.take(SCOPES).map(str::to_owned).collect()
     }
 
+    /// Returns whether the server rejects a token because it lacks scopes.
+    pub(in crate::client) fn lacks_scope(&self) -> bool {
+        self.error.as_deref() == Some("insufficient_scope")
+    }
+
     /// Returns the first scopes that the server requires, if it rejects a token because it lacks scopes. A message can show them.
     pub(super) fn required_scopes(&self) -> Option<Vec<String>> {
-        if self.error.as_deref() != Some("insufficient_scope") {
+        if !self.lacks_scope() {
             return None;
         }
         let scopes = self.scopes().into_iter().filter(|scope| scope.len() <= SHOWN_SCOPE);

@@ -101,7 +101,7 @@ pub(in crate::client) async fn read(
 ) -> Result<ServerResponse, Failed> {
     let status = opened.status;
     if let Some(failed) = of_status(&mut opened).await {
-        let challenge = (status == 401).then(|| Challenge::of(&opened.headers)).flatten();
+        let challenge = matches!(status, 401 | 403).then(|| Challenge::of(&opened.headers)).flatten();
         return Ok(ServerResponse::Http { status, failed, challenge });
     }
     let media_type = media_type(&opened.headers);

@@ -30,7 +30,7 @@ pub(in crate::client) enum ServerResponse {
     Http {
         status: u16,
         failed: Failed,
-        /// The challenge of a response with status 401.
+        /// The challenge of a response with status 401 or 403.
         challenge: Option<Challenge>,
     },
 }

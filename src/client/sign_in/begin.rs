@@ -1,0 +1,252 @@
+//! The first request of a sign-in: it sends the browser to the authorization server.
+
+use std::cell::Cell;
+
+use futures::FutureExt;
+use http::{Method, Response, StatusCode};
+
+use super::account::{Account, Values, person_key};
+use super::pages::{self, Page, refusal, with_cookies};
+use super::pending::{self, Pending};
+use super::sealed::Purpose;
+use super::settings::SignIn;
+use super::ticket::{TICKET, Ticket};
+use crate::auth::principal::Principal;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::failure;
+use crate::client::mcp_client::{McpClient, Server};
+use crate::client::oauth::authorization_request::AuthorizationRequest;
+use crate::client::oauth::discovery::{Discovered, Issuer};
+use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::pkce::random_text;
+use crate::client::oauth::requests::Requests;
+use crate::client::wire::challenge::Challenge;
+use crate::host::in_time;
+use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+
+/// The parameters of the first request.
+#[derive(Default)]
+struct Parameters {
+    ticket: Option<String>,
+    server: Option<String>,
+    return_to: Option<String>,
+}
+
+impl SignIn {
+    /// Answers a request to the page that begins a sign-in: a redirect to the authorization server, or a page with a sentence that says why
+    /// that is not possible.
+    ///
+    /// `person` is who uses the browser. The program must know this from a session of its own, for example from a cookie. The caller of the
+    /// tool that needs the sign-in must have the same `subject` and `issuer`. Otherwise somebody could send a link to another person, and
+    /// would then have the access of that person.
+    ///
+    /// A link of a call has the parameter `ticket`. Other links of the program have the parameter `server` with the name of a server, and
+    /// may have `return_to`, a path of this program to which the browser goes after the sign-in.
+    ///
+    /// # Errors
+    /// The token store fails, or the host has no randomness. The cause is for the log.
+    pub async fn begin(
+        &self,
+        client: &McpClient,
+        cx: &Context,
+        person: &Principal,
+    ) -> Result<Response<Vec<u8>>, HandlerError> {
+        let begun = self.begun(client, cx, person).boxed_local().await;
+        begun.or_else(|refused| refused.into_page(cx))
+    }
+
+    async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
+        check_method(cx)?;
+        let values = Values { settings: self.0.clone(), host: cx.host().clone() };
+        let person = person_key(person);
+        let Parameters { ticket, server, return_to } = Parameters::read(&cx.url());
+        let ticket = match (ticket, server) {
+            (Some(sealed), _) => checked_ticket(&values, &sealed, &person)?,
+            // Another site must not begin a sign-in.
+            (None, Some(_)) if cx.header("Sec-Fetch-Site").as_deref() == Some("cross-site") => {
+                return Err(Refused::sentence("This link must be opened from the page of the program that has it."));
+            }
+            (None, Some(server)) => Ticket::new(&server, &person, None, Vec::new(), values.host.now_ms()),
+            (None, None) => return Err(Refused::sentence("This link is not complete. Call the tool again.")),
+        };
+        let server = client.0.servers.iter().find(|server| *server.name == *ticket.server);
+        let server = server.filter(|server| server.upstream.signs_in);
+        let server =
+            server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
+        let return_to = return_to.filter(|path| is_own_path(path));
+        let (pending, url) = match self.authorization(&values, server, ticket, return_to).await {
+            Ok(begun) => begun,
+            Err(error) => return Err(Refused::of(error, &server.name)),
+        };
+        let sealed = values.settings.keys.seal(Purpose::Pending, &pending.state, &pending, &*values.host);
+        let sealed = sealed.map_err(|error| Refused::of(error, &server.name))?;
+        if sealed.len() > SIGN_IN_COOKIE_BYTES {
+            return Err(Refused::sentence("The authorization server has URLs or scopes that are too long."));
+        }
+        let name = pending::name(&self.0, &pending.state);
+        let (Some(name), Some(page)) = (name, pages::redirect(StatusCode::FOUND, &url)) else {
+            return Err(Refused::sentence("The URL of the authorization server is not valid."));
+        };
+        Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.header("Cookie").unwrap_or_default())))
+    }
+
+    /// Finds the authorization server of `server`. Returns the state of the sign-in, and the URL for the browser.
+    async fn authorization(
+        &self,
+        values: &Values,
+        server: &Server,
+        ticket: Ticket,
+        return_to: Option<String>,
+    ) -> Result<(Pending, String), OAuthError> {
+        let settings = &*self.0;
+        let sent = Cell::new(0_usize);
+        let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
+        let requests = Requests { host: &*values.host, spend: &spend };
+        let upstream = &server.upstream;
+        let challenge = match (&ticket.resource_metadata, &*ticket.scopes) {
+            (None, []) => probe(values, server, &spend).await?,
+            (resource_metadata, scopes) => Some(Challenge::new(resource_metadata.clone(), scopes)),
+        };
+        let account = Account::new(values.clone(), &ticket.person, &upstream.url);
+        let mut preferred: Vec<String> = settings.clients.iter().map(|own| own.issuer.clone()).collect();
+        preferred.extend(account.stored().await?.value.map(|tokens| tokens.issuer));
+        let found =
+            Discovered::find(&upstream.url, challenge.as_ref(), Issuer::Preferred(&preferred), requests).await?;
+        let scopes = if found.scopes().is_empty() { &settings.scopes[..] } else { found.scopes() };
+        let metadata = found.server();
+        let authentication = values.new_authentication(metadata, scopes, requests).await?;
+        let random =
+            || random_text(&*values.host).map_err(|error| OAuthError::StoreFailed { cause: error.to_string() });
+        let (state, code_verifier) = (random()?, random()?);
+        let request = AuthorizationRequest {
+            client_id: authentication.client_id(),
+            redirect_uri: &settings.redirect_uri(),
+            resource: found.resource(),
+            scopes,
+            state: &state,
+            code_verifier: &code_verifier,
+            is_pkce_trusted: settings.trusted_pkce.contains(&metadata.issuer),
+        };
+        let url = request.url(metadata)?;
+        let pending = Pending {
+            state,
+            code_verifier,
+            expires: values.host.now_ms().saturating_add(SIGN_IN_SECONDS.saturating_mul(1000)),
+            person: ticket.person,
+            server: ticket.server,
+            url: upstream.url.as_str().to_owned(),
+            issuer: metadata.issuer.clone(),
+            names_issuer: metadata.names_issuer,
+            token_endpoint: metadata.token_endpoint.as_str().to_owned(),
+            revocation_endpoint: metadata.revocation_endpoint.as_ref().map(|url| url.as_str().to_owned()),
+            client_id: authentication.client_id().to_owned(),
+            method: authentication.method().to_owned(),
+            resource: found.resource().to_owned(),
+            scopes: scopes.to_vec(),
+            return_to,
+        };
+        Ok((pending, url))
+    }
+}
+
+/// Sends a request without a token to a server, and returns the challenge of its answer.
+async fn probe(values: &Values, server: &Server, spend: &dyn Fn() -> bool) -> Result<Option<Challenge>, OAuthError> {
+    const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    if !spend() {
+        return Err(OAuthError::BudgetExhausted);
+    }
+    let mut request = server.upstream.url.request(Method::POST, PING.to_owned());
+    for (name, value) in [("content-type", "application/json"), ("accept", "application/json, text/event-stream")] {
+        request.headers_mut().insert(name, http::HeaderValue::from_static(value));
+    }
+    let opening = server.upstream.transport.open(request.into(), &values.host);
+    let time = std::time::Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+    let opened = in_time(opening, values.host.sleep(time)).await;
+    let opened = opened.map_err(|error| OAuthError::Unreachable { server: "it", cause: error.to_string() })?;
+    Ok(if opened.status == 401 { Challenge::of(&opened.headers) } else { None })
+}
+
+/// Returns the content of a ticket that is valid for `person`.
+fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket, Refused> {
+    let ticket = values.read_ticket(sealed);
+    let ticket = ticket.ok_or_else(|| Refused::sentence("This link is not valid. Call the tool again."))?;
+    if values.host.now_ms() >= ticket.expires {
+        return Err(Refused::sentence("This link has expired. Call the tool again."));
+    }
+    if ticket.person != person {
+        failure::log(&values.host, "sign-in", "a link was opened by another person than the one it was made for");
+        return Err(Refused::sentence(
+            "This link was made for another person. Sign in to this program as that person.",
+        ));
+    }
+    Ok(ticket)
+}
+
+/// The reason why a page does not continue.
+pub(super) enum Refused {
+    Page(Page),
+    /// The program itself fails. The text is for the log.
+    Failed(String),
+}
+
+impl Refused {
+    pub(super) fn sentence(text: &str) -> Self {
+        Self::Page(refusal(text))
+    }
+
+    /// Explains an error of OAuth to the person.
+    pub(super) fn of(error: OAuthError, server: &str) -> Self {
+        match error {
+            OAuthError::StoreFailed { cause } => Self::Failed(cause),
+            error => Self::sentence(&format!("You cannot sign in to the server {server}, because {error}")),
+        }
+    }
+
+    pub(super) fn into_page(self, cx: &Context) -> Result<Page, HandlerError> {
+        match self {
+            Self::Page(page) => Ok(page),
+            Self::Failed(cause) => {
+                failure::log(cx.host(), "sign-in", &cause);
+                Err(HandlerError::new("The sign-in failed. Try again later."))
+            }
+        }
+    }
+}
+
+/// Checks that the request is a GET. Other methods come from programs that look at a link before the person opens it.
+pub(super) fn check_method(cx: &Context) -> Result<(), Refused> {
+    if cx.request().method() == "GET" {
+        return Ok(());
+    }
+    Err(Refused::Page(pages::sentence(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser.")))
+}
+
+impl Parameters {
+    fn read(url: &str) -> Self {
+        let mut parameters = Self::default();
+        for (name, value) in form_urlencoded::parse(query(url).as_bytes()) {
+            match &*name {
+                TICKET => parameters.ticket = Some(value.into_owned()),
+                "server" => parameters.server = Some(value.into_owned()),
+                "return_to" => parameters.return_to = Some(value.into_owned()),
+                _ => {}
+            }
+        }
+        parameters
+    }
+}
+
+/// Returns the query of a URL, or an empty text.
+pub(super) fn query(url: &str) -> &str {
+    let url = url.split('#').next().unwrap_or_default();
+    url.split_once('?').map_or("", |(_, query)| query)
+}
+
+/// Returns whether a text is a path of this program. Browsers read `//` and `/\` as the beginning of another host, and ignore control
+/// characters.
+fn is_own_path(text: &str) -> bool {
+    text.starts_with('/')
+        && !text.starts_with("//")
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}

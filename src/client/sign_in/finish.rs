@@ -1,0 +1,147 @@
+//! The second request of a sign-in: the authorization server sends the browser back, with a code.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use http::{HeaderValue, Response, StatusCode};
+
+use super::account::{Account, Values, endpoint, person_key};
+use super::begin::{Refused, check_method, query};
+use super::pages::{self, Page, with_cookies};
+use super::pending::{self, Pending};
+use super::sealed::Purpose;
+use super::settings::SignIn;
+use super::stored_tokens::StoredTokens;
+use crate::auth::principal::Principal;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::failure;
+use crate::client::mcp_client::McpClient;
+use crate::client::oauth::callback::{CallbackError, Expected, authorization_code};
+use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::requests::Requests;
+use crate::client::oauth::token_request::{Grant, OAuthClient};
+use crate::config::SecureUrl;
+use crate::limits::SIGN_IN_SECONDS;
+
+impl SignIn {
+    /// Answers a request to the page to which an authorization server sends the browser back. It exchanges the code for tokens, and saves
+    /// them in the token store. The answer is a page with one sentence, or a redirect to the `return_to` of [`begin`](Self::begin).
+    ///
+    /// `person` is who uses the browser, as for [`begin`](Self::begin). Nothing is saved for another person than the one who began.
+    ///
+    /// # Errors
+    /// The token store fails. The cause is for the log.
+    pub async fn finish(&self, cx: &Context, person: &Principal) -> Result<Response<Vec<u8>>, HandlerError> {
+        let url = cx.url();
+        let state = form_urlencoded::parse(query(&url).as_bytes()).find(|(name, _)| name == "state");
+        let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
+        let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
+        let page = finished.or_else(|refused| refused.into_page(cx))?;
+        // The state is used once, also if the sign-in fails.
+        let used: Option<HeaderValue> = cookie.and_then(|name| pending::delete(&self.0, &name));
+        Ok(with_cookies(page, used))
+    }
+
+    async fn finished(&self, cx: &Context, person: &Principal, cookie: Option<&str>) -> Result<Page, Refused> {
+        check_method(cx)?;
+        let values = Values { settings: self.0.clone(), host: cx.host().clone() };
+        let (url, header) = (cx.url(), cx.header("Cookie").unwrap_or_default());
+        let pending = self.pending(&url, &header, cookie)?;
+        if values.host.now_ms() >= pending.expires {
+            return Err(Refused::sentence("You did not sign in within 10 minutes. Begin again."));
+        }
+        if pending.person != person_key(person) {
+            failure::log(cx.host(), "sign-in", "a sign-in was finished by another person than the one who began it");
+            return Err(Refused::sentence("Another person began this sign-in. Nothing was saved."));
+        }
+        let expected = Expected { state: &pending.state, issuer: &pending.issuer, names_issuer: pending.names_issuer };
+        let code = authorization_code(query(&url), &expected).map_err(refused)?;
+        let server = pending.server.clone();
+        let return_to = pending.return_to.clone();
+        if let Err(error) = self.exchange(&values, pending, &code).await {
+            return Err(Refused::of(error, &server));
+        }
+        let done = format!("You are signed in to the server {server}. You can close this page.");
+        let redirect = return_to.and_then(|path| pages::redirect(StatusCode::SEE_OTHER, &path));
+        Ok(redirect.unwrap_or_else(|| pages::sentence(StatusCode::OK, &done)))
+    }
+
+    /// Reads the state of the sign-in from its cookie.
+    fn pending(&self, url: &str, header: &str, name: Option<&str>) -> Result<Pending, Refused> {
+        let unknown = || refused(CallbackError::WrongState);
+        let mut cookies = pending::cookies(&self.0, header).into_iter().filter(|(known, _)| Some(*known) == name);
+        let ((_, sealed), None) = (cookies.next().ok_or_else(unknown)?, cookies.next()) else { return Err(unknown()) };
+        let state = form_urlencoded::parse(query(url).as_bytes()).find(|(name, _)| name == "state");
+        let state = state.map(|(_, state)| state).unwrap_or_default();
+        self.0.keys.open(Purpose::Pending, &state, sealed).ok_or_else(unknown)
+    }
+
+    /// Exchanges the code for tokens, and saves them.
+    async fn exchange(&self, values: &Values, pending: Pending, code: &str) -> Result<(), OAuthError> {
+        // A browser could send the cookie again, so the store remembers each state for as long as its cookie is valid.
+        let mark = Purpose::Finished.key(&[&pending.state]);
+        let keep = Duration::from_secs(SIGN_IN_SECONDS);
+        if values.replace(Purpose::Finished, &mark, None, &(), keep).await?.is_none() {
+            return Err(OAuthError::AlreadyFinished);
+        }
+        let Pending { issuer, client_id, method, .. } = &pending;
+        let authentication = values.known_authentication(issuer, client_id, method).await?;
+        let authentication = authentication.ok_or(OAuthError::NoClientId)?;
+        let client = OAuthClient { authentication: &authentication, audience: issuer };
+        let grant = Grant::AuthorizationCode {
+            code,
+            redirect_uri: &self.0.redirect_uri(),
+            code_verifier: &pending.code_verifier,
+        };
+        let requests = Requests { host: &*values.host, spend: &|| true };
+        let endpoint = endpoint(&pending.token_endpoint)?;
+        let response = client.token(&endpoint, grant, &pending.resource, requests).await?;
+        let now = values.host.now_ms();
+        let url = SecureUrl::parse(&pending.url);
+        let url = url.map_err(|problem| OAuthError::UnsafeUrl { member: "url", problem })?;
+        let account = Account::new(values.clone(), &pending.person, &url);
+        let tokens = StoredTokens {
+            issuer: pending.issuer,
+            token_endpoint: pending.token_endpoint,
+            revocation_endpoint: pending.revocation_endpoint,
+            client_id: pending.client_id,
+            method: pending.method,
+            resource: pending.resource,
+            scopes: response.scopes().unwrap_or_else(|| pending.scopes.clone()),
+            requested: pending.scopes,
+            sign_ins: Vec::new(),
+            authorization: response.authorization(),
+            used_until: response.used_until(now),
+            expires: response.expires(now),
+            refresh_token: response.refresh_token,
+            lease: None,
+            has_ended: false,
+        };
+        account.save(tokens).await
+    }
+
+    /// Removes the tokens of `person` for the server `name`, and revokes them at the authorization server.
+    ///
+    /// # Errors
+    /// The client has no such server, or the token store fails.
+    pub async fn forget(
+        &self,
+        client: &McpClient,
+        name: &str,
+        cx: &Context,
+        person: &Principal,
+    ) -> Result<(), HandlerError> {
+        let server = client.0.servers.iter().find(|server| *server.name == *name);
+        let server = server.ok_or_else(|| HandlerError::not_found("This program has no server of this name."))?;
+        let values = Values { settings: self.0.clone(), host: cx.host().clone() };
+        let account = Account::new(values, &person_key(person), &server.upstream.url);
+        let forgotten = account.forget().boxed_local().await;
+        forgotten
+            .map_err(|error| HandlerError::new("The access was not removed. Try again later.").because(error.cause()))
+    }
+}
+
+fn refused(error: CallbackError) -> Refused {
+    Refused::sentence(&error.to_string())
+}

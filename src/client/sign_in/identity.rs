@@ -1,0 +1,175 @@
+//! The client id of this program for an authorization server: one that the operator registered, the URL of the metadata document, or one
+//! that the authorization server issued. It is never sent to another authorization server.
+//!
+//! Sources: 2026-07-28, basic/authorization, "Client Registration Approaches"; RFC 7591 §3; RFC 6749 §2.3.1.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::account::{Entry, Values};
+use super::sealed::Purpose;
+use super::settings::Settings;
+use crate::auth::client_authentication::{Assertion, ClientAuthentication};
+use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::registration::Registration;
+use crate::client::oauth::requests::Requests;
+use crate::client::oauth::server_metadata::ServerMetadata;
+use crate::limits::{SIGN_IN_KEEP_SECONDS, UPSTREAM_TOKEN_EARLY_SECONDS};
+
+/// A client that the operator registered at an authorization server.
+#[derive(Clone)]
+pub(in crate::client) struct OwnClient {
+    pub issuer: String,
+    pub id: String,
+    pub proof: Proof,
+}
+
+/// The proof by which a client authenticates.
+#[derive(Clone)]
+pub(in crate::client) enum Proof {
+    None,
+    Secret(String),
+    Assertion(Rc<dyn Assertion>),
+}
+
+/// A client that an authorization server has registered.
+#[derive(Deserialize, Serialize)]
+struct IssuedClient {
+    id: String,
+    secret: Option<String>,
+    /// The method of authentication.
+    method: String,
+    /// The time at which the secret expires, in milliseconds since 1970.
+    expires: Option<u64>,
+}
+
+impl Proof {
+    /// Returns the authentication of the client `id` by a method, or `None` if the proof is not for this method.
+    fn authentication(&self, id: &str, method: &str) -> Option<ClientAuthentication> {
+        let id = id.to_owned();
+        match (method, self) {
+            ("none", _) => Some(ClientAuthentication::None(Some(id))),
+            ("client_secret_basic", Self::Secret(secret)) => Some(ClientAuthentication::Basic(id, secret.clone())),
+            ("client_secret_post", Self::Secret(secret)) => Some(ClientAuthentication::Post(id, secret.clone())),
+            ("private_key_jwt", Self::Assertion(assertion)) => {
+                Some(ClientAuthentication::PrivateKeyJwt(assertion.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the method of authentication at a token endpoint.
+    fn method(&self, server: &ServerMetadata) -> Result<&'static str, OAuthError> {
+        let methods: &[&str] = match self {
+            Self::None => return Ok("none"),
+            Self::Secret(_) => &["client_secret_basic", "client_secret_post"],
+            Self::Assertion(_) => &["private_key_jwt"],
+        };
+        let unsupported =
+            || OAuthError::UnsupportedAuthentication { method: methods.first().copied().unwrap_or("none") };
+        methods.iter().copied().find(|method| server.supports(method)).ok_or_else(unsupported)
+    }
+}
+
+impl IssuedClient {
+    fn authentication(self) -> ClientAuthentication {
+        let proof = self.secret.map_or(Proof::None, Proof::Secret);
+        let known = proof.authentication(&self.id, &self.method);
+        known.unwrap_or(ClientAuthentication::None(Some(self.id)))
+    }
+}
+
+impl Values {
+    /// Returns the authentication for a new sign-in. If there is no client id, this client registers itself.
+    ///
+    /// # Errors
+    /// There is no client id for this authorization server, or the registration fails.
+    pub(super) async fn new_authentication(
+        &self,
+        server: &ServerMetadata,
+        scopes: &[String],
+        requests: Requests<'_>,
+    ) -> Result<ClientAuthentication, OAuthError> {
+        let Settings { clients, document, registers, .. } = &*self.settings;
+        if let Some(own) = clients.iter().find(|own| own.issuer == server.issuer) {
+            let method = own.proof.method(server)?;
+            let unsupported = OAuthError::UnsupportedAuthentication { method };
+            return own.proof.authentication(&own.id, method).ok_or(unsupported);
+        }
+        if let (Some(document), true) = (document, server.reads_client_documents) {
+            return Ok(ClientAuthentication::None(Some(document.as_str().to_owned())));
+        }
+        match &server.registration_endpoint {
+            Some(endpoint) if *registers => {
+                let key = self.client_key(&server.issuer);
+                let Entry { value: known, sealed } = self.load::<IssuedClient>(Purpose::Client, &key).await?;
+                let soon = self.host.now_ms().saturating_add(UPSTREAM_TOKEN_EARLY_SECONDS.saturating_mul(1000));
+                if let Some(known) = known.filter(|known| known.expires.is_none_or(|expires| soon < expires)) {
+                    return Ok(known.authentication());
+                }
+                let registration = Registration {
+                    client_name: &self.settings.name,
+                    redirect_uri: &self.settings.redirect_uri(),
+                    scopes,
+                };
+                let issued = registration.register(endpoint, server, requests).await?;
+                let issued = IssuedClient {
+                    id: issued.client_id,
+                    secret: issued.client_secret,
+                    method: issued.method,
+                    expires: issued.expires_ms,
+                };
+                let keep = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
+                if self.replace(Purpose::Client, &key, sealed.as_deref(), &issued, keep).await?.is_some() {
+                    return Ok(issued.authentication());
+                }
+                // Another request has registered the client at the same time. Its client id counts, so that the tokens of both can be refreshed.
+                Ok(self.load(Purpose::Client, &key).await?.value.unwrap_or(issued).authentication())
+            }
+            _ if !clients.is_empty() && document.is_none() => Err(OAuthError::WrongIssuer),
+            _ => Err(OAuthError::NoClientId),
+        }
+    }
+
+    /// Returns the authentication of the client that a token was issued to, or `None` if this program does not have it any more.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) async fn known_authentication(
+        &self,
+        issuer: &str,
+        id: &str,
+        method: &str,
+    ) -> Result<Option<ClientAuthentication>, OAuthError> {
+        let Settings { clients, document, .. } = &*self.settings;
+        if let Some(own) = clients.iter().find(|own| own.issuer == issuer && own.id == id) {
+            return Ok(own.proof.authentication(id, method));
+        }
+        if document.as_ref().is_some_and(|document| document.as_str() == id) {
+            return Ok(Some(ClientAuthentication::None(Some(id.to_owned()))));
+        }
+        let entry = self.load::<IssuedClient>(Purpose::Client, &self.client_key(issuer)).await?;
+        Ok(entry.value.filter(|known| known.id == id).map(IssuedClient::authentication))
+    }
+
+    /// Forgets the client that an authorization server issued, because the authorization server does not know it any more. Returns whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub(super) async fn forget_client(&self, issuer: &str, id: &str) -> Result<bool, OAuthError> {
+        let key = self.client_key(issuer);
+        let is_known =
+            self.load::<IssuedClient>(Purpose::Client, &key).await?.value.is_some_and(|known| known.id == id);
+        if is_known {
+            self.remove(&key).await?;
+        }
+        Ok(is_known)
+    }
+
+    fn client_key(&self, issuer: &str) -> String {
+        Purpose::Client.key(&[issuer, &self.settings.redirect_uri()])
+    }
+}

@@ -1,0 +1,59 @@
+//! The answers of the pages of a sign-in: a redirect, or a page with one sentence.
+
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION, REFERRER_POLICY, SET_COOKIE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderValue, Response, StatusCode};
+
+/// The answer of a page.
+pub(super) type Page = Response<Vec<u8>>;
+
+/// Headers of each answer. The URL of a page has a code or a ticket, so it must not be in a `Referer` header. No other page may show a page
+/// in a frame.
+const HEADERS: [(HeaderName, &str); 4] = [
+    (CACHE_CONTROL, "no-store"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+];
+
+/// Returns a page with a sentence. It contains nothing of the request.
+pub(super) fn sentence(status: StatusCode, sentence: &str) -> Page {
+    let text = sentence.replace('&', "&amp;").replace('<', "&lt;");
+    let body = format!(
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Sign-in</title><p>{text}</p></html>\n"
+    );
+    let mut page = answer(status, body.into_bytes());
+    page.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    page
+}
+
+/// Returns a refusal.
+pub(super) fn refusal(text: &str) -> Page {
+    sentence(StatusCode::BAD_REQUEST, text)
+}
+
+/// Returns a redirect. Returns `None` if no header can contain the URL.
+pub(super) fn redirect(status: StatusCode, url: &str) -> Option<Page> {
+    let mut page = answer(status, Vec::new());
+    page.headers_mut().insert(LOCATION, HeaderValue::from_str(url).ok()?);
+    Some(page)
+}
+
+/// Adds cookies to an answer.
+pub(super) fn with_cookies(mut page: Page, cookies: impl IntoIterator<Item = HeaderValue>) -> Page {
+    for cookie in cookies {
+        page.headers_mut().append(SET_COOKIE, cookie);
+    }
+    page
+}
+
+fn answer(status: StatusCode, body: Vec<u8>) -> Page {
+    let mut page = Response::new(body);
+    *page.status_mut() = status;
+    for (name, value) in HEADERS {
+        page.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    page
+}

@@ -1,0 +1,80 @@
+//! A sign-in between its two requests. Its state is in a cookie, encrypted, so that it belongs to one browser and needs no store.
+
+use http::HeaderValue;
+use serde::{Deserialize, Serialize};
+
+use super::settings::{Settings, is_https};
+use crate::limits::{SIGN_IN_COOKIES, SIGN_IN_SECONDS};
+
+/// The state of a sign-in.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Pending {
+    /// The parameter `state` of the authorization request.
+    pub state: String,
+    pub code_verifier: String,
+    /// The time at which the sign-in expires, in milliseconds since 1970.
+    pub expires: u64,
+    /// The person who signs in: see [`person_key`](super::account::person_key).
+    pub person: String,
+    /// The name and the URL of the server.
+    pub server: String,
+    pub url: String,
+    /// The authorization server. Nothing is discovered again, so that another one cannot take its place.
+    pub issuer: String,
+    pub names_issuer: bool,
+    pub token_endpoint: String,
+    pub revocation_endpoint: Option<String>,
+    pub client_id: String,
+    pub method: String,
+    pub resource: String,
+    pub scopes: Vec<String>,
+    /// The path of this program to which the browser goes in the end.
+    pub return_to: Option<String>,
+}
+
+/// The characters of the `state` that are a part of the name of the cookie.
+const NAMED: usize = 8;
+
+/// Returns the beginning of the names of the cookies. Browsers accept a cookie with `__Host-` only from this host, over https.
+fn prefix(settings: &Settings) -> &'static str {
+    if is_https(&settings.url) { "__Host-mcp-sign-in-" } else { "mcp-sign-in-" }
+}
+
+/// Returns the name of the cookie for a sign-in, or `None` if the text is not a `state`.
+pub(super) fn name(settings: &Settings, state: &str) -> Option<String> {
+    let named = state.get(..NAMED).filter(|named| is_named(named))?;
+    Some(format!("{}{named}", prefix(settings)))
+}
+
+fn is_named(text: &str) -> bool {
+    text.len() == NAMED && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}
+
+/// Returns the cookies of sign-ins in the header of a request, the oldest first.
+pub(super) fn cookies<'h>(settings: &Settings, header: &'h str) -> Vec<(&'h str, &'h str)> {
+    /// More cookies than a browser sends.
+    const MOST: usize = 200;
+    let cookies = header.split(';').take(MOST).filter_map(|cookie| cookie.trim().split_once('='));
+    cookies.filter(|(name, _)| name.strip_prefix(prefix(settings)).is_some_and(is_named)).collect()
+}
+
+/// Returns the headers that set the cookie of a sign-in, and delete the oldest ones if the browser has too many.
+pub(super) fn set(settings: &Settings, name: &str, value: &str, header: &str) -> Vec<HeaderValue> {
+    let known = cookies(settings, header);
+    let surplus = known.len().saturating_add(1).saturating_sub(SIGN_IN_COOKIES);
+    let mut headers: Vec<HeaderValue> =
+        known.iter().take(surplus).filter_map(|(name, _)| delete(settings, name)).collect();
+    headers.extend(cookie(settings, name, value, SIGN_IN_SECONDS));
+    headers
+}
+
+/// Returns the header that deletes the cookie of a sign-in.
+pub(super) fn delete(settings: &Settings, name: &str) -> Option<HeaderValue> {
+    cookie(settings, name, "", 0)
+}
+
+fn cookie(settings: &Settings, name: &str, value: &str, seconds: u64) -> Option<HeaderValue> {
+    let secure = if is_https(&settings.url) { "; Secure" } else { "" };
+    let text = format!("{name}={value}; HttpOnly{secure}; SameSite=Lax; Path=/; Max-Age={seconds}");
+    HeaderValue::from_str(&text).ok()
+}

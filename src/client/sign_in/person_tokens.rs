@@ -1,0 +1,137 @@
+//! The tokens of the caller of a handler, for one connection to a server.
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use futures::lock::Mutex;
+use http::HeaderValue;
+
+use super::account::{Account, Entry, Values, person_key};
+use super::settings::SignIn;
+use super::stored_tokens::StoredTokens;
+use super::ticket::Ticket;
+use crate::client::error::{Failed, Failure};
+use crate::client::oauth::error::OAuthError;
+use crate::client::of_call::OfCall;
+use crate::client::tokens::token_source::{Rejection, TokenSource};
+use crate::config::SecureUrl;
+
+/// The tokens of the caller of a handler, from the token store.
+pub(in crate::client) struct PersonTokens {
+    sign_in: SignIn,
+    /// The name of the server.
+    server: String,
+    /// Held while tokens are read or refreshed.
+    state: Mutex<State>,
+}
+
+/// The knowledge of a connection about the tokens.
+#[derive(Default)]
+struct State {
+    /// Whether the tokens were read.
+    is_loaded: bool,
+    tokens: Option<StoredTokens>,
+    /// Whether the server has rejected tokens that were new.
+    was_refreshed: bool,
+    /// The token that a sign-in must replace.
+    rejected: Option<String>,
+}
+
+impl PersonTokens {
+    pub(in crate::client) fn new(sign_in: SignIn, server: &str) -> Self {
+        Self { sign_in, server: server.to_owned(), state: Mutex::new(State::default()) }
+    }
+
+    /// Returns the person and their account, or `None` if the caller is not known.
+    fn account(&self, url: &SecureUrl, call: &OfCall) -> Option<(String, Account)> {
+        let person = person_key(call.cx.request().caller()?);
+        let values = Values { settings: self.sign_in.0.clone(), host: call.cx.host().clone() };
+        let account = Account::new(values, &person, url);
+        Some((person, account))
+    }
+
+    async fn current(&self, url: &SecureUrl, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
+        let mut state = self.state.lock().await;
+        let now = call.cx.host().now_ms();
+        let is_usable = state.tokens.as_ref().is_none_or(|tokens| now < tokens.used_until);
+        if !(state.is_loaded && is_usable) {
+            let Some((_, account)) = self.account(url, call) else { return Ok(None) };
+            state.tokens = account.usable(None, &|| call.spend()).await.map_err(failed)?;
+            state.is_loaded = true;
+        }
+        Ok(state.tokens.as_ref().and_then(header))
+    }
+
+    async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+        let mut state = self.state.lock().await;
+        let Some((person, account)) = self.account(url, call) else {
+            let problem = "was not called, because a person must sign in to it, and the caller of this program is not authenticated.";
+            return Err(Failure::Local(problem.to_owned()).into());
+        };
+        let rejected = rejection.token.and_then(|token| token.to_str().ok()).map(str::to_owned);
+        let mut scopes = rejection.challenge.map(|challenge| challenge.scopes()).unwrap_or_default();
+        if rejection.lacks_scope {
+            let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
+            let Some(stored) = stored.filter(|stored| !stored.has_ended) else { return Ok(false) };
+            match stored.step_up(&scopes, account.values.host.now_ms()) {
+                Some(wanted) => scopes = wanted,
+                None => return Ok(false),
+            }
+        } else if !state.was_refreshed {
+            let tokens = account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(failed)?;
+            let is_new = tokens.as_ref().is_some_and(|tokens| Some(&tokens.authorization) != rejected.as_ref());
+            if is_new {
+                (state.tokens, state.is_loaded, state.was_refreshed) = (tokens, true, true);
+                return Ok(true);
+            }
+        }
+        state.rejected = rejected;
+        let ticket = Ticket::new(&self.server, &person, rejection.challenge, scopes, account.values.host.now_ms());
+        let url = account.values.link(&ticket).map_err(failed)?;
+        Err(Failure::SignInRequired { url }.into())
+    }
+
+    async fn renewal(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+        let mut state = self.state.lock().await;
+        let Some((_, account)) = self.account(url, call) else { return Ok(false) };
+        let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
+        let new = stored.filter(|stored| !stored.has_ended && Some(&stored.authorization) != state.rejected.as_ref());
+        let is_new = new.is_some();
+        if is_new {
+            *state = State { is_loaded: true, tokens: new, ..State::default() };
+        }
+        Ok(is_new)
+    }
+}
+
+fn header(tokens: &StoredTokens) -> Option<HeaderValue> {
+    let mut header = HeaderValue::from_str(&tokens.authorization).ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}
+
+fn failed(error: OAuthError) -> Failed {
+    error.into_failed()
+}
+
+impl TokenSource for PersonTokens {
+    fn token<'a>(
+        &'a self,
+        url: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>> {
+        self.current(url, call).boxed_local()
+    }
+
+    fn refresh<'a>(
+        &'a self,
+        rejection: Rejection<'a>,
+        url: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        self.replacement(rejection, url, call).boxed_local()
+    }
+
+    fn renewed<'a>(&'a self, url: &'a SecureUrl, call: &'a OfCall) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        self.renewal(url, call).boxed_local()
+    }
+}

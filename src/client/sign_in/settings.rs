@@ -1,0 +1,159 @@
+//! The settings of the sign-in of persons.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::identity::{OwnClient, Proof};
+use super::sealed::TokenKeys;
+use super::token_store::TokenStore;
+use crate::auth::client_assertion::{SignedAssertion, SigningKey};
+use crate::config::{ConfigError, SecureUrl};
+
+/// This program as an OAuth client with which persons sign in to other MCP servers.
+///
+/// The program has three pages: one at the URL of [`new`](Self::new), which begins a sign-in ([`begin`](Self::begin)), one at
+/// `<url>/callback`, which finishes it ([`finish`](Self::finish)), and the metadata of the client at `<url>/client.json`
+/// ([`metadata_document`](Self::metadata_document)). The page `docs/sign-in.md` has the code.
+///
+/// [`Upstream::sign_in`](crate::client::Upstream::sign_in) uses the tokens of the caller of a handler. A call of a server to which the
+/// caller has not signed in fails with [`Failure::SignInRequired`](crate::client::Failure::SignInRequired), which has a link.
+/// [`Call::ask_caller`](crate::client::Call::ask_caller) asks the caller to open the link, and then continues.
+///
+/// A clone has the same settings.
+///
+/// ```
+/// use edge_mcp::client::{MemoryTokens, SignIn, TokenKeys, Upstream};
+///
+/// let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some("0123456789abcdef0123456789abcdef"))?;
+/// let sign_in = SignIn::new("Desk", "https://desk.example.com/sign-in", keys, MemoryTokens::new())?;
+/// let tracker = Upstream::at("https://tracker.example.com/mcp")?.sign_in(&sign_in);
+/// # Ok::<_, edge_mcp::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct SignIn(pub(super) Rc<Settings>);
+
+#[derive(Clone)]
+pub(in crate::client) struct Settings {
+    /// The name of this program, which authorization servers show to persons.
+    pub name: String,
+    /// The URL of the page that begins a sign-in.
+    pub url: SecureUrl,
+    pub keys: TokenKeys,
+    pub store: Rc<dyn TokenStore>,
+    /// The URL of the metadata document of this client. It is the client id.
+    pub document: Option<SecureUrl>,
+    /// Whether this client registers itself if it has no client id.
+    pub registers: bool,
+    pub clients: Vec<OwnClient>,
+    pub scopes: Vec<String>,
+    /// The issuers that support PKCE, although their metadata does not say so.
+    pub trusted_pkce: Vec<String>,
+}
+
+impl SignIn {
+    /// Creates the settings. Authorization servers show the `name` of the program to persons. `url` is the public URL of the page that begins
+    /// a sign-in.
+    ///
+    /// If the URL is an `https:` URL, the client id for authorization servers that support it is the URL of the metadata document.
+    ///
+    /// # Errors
+    /// `url` is neither an `https:` URL nor on localhost, or it has a query.
+    pub fn new(name: &str, url: &str, keys: TokenKeys, store: impl TokenStore + 'static) -> Result<Self, ConfigError> {
+        const WHAT: &str = "the URL of the sign-in page";
+        let url = SecureUrl::parse(url.trim_end_matches('/')).map_err(|problem| ConfigError::new(WHAT, problem))?;
+        if url.has_query() {
+            return Err(ConfigError::new(WHAT, "must not have a query"));
+        }
+        let document = SecureUrl::parse(&format!("{}/client.json", url.as_str())).ok().filter(is_https);
+        Ok(Self(Rc::new(Settings {
+            name: name.to_owned(),
+            url,
+            keys,
+            store: Rc::new(store),
+            document,
+            registers: false,
+            clients: Vec::new(),
+            scopes: Vec::new(),
+            trusted_pkce: Vec::new(),
+        })))
+    }
+
+    /// Uses a public client that you registered at the authorization server `issuer`. The issuer is spelled exactly as the authorization
+    /// server spells it. The client id is not sent to another authorization server.
+    #[must_use]
+    pub fn client(self, issuer: &str, id: &str) -> Self {
+        self.own_client(issuer, id, Proof::None)
+    }
+
+    /// Uses a client with a secret that you registered at the authorization server `issuer`. It is not sent to another authorization server.
+    #[must_use]
+    pub fn client_with_secret(self, issuer: &str, id: &str, secret: &str) -> Self {
+        self.own_client(issuer, id, Proof::Secret(secret.to_owned()))
+    }
+
+    /// Uses a client that you registered at the authorization server `issuer` with a public key. It authenticates with assertions that it
+    /// signs with the private key (`private_key_jwt`).
+    #[must_use]
+    pub fn client_with_key(self, issuer: &str, id: &str, key: SigningKey) -> Self {
+        self.own_client(issuer, id, Proof::Assertion(Rc::new(SignedAssertion::new(id, key))))
+    }
+
+    fn own_client(self, issuer: &str, id: &str, proof: Proof) -> Self {
+        self.with(|settings| settings.clients.push(OwnClient { issuer: issuer.to_owned(), id: id.to_owned(), proof }))
+    }
+
+    /// Sets the URL of the metadata document of this client, if another server than this program serves it.
+    ///
+    /// # Errors
+    /// `url` is not an `https:` URL with a path.
+    pub fn document_at(self, url: &str) -> Result<Self, ConfigError> {
+        let document = SecureUrl::parse(url).ok().filter(|url| is_https(url) && url.path() != "/");
+        let problem = "must be an https: URL with a path";
+        let document = document.ok_or_else(|| ConfigError::new("the URL of the client metadata document", problem))?;
+        Ok(self.with(|settings| settings.document = Some(document)))
+    }
+
+    /// Registers this client at an authorization server for which it has no client id and which does not read metadata documents (RFC 7591).
+    /// Revision 2026-07-28 deprecates this.
+    #[must_use]
+    pub fn dynamic_registration(self) -> Self {
+        self.with(|settings| settings.registers = true)
+    }
+
+    /// Requests these scopes from a server that names none.
+    #[must_use]
+    pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.with(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
+    }
+
+    /// States that the authorization server `issuer` supports PKCE with `S256`, although its metadata does not say so. Without PKCE, a
+    /// stolen code could be used.
+    #[must_use]
+    pub fn trust_pkce(self, issuer: &str) -> Self {
+        self.with(|settings| settings.trusted_pkce.push(issuer.to_owned()))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Rc::make_mut(&mut self.0));
+        self
+    }
+}
+
+impl Settings {
+    /// Returns the URL to which authorization servers send the browser back.
+    pub(super) fn redirect_uri(&self) -> String {
+        format!("{}/callback", self.url.as_str())
+    }
+}
+
+pub(super) fn is_https(url: &SecureUrl) -> bool {
+    url.origin().get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
+}
+
+impl fmt::Debug for SignIn {
+    /// Writes the name and the URL, but no key and no secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { name, url, .. } = &*self.0;
+        f.debug_struct("SignIn").field("name", name).field("url", &url.as_str()).finish_non_exhaustive()
+    }
+}

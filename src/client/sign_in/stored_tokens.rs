@@ -1,0 +1,63 @@
+//! The tokens of a person for a server, as the store keeps them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{SIGN_IN_REPEAT_SECONDS, SIGN_INS_OF_SCOPES};
+
+/// The tokens of a person for a server.
+#[derive(Clone, Deserialize, Serialize)]
+pub(super) struct StoredTokens {
+    /// The authorization server that issued the tokens, and its endpoints.
+    pub issuer: String,
+    pub token_endpoint: String,
+    pub revocation_endpoint: Option<String>,
+    /// The client that the tokens were issued to, and its method of authentication.
+    pub client_id: String,
+    pub method: String,
+    /// The resource indicator.
+    pub resource: String,
+    pub scopes: Vec<String>,
+    /// The scopes that were requested, and the times of the latest sign-ins for exactly these, in milliseconds since 1970.
+    pub requested: Vec<String>,
+    pub sign_ins: Vec<u64>,
+    /// The value of the `Authorization` header with the access token.
+    pub authorization: String,
+    pub refresh_token: Option<String>,
+    /// The time until which the access token is used, and the time at which it expires, in milliseconds since 1970.
+    pub used_until: u64,
+    pub expires: u64,
+    /// The time until which another request may refresh the tokens.
+    pub lease: Option<u64>,
+    /// Whether the authorization server has ended the access. The person has to sign in again.
+    pub has_ended: bool,
+}
+
+impl StoredTokens {
+    /// Returns the times of the latest sign-ins for the scopes `requested`.
+    pub(super) fn recent_sign_ins(&self, requested: &[String], now_ms: u64) -> Vec<u64> {
+        if !is_same_set(&self.requested, requested) {
+            return Vec::new();
+        }
+        let oldest = now_ms.saturating_sub(SIGN_IN_REPEAT_SECONDS.saturating_mul(1000));
+        self.sign_ins.iter().copied().filter(|at| *at >= oldest).collect()
+    }
+
+    /// Returns the scopes of a sign-in that also asks for the scopes that a server requires. Returns `None` if another sign-in cannot help:
+    /// the token has the scopes already, or the person has signed in for them several times.
+    pub(super) fn step_up(&self, required: &[String], now_ms: u64) -> Option<Vec<String>> {
+        if required.iter().all(|scope| self.scopes.contains(scope)) {
+            return None;
+        }
+        let mut wanted = self.scopes.clone();
+        for scope in self.requested.iter().chain(required) {
+            if !wanted.contains(scope) {
+                wanted.push(scope.clone());
+            }
+        }
+        (self.recent_sign_ins(&wanted, now_ms).len() < SIGN_INS_OF_SCOPES).then_some(wanted)
+    }
+}
+
+fn is_same_set(left: &[String], right: &[String]) -> bool {
+    left.iter().all(|scope| right.contains(scope)) && right.iter().all(|scope| left.contains(scope))
+}
