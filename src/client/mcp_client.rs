@@ -80,7 +80,8 @@ impl McpClientBuilder {
     /// Builds the client.
     ///
     /// # Errors
-    /// [`BuildError`] names the first server with an invalid name, or with a name that is used twice. Case does not matter.
+    /// [`BuildError`] names the first server with an invalid name, or with a name that is used twice. Case does not matter. An
+    /// [untrusted](Upstream::untrusted) server must not get a secret of the program.
     pub fn build(self) -> Result<McpClient, BuildError> {
         let Self { name, version, servers } = self;
         for (nth, (name, _)) in servers.iter().enumerate() {
@@ -90,6 +91,13 @@ impl McpClientBuilder {
             }
             if servers.iter().take(nth).any(|(other, _)| other.eq_ignore_ascii_case(name)) {
                 return Err(BuildError::new("server name of the client", name.clone(), "is used twice"));
+            }
+        }
+        for (name, upstream) in &servers {
+            if upstream.is_untrusted && upstream.sends_secrets() {
+                let problem =
+                    "is untrusted, so it must not get a token, a header or client credentials of this program";
+                return Err(BuildError::new("server name of the client", name.clone(), problem));
             }
         }
         let server = |(name, upstream)| {

@@ -9,6 +9,7 @@ use futures::FutureExt;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
+use super::oauth::url_rules;
 use super::questions::answer::{self, Form};
 use super::questions::handlers::Handlers;
 use super::questions::question::{Elicitation, SamplingRequest, UrlElicitation};
@@ -51,6 +52,8 @@ pub struct Upstream {
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) revision: Option<Revision>,
     pub(super) is_trusted: bool,
+    /// Whether a user of the program chose the URL.
+    pub(super) is_untrusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
     pub(super) list_ttl: Duration,
@@ -64,6 +67,23 @@ impl Upstream {
     /// The URL is not valid.
     pub fn at(url: &str) -> Result<Self, ConfigError> {
         Self::via(url, Network)
+    }
+
+    /// Creates a server whose URL a user of the program chose, and which may be hostile: a public `https:` URL with port 443, whose host is a
+    /// name.
+    ///
+    /// The server gets no secret of the program: [`McpClientBuilder::build`](super::McpClientBuilder::build) rejects a token, a header and
+    /// client credentials, but not [`sign_in`](Self::sign_in). The error of a request does not say why the server cannot be reached, so that a
+    /// user cannot explore the network of the program. The rules cannot see that a name resolves to a private address.
+    ///
+    /// # Errors
+    /// The URL is not public.
+    pub fn untrusted(url: &str) -> Result<Self, ConfigError> {
+        let mut upstream = Self::at(url)?;
+        let public = url_rules::public(upstream.url.clone());
+        upstream.url = public.map_err(|problem| ConfigError::new("the URL of an MCP server", problem))?;
+        upstream.is_untrusted = true;
+        Ok(upstream)
     }
 
     /// Creates a server that is reached by `transport`. `url` is the URL of the requests.
@@ -80,6 +100,7 @@ impl Upstream {
             headers: Vec::new(),
             revision: None,
             is_trusted: false,
+            is_untrusted: false,
             timeout: Duration::from_secs(UPSTREAM_SECONDS),
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
             list_ttl: Duration::ZERO,
@@ -249,6 +270,13 @@ impl Upstream {
         let roots: Vec<Root> = roots.into_iter().collect();
         self.handlers.roots = Some(Rc::new(move |_, _| Ok(ready(Ok(answer::to_roots(&roots))).boxed_local())));
         self
+    }
+}
+
+impl Upstream {
+    /// Returns whether requests contain a secret of the program, which a server that a user chose must not get.
+    pub(super) fn sends_secrets(&self) -> bool {
+        self.token.is_some() || !self.headers.is_empty() || (self.token_source.is_some() && !self.signs_in)
     }
 }
 

@@ -127,6 +127,33 @@ fn a_rejection_leads_to_a_token() {
     assert_eq!(urls(&host).len(), 4);
 }
 
+/// A server of revision 2025-03-26 has no metadata of its own: it is its own authorization server.
+#[test]
+fn a_server_without_metadata_is_its_own_authorization_server() {
+    let origin = "https://parcels.example";
+    let at_origin = format!("{origin}/.well-known/oauth-authorization-server");
+    let own = json!({ "issuer": origin, "token_endpoint": TOKEN });
+    for (server, credentials, expected) in [
+        (own.clone(), AuthorizationServer::any(), Ok("in Lyon")),
+        (own.clone(), AuthorizationServer::issuer(origin).expect("a URL"), Ok("in Lyon")),
+        (own, issuer(), Err("it does not name its authorization server")),
+        (json!(404), AuthorizationServer::any(), Err("it does not name its authorization server")),
+        (json!({ "issuer": ISSUER, "token_endpoint": TOKEN }), AuthorizationServer::any(), Err("has another issuer")),
+    ] {
+        let peer = Peer::new([unauthorized("Bearer"), modern("in Lyon")]);
+        let host = network(&[(RESOURCE_METADATA, json!(404)), (&at_origin, server)]);
+        let credentials = ClientCredentials::basic(credentials, "desk", SECRET).expect("credentials");
+        match (track(&peer, credentials, &host), expected) {
+            (Ok(text), Ok(expected)) => {
+                assert_eq!(text, expected);
+                assert_eq!(field(&host, "resource").as_deref(), Some(URL));
+            }
+            (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
+            (outcome, _) => panic!("{outcome:?}"),
+        }
+    }
+}
+
 /// C68: the well-known URLs of both documents, in their order. A page of HTML and a status below 500 mean that there is no document.
 #[test]
 fn metadata_is_searched_at_the_well_known_urls() {

@@ -41,5 +41,6 @@ mod standing_stream;
 mod streams;
 mod tcp;
 mod tokens;
+mod untrusted;
 
 use edge_mcp_test_support::fake_model;

@@ -52,9 +52,17 @@ impl Discovered {
         issuer: Issuer<'_>,
         requests: Requests<'_>,
     ) -> Result<Self, OAuthError> {
-        let metadata = ResourceMetadata::fetch(url, challenge, requests).await?;
-        let issuer = issuer.choose(&metadata.authorization_servers)?;
-        let server = ServerMetadata::fetch(issuer, url, requests).await?;
+        let (metadata, is_own_issuer) = match ResourceMetadata::fetch(url, challenge, requests).await {
+            Err(OAuthError::NoResourceMetadata) => (ResourceMetadata::of_own_issuer(url), true),
+            fetched => (fetched?, false),
+        };
+        // Without metadata of either server, the error is that there is none of the MCP server.
+        let unnamed = |error| match error {
+            OAuthError::WrongIssuer | OAuthError::NoServerMetadata if is_own_issuer => OAuthError::NoResourceMetadata,
+            error => error,
+        };
+        let issuer = issuer.choose(&metadata.authorization_servers).map_err(unnamed)?;
+        let server = ServerMetadata::fetch(issuer, url, requests).await.map_err(unnamed)?;
         let mut scopes = challenge.map(Challenge::scopes).unwrap_or_default();
         if scopes.is_empty() {
             scopes = metadata.scopes_supported;

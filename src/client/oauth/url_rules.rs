@@ -32,9 +32,14 @@ pub(in crate::client) fn parse(text: &str, from: &SecureUrl) -> Result<SecureUrl
         return Err("is too long");
     }
     let url = SecureUrl::parse(text)?;
-    if is_on_localhost(from.as_str()) {
-        return Ok(url);
-    }
+    if is_on_localhost(from.as_str()) { Ok(url) } else { public(url) }
+}
+
+/// Returns the URL if it is public: an `https:` URL with port 443 whose host is not an address or a name of a private network.
+///
+/// # Errors
+/// The URL is not public. The text continues a sentence that begins with the URL.
+pub(in crate::client) fn public(url: SecureUrl) -> Result<SecureUrl, &'static str> {
     // A URL on localhost may have the scheme `http:`.
     if !url.origin().get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:")) {
         return Err("must be an https: URL");

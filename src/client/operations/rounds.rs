@@ -116,7 +116,7 @@ pub(super) async fn answered(
     for round in 1..=UPSTREAM_ROUNDS {
         let mut sent = send_round(session, round, &mut outgoing, asked).await;
         if let Err(error) = sent {
-            sent = match signed_in(channel, method, asked, error).await {
+            sent = match signed_in(channel, method, &asked.cx, asked.pass.is_some(), error).await {
                 Ok(()) => send_round(session, round, &mut outgoing, asked).await,
                 Err(error) => Err(error),
             };

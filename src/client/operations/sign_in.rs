@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::rounds::Asked;
+use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::client::error::{ClientError, Failed, Failure};
 use crate::client::session::channel::Channel;
@@ -22,12 +22,13 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn signed_in(
     channel: &Channel,
     method: Method,
-    asked: &Asked,
+    cx: &Context,
+    may_ask: bool,
     error: ClientError,
 ) -> Result<(), ClientError> {
-    let (Failure::SignInRequired { url }, true) = (error.failure(), asked.pass.is_some()) else { return Err(error) };
+    let (Failure::SignInRequired { url }, true) = (error.failure(), may_ask) else { return Err(error) };
     let failed = |problem: &str| channel.failed(method, Failed::from(Failure::Local(problem.to_owned())));
-    let (cx, server) = (&asked.cx, &channel.server().name);
+    let server = &channel.server().name;
     // The link is different each time, and a question must be the same in each round.
     let link = cx.step("sign in", &(), async || Ok(url.clone())).await;
     let link: String =

@@ -14,7 +14,7 @@ use super::about::About;
 use super::initialized::Initialized;
 use super::negotiation::Known;
 use crate::call::context::Context;
-use crate::client::error::{ClientError, Failed, Failure};
+use crate::client::error::{ClientError, Failed, Failure, Unreachable};
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::of_call::OfCall;
 use crate::client::tokens::credential::Credential;
@@ -94,7 +94,11 @@ impl Channel {
 
     /// Returns the error of a request to the server.
     pub(in crate::client) fn failed(&self, method: RpcMethod, failed: Failed) -> ClientError {
-        let (failure, cause, executed) = failed.into_parts();
+        let (mut failure, cause, executed) = failed.into_parts();
+        if self.upstream().is_untrusted && matches!(failure, Failure::Unreachable(_) | Failure::Timeout(_)) {
+            // The user who chose the URL must not learn which hosts exist.
+            failure = Failure::Unreachable(Unreachable::Connection);
+        }
         let error = ClientError::new(&self.server.name, method.name(), failure).executed_as(executed);
         match cause {
             Some(cause) => error.because(cause),

@@ -5,89 +5,23 @@
 //!
 //! Sources: RFC 6749 §5.2 and §6; RFC 9700 §4.14; RFC 7009.
 
-use std::rc::Rc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::channel::oneshot;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use super::sealed::Purpose;
-use super::settings::Settings;
 use super::stored_tokens::StoredTokens;
-use super::token_store::TokenStoreError;
+use super::values::{Entry, Values};
 use crate::auth::principal::Principal;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::config::SecureUrl;
-use crate::host::Host;
 use crate::limits::{SIGN_IN_ENDED_SECONDS, SIGN_IN_KEEP_SECONDS, SIGN_IN_LEASE_SECONDS, SIGN_IN_LEASE_WAITS};
+use futures::FutureExt;
+use futures::channel::oneshot;
 
 /// The pause before tokens are read again that another request refreshes.
 const PAUSE: Duration = Duration::from_millis(250);
-
-/// The encrypted values of the store.
-#[derive(Clone)]
-pub(super) struct Values {
-    pub settings: Rc<Settings>,
-    pub host: Rc<dyn Host>,
-}
-
-/// An entry of the store.
-pub(super) struct Entry<T> {
-    /// The value, if there is one that can be decrypted.
-    pub value: Option<T>,
-    /// The encrypted text, if there is one.
-    pub sealed: Option<String>,
-}
-
-impl Values {
-    /// Returns the entry of `key`. A value that cannot be decrypted counts as none, and is logged.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub(super) async fn load<T: DeserializeOwned>(&self, purpose: Purpose, key: &str) -> Result<Entry<T>, OAuthError> {
-        let sealed = self.settings.store.get(key).await.map_err(store_failed)?;
-        let value = sealed.as_ref().and_then(|sealed| self.settings.keys.open(purpose, key, sealed));
-        if sealed.is_some() && value.is_none() {
-            failure::log(&self.host, "sign-in", "a value of the token store cannot be decrypted: check MCP_TOKEN_KEY");
-        }
-        Ok(Entry { value, sealed })
-    }
-
-    /// Replaces the value of `key`, if its encrypted text is still `current`. Returns the new encrypted text, or `None` if it was not
-    /// replaced.
-    ///
-    /// # Errors
-    /// The store cannot be written.
-    pub(super) async fn replace(
-        &self,
-        purpose: Purpose,
-        key: &str,
-        current: Option<&str>,
-        value: &impl Serialize,
-        keep: Duration,
-    ) -> Result<Option<String>, OAuthError> {
-        let sealed = self.settings.keys.seal(purpose, key, value, &*self.host)?;
-        let is_replaced = self.settings.store.replace(key, current, &sealed, keep).await.map_err(store_failed)?;
-        Ok(is_replaced.then_some(sealed))
-    }
-
-    /// Removes the value of `key`.
-    ///
-    /// # Errors
-    /// The store cannot be written.
-    pub(super) async fn remove(&self, key: &str) -> Result<(), OAuthError> {
-        self.settings.store.remove(key).await.map_err(store_failed)
-    }
-}
-
-fn store_failed(error: TokenStoreError) -> OAuthError {
-    OAuthError::StoreFailed { cause: format!("the token store failed: {error}") }
-}
 
 /// Returns the text that identifies a person. Two issuers may use the same subject.
 pub(super) fn person_key(person: &Principal) -> String {

@@ -5,12 +5,14 @@ use std::cell::Cell;
 use futures::FutureExt;
 use http::{Method, Response, StatusCode};
 
-use super::account::{Account, Values, person_key};
-use super::pages::{self, Page, refusal, with_cookies};
+use super::account::{Account, person_key};
+use super::pages::{self, Page, Refused, with_cookies};
 use super::pending::{self, Pending};
 use super::sealed::Purpose;
 use super::settings::SignIn;
 use super::ticket::{TICKET, Ticket};
+use super::values::Values;
+use super::visit::{check_method, query};
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -53,7 +55,7 @@ impl SignIn {
         person: &Principal,
     ) -> Result<Response<Vec<u8>>, HandlerError> {
         let begun = self.begun(client, cx, person).boxed_local().await;
-        begun.or_else(|refused| refused.into_page(cx))
+        begun.or_else(|refused| refused.into_page(cx.host()))
     }
 
     async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
@@ -183,45 +185,6 @@ fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket,
     Ok(ticket)
 }
 
-/// The reason why a page does not continue.
-pub(super) enum Refused {
-    Page(Page),
-    /// The program itself fails. The text is for the log.
-    Failed(String),
-}
-
-impl Refused {
-    pub(super) fn sentence(text: &str) -> Self {
-        Self::Page(refusal(text))
-    }
-
-    /// Explains an error of OAuth to the person.
-    pub(super) fn of(error: OAuthError, server: &str) -> Self {
-        match error {
-            OAuthError::StoreFailed { cause } => Self::Failed(cause),
-            error => Self::sentence(&format!("You cannot sign in to the server {server}, because {error}")),
-        }
-    }
-
-    pub(super) fn into_page(self, cx: &Context) -> Result<Page, HandlerError> {
-        match self {
-            Self::Page(page) => Ok(page),
-            Self::Failed(cause) => {
-                failure::log(cx.host(), "sign-in", &cause);
-                Err(HandlerError::new("The sign-in failed. Try again later."))
-            }
-        }
-    }
-}
-
-/// Checks that the request is a GET. Other methods come from programs that look at a link before the person opens it.
-pub(super) fn check_method(cx: &Context) -> Result<(), Refused> {
-    if cx.request().method() == "GET" {
-        return Ok(());
-    }
-    Err(Refused::Page(pages::sentence(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser.")))
-}
-
 impl Parameters {
     fn read(url: &str) -> Self {
         let mut parameters = Self::default();
@@ -235,12 +198,6 @@ impl Parameters {
         }
         parameters
     }
-}
-
-/// Returns the query of a URL, or an empty text.
-pub(super) fn query(url: &str) -> &str {
-    let url = url.split('#').next().unwrap_or_default();
-    url.split_once('?').map_or("", |(_, query)| query)
 }
 
 /// Returns whether a text is a path of this program. Browsers read `//` and `/\` as the beginning of another host, and ignore control

@@ -5,13 +5,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use http::{HeaderValue, Response, StatusCode};
 
-use super::account::{Account, Values, endpoint, person_key};
-use super::begin::{Refused, check_method, query};
-use super::pages::{self, Page, with_cookies};
+use super::account::{Account, endpoint, person_key};
+use super::pages::{self, Page, Refused, with_cookies};
 use super::pending::{self, Pending};
 use super::sealed::Purpose;
 use super::settings::SignIn;
 use super::stored_tokens::StoredTokens;
+use super::values::Values;
+use super::visit::{check_method, query};
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -37,7 +38,7 @@ impl SignIn {
         let state = form_urlencoded::parse(query(&url).as_bytes()).find(|(name, _)| name == "state");
         let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
         let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
-        let page = finished.or_else(|refused| refused.into_page(cx))?;
+        let page = finished.or_else(|refused| refused.into_page(cx.host()))?;
         // The state is used once, also if the sign-in fails.
         let used: Option<HeaderValue> = cookie.and_then(|name| pending::delete(&self.0, &name));
         Ok(with_cookies(page, used))

@@ -3,36 +3,20 @@
 //!
 //! Sources: 2026-07-28, basic/authorization, "Client Registration Approaches"; RFC 7591 §3; RFC 6749 §2.3.1.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::account::{Entry, Values};
+use super::own_client::Proof;
 use super::sealed::Purpose;
 use super::settings::Settings;
-use crate::auth::client_authentication::{Assertion, ClientAuthentication};
+use super::values::{Entry, Values};
+use crate::auth::client_authentication::ClientAuthentication;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::registration::Registration;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::server_metadata::ServerMetadata;
 use crate::limits::{SIGN_IN_KEEP_SECONDS, UPSTREAM_TOKEN_EARLY_SECONDS};
-
-/// A client that the operator registered at an authorization server.
-#[derive(Clone)]
-pub(in crate::client) struct OwnClient {
-    pub issuer: String,
-    pub id: String,
-    pub proof: Proof,
-}
-
-/// The proof by which a client authenticates.
-#[derive(Clone)]
-pub(in crate::client) enum Proof {
-    None,
-    Secret(String),
-    Assertion(Rc<dyn Assertion>),
-}
 
 /// A client that an authorization server has registered.
 #[derive(Deserialize, Serialize)]
@@ -43,34 +27,6 @@ struct IssuedClient {
     method: String,
     /// The time at which the secret expires, in milliseconds since 1970.
     expires: Option<u64>,
-}
-
-impl Proof {
-    /// Returns the authentication of the client `id` by a method, or `None` if the proof is not for this method.
-    fn authentication(&self, id: &str, method: &str) -> Option<ClientAuthentication> {
-        let id = id.to_owned();
-        match (method, self) {
-            ("none", _) => Some(ClientAuthentication::None(Some(id))),
-            ("client_secret_basic", Self::Secret(secret)) => Some(ClientAuthentication::Basic(id, secret.clone())),
-            ("client_secret_post", Self::Secret(secret)) => Some(ClientAuthentication::Post(id, secret.clone())),
-            ("private_key_jwt", Self::Assertion(assertion)) => {
-                Some(ClientAuthentication::PrivateKeyJwt(assertion.clone()))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the method of authentication at a token endpoint.
-    fn method(&self, server: &ServerMetadata) -> Result<&'static str, OAuthError> {
-        let methods: &[&str] = match self {
-            Self::None => return Ok("none"),
-            Self::Secret(_) => &["client_secret_basic", "client_secret_post"],
-            Self::Assertion(_) => &["private_key_jwt"],
-        };
-        let unsupported =
-            || OAuthError::UnsupportedAuthentication { method: methods.first().copied().unwrap_or("none") };
-        methods.iter().copied().find(|method| server.supports(method)).ok_or_else(unsupported)
-    }
 }
 
 impl IssuedClient {

@@ -5,7 +5,8 @@
 //! names the URL of the first request, which has a `ticket`.
 //!
 //! The tokens of a person are in a [`TokenStore`], encrypted (`sealed`). `account` reads, refreshes and replaces them, and `person_tokens`
-//! is the source of tokens for a connection. `identity` chooses the client id for an authorization server.
+//! is the source of tokens for a connection. `identity` chooses the client id for an authorization server. `values` is the store with
+//! encryption.
 //!
 //! Page: `docs/sign-in.md`.
 
@@ -15,6 +16,7 @@ mod finish;
 mod identity;
 mod memory_tokens;
 mod metadata_document;
+mod own_client;
 mod pages;
 mod pending;
 pub(super) mod person_tokens;
@@ -24,6 +26,8 @@ mod sqlite_tokens;
 mod stored_tokens;
 mod ticket;
 mod token_store;
+mod values;
+mod visit;
 
 pub use memory_tokens::MemoryTokens;
 pub use sealed::TokenKeys;

@@ -1,10 +1,17 @@
 //! The answers of the pages of a sign-in: a redirect, or a page with one sentence.
 
+use std::rc::Rc;
+
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION, REFERRER_POLICY, SET_COOKIE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Response, StatusCode};
+
+use crate::call::error::HandlerError;
+use crate::call::failure;
+use crate::client::oauth::error::OAuthError;
+use crate::host::Host;
 
 /// The answer of a page.
 pub(super) type Page = Response<Vec<u8>>;
@@ -29,11 +36,6 @@ pub(super) fn sentence(status: StatusCode, sentence: &str) -> Page {
     page
 }
 
-/// Returns a refusal.
-pub(super) fn refusal(text: &str) -> Page {
-    sentence(StatusCode::BAD_REQUEST, text)
-}
-
 /// Returns a redirect. Returns `None` if no header can contain the URL.
 pub(super) fn redirect(status: StatusCode, url: &str) -> Option<Page> {
     let mut page = answer(status, Vec::new());
@@ -56,4 +58,40 @@ fn answer(status: StatusCode, body: Vec<u8>) -> Page {
         page.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     page
+}
+
+/// The reason why a page does not continue.
+pub(super) enum Refused {
+    /// A sentence for the person.
+    Sentence(StatusCode, String),
+    /// The program itself fails. The text is for the log.
+    Failed(String),
+}
+
+impl Refused {
+    pub(super) fn sentence(text: &str) -> Self {
+        Self::Sentence(StatusCode::BAD_REQUEST, text.to_owned())
+    }
+
+    /// Explains an error of OAuth to the person.
+    pub(super) fn of(error: OAuthError, server: &str) -> Self {
+        match error {
+            OAuthError::StoreFailed { cause } => Self::Failed(cause),
+            error => Self::sentence(&format!("You cannot sign in to the server {server}, because {error}")),
+        }
+    }
+
+    /// Returns the page with the sentence.
+    ///
+    /// # Errors
+    /// The program itself fails.
+    pub(super) fn into_page(self, host: &Rc<dyn Host>) -> Result<Page, HandlerError> {
+        match self {
+            Self::Sentence(status, text) => Ok(sentence(status, &text)),
+            Self::Failed(cause) => {
+                failure::log(host, "sign-in", &cause);
+                Err(HandlerError::new("The sign-in failed. Try again later."))
+            }
+        }
+    }
 }

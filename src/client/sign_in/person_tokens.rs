@@ -5,14 +5,16 @@ use futures::future::LocalBoxFuture;
 use futures::lock::Mutex;
 use http::HeaderValue;
 
-use super::account::{Account, Entry, Values, person_key};
+use super::account::{Account, person_key};
 use super::settings::SignIn;
 use super::stored_tokens::StoredTokens;
 use super::ticket::Ticket;
+use super::values::{Entry, Values};
 use crate::client::error::{Failed, Failure};
 use crate::client::oauth::error::OAuthError;
 use crate::client::of_call::OfCall;
 use crate::client::tokens::token_source::{Rejection, TokenSource};
+use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
 
 /// The tokens of the caller of a handler, from the token store.
@@ -68,7 +70,7 @@ impl PersonTokens {
             return Err(Failure::Local(problem.to_owned()).into());
         };
         let rejected = rejection.token.and_then(|token| token.to_str().ok()).map(str::to_owned);
-        let mut scopes = rejection.challenge.map(|challenge| challenge.scopes()).unwrap_or_default();
+        let mut scopes = rejection.challenge.map(Challenge::scopes).unwrap_or_default();
         if rejection.lacks_scope {
             let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
             let Some(stored) = stored.filter(|stored| !stored.has_ended) else { return Ok(false) };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::identity::{OwnClient, Proof};
+use super::own_client::{OwnClient, Proof};
 use super::sealed::TokenKeys;
 use super::token_store::TokenStore;
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::account::Values;
 use super::sealed::Purpose;
+use super::values::Values;
 use crate::client::oauth::error::OAuthError;
 use crate::client::wire::challenge::Challenge;
 use crate::limits::SIGN_IN_SECONDS;

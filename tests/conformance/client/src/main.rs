@@ -3,6 +3,7 @@
 //! The suite starts a server for each scenario, and then this program. The last argument is the URL of the server. The environment names
 //! the scenario, the revision of the protocol, and the data of the scenario.
 
+mod browser;
 mod host;
 mod http1;
 mod scenarios;
@@ -12,7 +13,10 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use edge_mcp::client::{AuthorizationServer, ClientCredentials, McpClient, SigningKey, Upstream};
+use edge_mcp::client::{
+    AuthorizationServer, ClientCredentials, McpClient, MemoryTokens, SignIn, SigningKey, TokenKeys, Upstream,
+};
+use edge_mcp::host::Host;
 use edge_mcp::{Algorithm, Context, Elicited, RequestInfo, Revision};
 use futures::executor::LocalPool;
 use serde_json::{Value, json};
@@ -44,10 +48,15 @@ fn run() -> Result<(), Failed> {
     let revision = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     let data = env::var("MCP_CONFORMANCE_CONTEXT").map_or(Ok(Value::Null), |data| serde_json::from_str(&data))?;
 
+    let mut pool = LocalPool::new();
+    let host: Rc<dyn Host> = Rc::new(LocalHost::new(pool.spawner()));
+    let sign_in = sign_in(&data)?;
     // The client adds the defaults of a form to the fields of the answer.
     let mut upstream = Upstream::at(&url)?.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) });
     if let Some(credentials) = credentials(&scenario, &data)? {
         upstream = upstream.client_credentials(credentials);
+    } else if scenario.starts_with("auth/") {
+        upstream = upstream.sign_in(&sign_in);
     }
     // Some legacy servers of the suite answer the probe of a negotiation as if they were modern.
     if let Some(revision) = Revision::named(&revision).filter(|revision| *revision < Revision::V2026_07_28) {
@@ -56,15 +65,34 @@ fn run() -> Result<(), Failed> {
     let client =
         McpClient::builder("conformance-client", env!("CARGO_PKG_VERSION")).server("suite", upstream).build()?;
 
-    let mut pool = LocalPool::new();
-    let cx = Context::of_request(RequestInfo::none(), Rc::new(LocalHost::new(pool.spawner())));
-    let outcome = pool.run_until(async {
-        let peer = client.connect(&cx).server("suite")?;
-        scenarios::run(&scenario, peer, &data).await
-    });
+    let (head, ()) = http::Request::new(()).into_parts();
+    let caller = RequestInfo::new(Rc::new(head), Some(browser::person()));
+    let cx = Context::of_request(caller, host.clone());
+    let program = Program { client, sign_in, host, cx };
+    let outcome = pool.run_until(scenarios::run(&scenario, &program, &data));
     // The end of a session is a task that nothing waits for.
     pool.run();
     outcome
+}
+
+/// The program under test.
+struct Program {
+    client: McpClient,
+    sign_in: SignIn,
+    host: Rc<dyn Host>,
+    cx: Context,
+}
+
+/// Returns the settings for the sign-in of a person.
+fn sign_in(data: &Value) -> Result<SignIn, Failed> {
+    let keys = TokenKeys::from_text("the key", Some("conformance-conformance-conformance"))?;
+    let sign_in = SignIn::new("conformance-client", browser::SIGN_IN, keys, MemoryTokens::new())?
+        .document_at("https://conformance-test.local/client-metadata.json")?;
+    let text = |name: &str| data[name].as_str();
+    Ok(match (text("issuer"), text("client_id"), text("client_secret")) {
+        (Some(issuer), Some(id), Some(secret)) => sign_in.client_with_secret(issuer, id, secret),
+        _ => sign_in.dynamic_registration(),
+    })
 }
 
 /// Returns the credentials that the suite provides for a scenario without a person. It does not name the issuer that they belong to.

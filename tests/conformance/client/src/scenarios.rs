@@ -1,14 +1,15 @@
 //! The scenarios: one function for each name in the suite. The server of a scenario checks the requests of its function.
 
-use edge_mcp::client::{Definition, Peer};
+use edge_mcp::client::{Definition, Failure, Peer};
 use futures::try_join;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::Failed;
+use crate::{Failed, Program, browser};
 
 /// Runs the scenario `name`. `data` is the data that the suite provides for it.
-pub(crate) async fn run(name: &str, peer: Peer, data: &Value) -> Result<(), Failed> {
+pub(crate) async fn run(name: &str, program: &Program, data: &Value) -> Result<(), Failed> {
+    let peer = program.client.connect(&program.cx).server("suite")?;
     match name {
         "initialize"
         | "json-schema-ref-no-deref"
@@ -23,6 +24,7 @@ pub(crate) async fn run(name: &str, peer: Peer, data: &Value) -> Result<(), Fail
         "http-custom-headers" => custom_headers(&peer, data).await,
         "http-invalid-tool-headers" => invalid_tool_headers(&peer).await,
         "json-schema-2020-12-preservation" => schema_preservation(&peer).await,
+        name if name.starts_with("auth/") => signed_in(program).await,
         name => Err(format!("this client has no scenario `{name}`").into()),
     }
 }
@@ -32,6 +34,25 @@ pub(crate) async fn run(name: &str, peer: Peer, data: &Value) -> Result<(), Fail
 async fn list_tools(peer: &Peer) -> Result<(), Failed> {
     peer.list_tools().await?;
     Ok(())
+}
+
+/// A person signs in whenever the server requires it, and the client calls a tool. The server checks the requests of the client and of the
+/// browser.
+async fn signed_in(program: &Program) -> Result<(), Failed> {
+    /// More than a server may require.
+    const SIGN_INS: usize = 6;
+    let Program { client, sign_in, host, cx } = program;
+    for _ in 0..SIGN_INS {
+        let peer = client.connect(cx).server("suite")?;
+        let called = async {
+            peer.list_tools().await?;
+            peer.call("test-tool", json!({})).await
+        };
+        let Err(error) = called.await else { return Ok(()) };
+        let Failure::SignInRequired { url } = error.failure() else { return Err(error.into()) };
+        browser::open(url, sign_in, client, host).await?;
+    }
+    Err("the server requires too many sign-ins".into())
 }
 
 async fn tools_call(peer: &Peer) -> Result<(), Failed> {

@@ -1,0 +1,20 @@
+//! A request of a browser to a page of a sign-in.
+
+use http::StatusCode;
+
+use super::pages::Refused;
+use crate::call::context::Context;
+
+/// Checks that the request is a GET. Other methods come from programs that look at a link before the person opens it.
+pub(super) fn check_method(cx: &Context) -> Result<(), Refused> {
+    if cx.request().method() == "GET" {
+        return Ok(());
+    }
+    Err(Refused::Sentence(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser.".to_owned()))
+}
+
+/// Returns the query of a URL, or an empty text.
+pub(super) fn query(url: &str) -> &str {
+    let url = url.split('#').next().unwrap_or_default();
+    url.split_once('?').map_or("", |(_, query)| query)
+}
