@@ -2,6 +2,9 @@
 //!
 //! Sources: RFC 6749 §4.1.3, §4.4.2 and §6; RFC 7636 §4.5; RFC 8707 §2.2; RFC 7009 §2.1.
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
 use super::error::OAuthError;
 use super::requests::Requests;
 use super::token_response::TokenResponse;
@@ -43,7 +46,17 @@ impl OAuthClient<'_> {
     ///
     /// # Errors
     /// The authorization server issues none.
-    pub(in crate::client) async fn token(
+    pub(in crate::client) fn token<'r>(
+        &'r self,
+        endpoint: &'r SecureUrl,
+        grant: Grant<'r>,
+        resource: &'r str,
+        requests: Requests<'r>,
+    ) -> LocalBoxFuture<'r, Result<TokenResponse, OAuthError>> {
+        self.request(endpoint, grant, resource, requests).boxed_local()
+    }
+
+    async fn request(
         &self,
         endpoint: &SecureUrl,
         grant: Grant<'_>,

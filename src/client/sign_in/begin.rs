@@ -1,9 +1,11 @@
 //! The first request of a sign-in: it sends the browser to the authorization server.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use futures::FutureExt;
-use http::{Method, Response, StatusCode};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::account::{Account, person_key};
 use super::pages::{self, Page, Refused, with_cookies};
@@ -159,11 +161,11 @@ async fn probe(values: &Values, server: &Server, spend: &dyn Fn() -> bool) -> Re
         return Err(OAuthError::BudgetExhausted);
     }
     let mut request = server.upstream.url.request(Method::POST, PING.to_owned());
-    for (name, value) in [("content-type", "application/json"), ("accept", "application/json, text/event-stream")] {
-        request.headers_mut().insert(name, http::HeaderValue::from_static(value));
+    for (name, value) in [(CONTENT_TYPE, "application/json"), (ACCEPT, "application/json, text/event-stream")] {
+        request.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     let opening = server.upstream.transport.open(request.into(), &values.host);
-    let time = std::time::Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+    let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
     let opened = in_time(opening, values.host.sleep(time)).await;
     let opened = opened.map_err(|error| OAuthError::Unreachable { server: "it", cause: error.to_string() })?;
     Ok(if opened.status == 401 { Challenge::of(&opened.headers) } else { None })
