@@ -16,6 +16,7 @@ use super::questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::sign_in::person_tokens::PersonTokens;
 use super::sign_in::settings::SignIn;
 use super::tokens::client_credentials::ClientCredentials;
+use super::tokens::credential::Credential;
 use super::tokens::issued_token::IssuedToken;
 use super::tokens::token_of_call::{TokenOf, TokenOfCall};
 use super::tokens::token_source::TokenSource;
@@ -33,6 +34,18 @@ use crate::protocol::revision::Revision;
 /// Creates the source of the tokens for a connection. The argument is the name of the server.
 type NewTokenSource = dyn Fn(&str) -> Rc<dyn TokenSource>;
 
+/// The credential for a server. It is never the token of this program's own caller.
+pub(super) enum Access {
+    /// The server gets no credential.
+    None,
+    /// The header of each request.
+    Token(HeaderValue),
+    /// Tokens of the program, or those that a function of the program returns.
+    Source(Box<NewTokenSource>),
+    /// Tokens of persons who sign in.
+    SignIn(Box<NewTokenSource>),
+}
+
 /// Another MCP server that an [`McpClient`](crate::client::McpClient) calls.
 ///
 /// ```
@@ -44,11 +57,7 @@ type NewTokenSource = dyn Fn(&str) -> Rc<dyn TokenSource>;
 pub struct Upstream {
     pub(super) url: SecureUrl,
     pub(super) transport: Rc<dyn Transport>,
-    /// The token of each request, unless there is a source of tokens. It is never the token of this program's own caller.
-    pub(super) token: Option<HeaderValue>,
-    pub(super) token_source: Option<Box<NewTokenSource>>,
-    /// Whether the tokens are those of a person who signs in.
-    pub(super) signs_in: bool,
+    pub(super) access: Access,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) revision: Option<Revision>,
     pub(super) is_trusted: bool,
@@ -94,9 +103,7 @@ impl Upstream {
         Ok(Self {
             url: SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of an MCP server", problem))?,
             transport: Rc::new(transport),
-            token: None,
-            token_source: None,
-            signs_in: false,
+            access: Access::None,
             headers: Vec::new(),
             revision: None,
             is_trusted: false,
@@ -115,7 +122,7 @@ impl Upstream {
     pub fn bearer(self, token: &str) -> Result<Self, ConfigError> {
         let problem = "has characters that are not visible ASCII, or is empty";
         let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
-        Ok(Self { token: Some(token), token_source: None, ..self })
+        Ok(Self { access: Access::Token(token), ..self })
     }
 
     /// Sends the token that `token_of` returns for the context of the call. For `None`, the client sends no token. A connection calls
@@ -128,7 +135,7 @@ impl Upstream {
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
         let token_of: Rc<TokenOf> = Rc::new(move |cx| token_of(cx).boxed_local());
-        self.token_source = Some(Box::new(move |_| Rc::new(TokenOfCall::new(token_of.clone()))));
+        self.access = Access::Source(Box::new(move |_| Rc::new(TokenOfCall::new(token_of.clone()))));
         self
     }
 
@@ -136,7 +143,7 @@ impl Upstream {
     #[must_use]
     pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
         let client = Rc::new(client);
-        self.token_source = Some(Box::new(move |_| Rc::new(IssuedToken::new(client.clone()))));
+        self.access = Access::Source(Box::new(move |_| Rc::new(IssuedToken::new(client.clone()))));
         self
     }
 
@@ -144,8 +151,7 @@ impl Upstream {
     #[must_use]
     pub fn sign_in(mut self, sign_in: &SignIn) -> Self {
         let sign_in = sign_in.clone();
-        self.token_source = Some(Box::new(move |server| Rc::new(PersonTokens::new(sign_in.clone(), server))));
-        self.signs_in = true;
+        self.access = Access::SignIn(Box::new(move |server| Rc::new(PersonTokens::new(sign_in.clone(), server))));
         self
     }
 
@@ -276,7 +282,16 @@ impl Upstream {
 impl Upstream {
     /// Returns whether requests contain a secret of the program, which a server that a user chose must not get.
     pub(super) fn sends_secrets(&self) -> bool {
-        self.token.is_some() || !self.headers.is_empty() || (self.token_source.is_some() && !self.signs_in)
+        !self.headers.is_empty() || matches!(self.access, Access::Token(_) | Access::Source(_))
+    }
+
+    /// Creates the credential for a connection to the server, which has this name.
+    pub(super) fn credential(&self, name: &str) -> Credential {
+        match &self.access {
+            Access::None => Credential::None,
+            Access::Token(header) => Credential::Fixed(header.clone()),
+            Access::Source(source) | Access::SignIn(source) => Credential::Source(source(name)),
+        }
     }
 }
 

@@ -50,8 +50,7 @@ pub(in crate::client) struct Channel {
 
 impl Channel {
     pub(in crate::client) fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
-        let Upstream { token_source, token, .. } = &server.upstream;
-        let credential = Credential::new(token_source.as_ref().map(|source| source(&server.name)), token.clone());
+        let credential = server.upstream.credential(&server.name);
         Self {
             client,
             server,

@@ -25,6 +25,7 @@ use crate::client::oauth::discovery::{Discovered, Issuer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::pkce::random_text;
 use crate::client::oauth::requests::Requests;
+use crate::client::upstream::Access;
 use crate::client::wire::challenge::Challenge;
 use crate::host::in_time;
 use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
@@ -75,7 +76,7 @@ impl SignIn {
             (None, None) => return Err(Refused::sentence("This link is not complete. Call the tool again.")),
         };
         let server = client.0.servers.iter().find(|server| *server.name == *ticket.server);
-        let server = server.filter(|server| server.upstream.signs_in);
+        let server = server.filter(|server| matches!(server.upstream.access, Access::SignIn(_)));
         let server =
             server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
         let return_to = return_to.filter(|path| is_own_path(path));

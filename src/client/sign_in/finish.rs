@@ -39,8 +39,10 @@ impl SignIn {
         let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
         let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
         let page = finished.or_else(|refused| refused.into_page(cx.host()))?;
-        // The state is used once, also if the sign-in fails.
-        let used: Option<HeaderValue> = cookie.and_then(|name| pending::delete(&self.0, &name));
+        // The state is used once, also if the sign-in fails. A request with another method has not used it.
+        let used: Option<HeaderValue> = cookie
+            .filter(|_| page.status() != StatusCode::METHOD_NOT_ALLOWED)
+            .and_then(|name| pending::delete(&self.0, &name));
         Ok(with_cookies(page, used))
     }
 

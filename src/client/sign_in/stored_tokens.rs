@@ -39,7 +39,7 @@ impl StoredTokens {
             return Vec::new();
         }
         let oldest = now_ms.saturating_sub(SIGN_IN_REPEAT_SECONDS.saturating_mul(1000));
-        self.sign_ins.iter().copied().filter(|at| *at >= oldest).collect()
+        self.sign_ins.iter().copied().filter(|at| *at >= oldest).take(SIGN_INS_OF_SCOPES).collect()
     }
 
     /// Returns the scopes of a sign-in that also asks for the scopes that a server requires. Returns `None` if another sign-in cannot help:

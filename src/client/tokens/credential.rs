@@ -10,26 +10,25 @@ use crate::client::of_call::OfCall;
 use crate::config::SecureUrl;
 
 /// The credential for one server, for one connection.
-pub(in crate::client) struct Credential {
-    source: Option<Rc<dyn TokenSource>>,
-    /// The header of each request, unless there is a source of tokens.
-    token: Option<HeaderValue>,
+pub(in crate::client) enum Credential {
+    /// The server gets no credential.
+    None,
+    /// The header of each request.
+    Fixed(HeaderValue),
+    Source(Rc<dyn TokenSource>),
 }
 
 impl Credential {
-    pub(in crate::client) fn new(source: Option<Rc<dyn TokenSource>>, token: Option<HeaderValue>) -> Self {
-        Self { source, token }
-    }
-
     /// Returns the header for the next request to `url`, or `None` if the server gets no credential.
     pub(in crate::client) async fn header(
         &self,
         url: &SecureUrl,
         call: &OfCall,
     ) -> Result<Option<HeaderValue>, Failed> {
-        match &self.source {
-            Some(source) => source.token(url, call).await,
-            None => Ok(self.token.clone()),
+        match self {
+            Self::None => Ok(None),
+            Self::Fixed(header) => Ok(Some(header.clone())),
+            Self::Source(source) => source.token(url, call).await,
         }
     }
 
@@ -40,17 +39,17 @@ impl Credential {
         url: &SecureUrl,
         call: &OfCall,
     ) -> Result<bool, Failed> {
-        match &self.source {
-            Some(source) => source.refresh(rejection, url, call).await,
-            None => Ok(false),
+        match self {
+            Self::Source(source) => source.refresh(rejection, url, call).await,
+            Self::None | Self::Fixed(_) => Ok(false),
         }
     }
 
     /// Returns whether there is another token since a person had to sign in.
     pub(in crate::client) async fn renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
-        match &self.source {
-            Some(source) => source.renewed(url, call).await,
-            None => Ok(false),
+        match self {
+            Self::Source(source) => source.renewed(url, call).await,
+            Self::None | Self::Fixed(_) => Ok(false),
         }
     }
 }
