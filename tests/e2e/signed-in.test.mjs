@@ -222,7 +222,8 @@ describe('the page of the authorization server', () => {
 
   test('gives no code without the right password, and lets the person try again', async () => {
     const { send } = await openPage(authorizationUrl(await register(), 'profile:read').url)
-    for (const fields of [{ password: '' }, { password: 'guess' }, { name: 'eve' }, { name: '' }, { name: 'toString' }]) {
+    const inherited = { name: 'toString', password: String(Object.prototype.toString) }
+    for (const fields of [{ password: '' }, { password: 'guess' }, { name: 'eve' }, { name: '' }, inherited]) {
       const answer = await send(fields)
       assert.deepEqual([answer.status, await answer.text()], [403, 'The name or the password is wrong. Go back, and try again.'])
       assert.equal(answer.headers.get('location'), null)
@@ -239,12 +240,15 @@ describe('the page of the authorization server', () => {
     assert.equal((await sendOnce()).status, 400)
   })
 
-  test('sends nothing to a URI that the client has not registered', async () => {
+  test('sends nothing to a URI that the client has not registered, and needs PKCE with S256', async () => {
     const client = await register()
     const { url } = authorizationUrl(client, 'profile:read', { redirect_uri: 'https://evil.example.com/' })
     const answer = await fetch(url, { redirect: 'manual' })
     assert.deepEqual([answer.status, answer.headers.get('location')], [400, null])
     await answer.text()
+    // The client id is the URL of metadata that no server has.
+    const unknown = await fetch(authorizationUrl('https://127.0.0.1:1/client.json', 'profile:read').url, { redirect: 'manual' })
+    assert.deepEqual([unknown.status, await unknown.text()], [400, 'The metadata of the client cannot be read.'])
     for (const more of [{ code_challenge_method: 'plain' }, { resource: `${worker.origin}/other` }]) {
       const refused = await fetch(authorizationUrl(client, 'profile:read', more).url, { redirect: 'manual' })
       const { searchParams } = new URL(refused.headers.get('location'))

@@ -1,5 +1,6 @@
-// The authorization server of examples/signed-in, and the public Worker of both. People sign in here, and tell which client may call the
-// server for them. It forwards the requests for /mcp unchanged: the server checks each token itself, and asks the entrypoint `Tokens`.
+// The authorization server of examples/signed-in, and the public Worker of both. People sign in here, and allow
+// clients to call the server for them. It forwards the requests for /mcp unchanged: the server checks each token itself, and asks the
+// entrypoint `Tokens`.
 
 import { WorkerEntrypoint, env } from 'cloudflare:workers'
 import { AuthorizationError, CimdFetchError, OAuthAuthorizationServer } from '@cloudflare/workers-oauth-provider'
@@ -103,7 +104,7 @@ const page = ({ clientName, clientDomain, redirectHost, redirectIsLoopback, scop
 <meta name="viewport" content="width=device-width">
 <title>Sign in</title>
 <h1>${escaped(clientName)} asks for access</h1>
-<p>${clientDomain ? `It belongs to ${escaped(clientDomain)}.` : 'Nobody has checked this name.'}
+<p>${clientDomain ? `It belongs to ${escaped(clientDomain)}.` : 'This name is not verified.'}
 Its access goes to ${escaped(redirectHost)}${redirectIsLoopback ? ', a program on your computer. Continue only if you have started it' : ''}.</p>
 <form method="post">
 <input type="hidden" name="handle" value="${escaped(handle)}">

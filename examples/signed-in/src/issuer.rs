@@ -1,7 +1,7 @@
 //! The check of tokens: their issuer answers questions about them over a service binding.
 //!
-//! Only the issuer can check a token, because the tokens are opaque. The service binding reaches an entrypoint that has no URL, so no
-//! caller can give an answer, and the two Workers need no common secret.
+//! Only the issuer can check a token, because the tokens are opaque. The service binding reaches an entrypoint that has no URL, so a caller
+//! cannot answer in its place, and the two Workers do not need a common secret.
 
 use edge_mcp::{ExpectedClaims, Presented, Principal, TokenRefusal, TokenValidator};
 use serde_json::{Map, Value};
