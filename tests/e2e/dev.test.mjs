@@ -101,6 +101,17 @@ test('an example is served, and answers the printed curl line', async (t) => {
   assert.deepEqual(await remainingProcesses(), [])
 })
 
+test('an example with an authorization server is served behind it, and people have random passwords', async (t) => {
+  const child = await dev(t, await freePort(), join(ROOT, 'examples/signed-in'))
+  assert.match(child.output, /^Serving .*, and sign in with a name and password of PEOPLE in .*\/examples\/signed-in\/auth\/\.dev\.vars\.$/m)
+  assert.match(await readFile(join(ROOT, 'examples/signed-in/auth/.dev.vars'), 'utf8'), /^PEOPLE='\{"ada":"[\w-]{43}"\}'$/m)
+  const { error } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
+  assert.match(error.message, /^This server needs an access token/)
+  child.kill('SIGTERM')
+  await child.ended
+  assert.deepEqual(await remainingProcesses(), [])
+})
+
 test('scripts/dev exits with the status of wrangler', async (t) => {
   const child = await dev(t, await freePort(), join(ROOT, 'examples/weather'))
   const [wrangler] = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ')

@@ -23,7 +23,12 @@ const run = promisify(execFile)
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 
 /** The folders of the Workers that are not examples. */
-const HOMES = { app: ROOT, faults: join(ROOT, 'tests/faults'), 'client-worker': join(ROOT, 'tests/client-worker') }
+const HOMES = {
+  app: ROOT,
+  faults: join(ROOT, 'tests/faults'),
+  'client-worker': join(ROOT, 'tests/client-worker'),
+  'signed-in-auth': join(ROOT, 'examples/signed-in/auth'),
+}
 /** Returns the folder of a Worker that has its wrangler.toml. */
 export const homeOf = (name) => HOMES[name] ?? join(ROOT, 'examples', name)
 
@@ -57,7 +62,8 @@ export function defaultSecrets() {
  * Starts a Worker and waits for its first response.
  *
  * @param {object} [options]
- * @param {string} [options.name] `app` (default), `faults`, `client-worker` or the name of an example
+ * @param {string} [options.name] `app` (default), `faults`, `client-worker`, `signed-in-auth` or the name of an example
+ * @param {number} [options.port] the port, for a Worker that must know its URL. By default, wrangler chooses one
  * @param {boolean} [options.unwind] whether the build survives a panic
  * @param {Record<string, string>} [options.vars] variables that override those of wrangler.toml
  * @param {Record<string, string | undefined>} [options.secrets] secrets that override the default ones; `undefined` removes a secret. The
@@ -65,7 +71,7 @@ export function defaultSecrets() {
  * @param {boolean} [options.migrate] whether the database gets its tables
  * @param {(toml: string) => string} [options.config] changes the Worker's copy of wrangler.toml
  * @param {Record<string, Service>} [options.services] the Workers behind service bindings, by the name of the binding. They run in the
- *   same workerd, and have no URL
+ *   same workerd, and have no URL. A binding that wrangler.toml does not have is added to it
  * @returns {Promise<Worker>}
  *
  * @typedef {{ name: string, secrets: Record<string, string>, config?: (toml: string) => string }} Service
@@ -82,7 +88,7 @@ export function defaultSecrets() {
  * @property {() => Promise<void>} stop kills the process group and removes the files
  */
 export async function startWorker({
-  name = 'app', unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml, services = {},
+  name = 'app', port = 0, unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml, services = {},
 } = {}) {
   await built(name, unwind)
   for (const service of Object.values(services)) await built(service.name, false)
@@ -90,14 +96,15 @@ export async function startWorker({
   folders.add(folder)
   const state = join(folder, 'state')
   const { token, secrets: defaults } = defaultSecrets()
-  const bindings = Object.entries(services).map(([binding, { name }]) => `\n[[services]]\nbinding = "${binding}"\nservice = "${name}"\n`)
-  await writeConfig(folder, name, (toml) => config(toml) + bindings.join(''))
+  const bindings = (toml) => Object.entries(services).filter(([binding]) => !toml.includes(`binding = "${binding}"`))
+    .map(([binding, { name }]) => `\n[[services]]\nbinding = "${binding}"\nservice = "${name}"\n`)
+  await writeConfig(folder, name, (toml) => config(toml) + bindings(toml).join(''))
   for (const [binding, service] of Object.entries(services)) await writeService(join(folder, binding), service)
   await writeSecrets(folder, { ...defaults, ...secrets })
   if (migrate && existsSync(join(folder, 'migrations'))) await cp(await migratedState(folder), state, { recursive: true })
 
   const child = spawn(process.execPath, [
-    WRANGLER, 'dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--persist-to', state,
+    WRANGLER, 'dev', '--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0', '--persist-to', state,
     '--show-interactive-dev-session=false',
     ...['.', ...Object.keys(services)].flatMap((service) => ['--config', join(folder, service, 'wrangler.toml')]),
     ...Object.entries(vars).flatMap(([key, value]) => ['--var', `${key}:${value}`]),
@@ -197,7 +204,10 @@ const builds = new Map()
 /** Builds a Worker once. `scripts/test` builds all Workers before the tests, and sets WORKERS_ARE_BUILT. */
 export function built(name, unwind) {
   if (process.env.WORKERS_ARE_BUILT && !unwind) return Promise.resolve()
-  const how = [name === 'app' ? join(ROOT, 'app') : homeOf(name), ...(unwind ? ['--unwind'] : [])]
+  const home = name === 'app' ? join(ROOT, 'app') : homeOf(name)
+  // wrangler bundles a Worker without Rust.
+  if (!existsSync(join(home, 'Cargo.toml'))) return Promise.resolve()
+  const how = [home, ...(unwind ? ['--unwind'] : [])]
   if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), how, { maxBuffer: 1e8 }))
   return builds.get(name)
 }

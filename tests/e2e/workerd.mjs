@@ -68,7 +68,8 @@ async function configured(name) {
   }
 }
 
-const freePort = () => new Promise((resolve, reject) => {
+/** Returns a port that no server uses at the moment. */
+export const freePort = () => new Promise((resolve, reject) => {
   const server = createServer().once('error', reject).listen(0, '127.0.0.1', () => {
     const { port } = server.address()
     server.close(() => resolve(port))
