@@ -158,7 +158,7 @@ impl Account {
             Ok(None) => None,
             Err(error) if error.ends_access() => {
                 let is_client = !error.is_reason("invalid_grant");
-                if is_client && !self.values.forget_client(&tokens.issuer, &tokens.client_id).await? {
+                if is_client && !self.values.forget_client(&tokens.issuer).await? {
                     // The operator has configured the client, so a new sign-in would fail too.
                     self.replace(Some(leased), &StoredTokens { lease: None, ..tokens }).await?;
                     return Err(error);
@@ -180,14 +180,12 @@ impl Account {
 
     /// Requests new tokens. Returns `None` if this program does not have the client any more that the tokens were issued to.
     async fn request(&self, tokens: &StoredTokens, refresh_token: &str) -> Result<Option<StoredTokens>, OAuthError> {
-        let StoredTokens { issuer, client_id, method, .. } = tokens;
-        let Some(authentication) = self.values.known_authentication(issuer, client_id, method).await? else {
-            return Ok(None);
-        };
-        let endpoint = endpoint(&tokens.token_endpoint)?;
-        let client = OAuthClient { authentication: &authentication, audience: issuer };
+        let issuer = &tokens.issuer;
+        let Some(authentication) = self.values.known_authentication(issuer).await? else { return Ok(None) };
+        let client = OAuthClient { authentication: &authentication, audience: &issuer.issuer };
         let requests = Requests { host: &*self.values.host, spend: &|| true };
-        let response = client.token(&endpoint, Grant::RefreshToken(refresh_token), &tokens.resource, requests).await?;
+        let (endpoint, grant) = (issuer.token_endpoint()?, Grant::RefreshToken(refresh_token));
+        let response = client.token(&endpoint, grant, &issuer.resource, requests).await?;
         let now = self.values.host.now_ms();
         Ok(Some(StoredTokens {
             scopes: response.scopes().unwrap_or_else(|| tokens.scopes.clone()),
@@ -215,20 +213,13 @@ impl Account {
     }
 
     async fn revoke(&self, tokens: &StoredTokens) -> Result<(), OAuthError> {
-        let StoredTokens { issuer, client_id, method, .. } = tokens;
-        let (Some(url), Some(refresh_token)) = (&tokens.revocation_endpoint, &tokens.refresh_token) else {
+        let issuer = &tokens.issuer;
+        let (Some(endpoint), Some(refresh_token)) = (issuer.revocation_endpoint()?, &tokens.refresh_token) else {
             return Ok(());
         };
-        let Some(authentication) = self.values.known_authentication(issuer, client_id, method).await? else {
-            return Ok(());
-        };
-        let client = OAuthClient { authentication: &authentication, audience: issuer };
+        let Some(authentication) = self.values.known_authentication(issuer).await? else { return Ok(()) };
+        let client = OAuthClient { authentication: &authentication, audience: &issuer.issuer };
         let requests = Requests { host: &*self.values.host, spend: &|| true };
-        client.revoke(&endpoint(url)?, refresh_token, requests).await
+        client.revoke(&endpoint, refresh_token, requests).await
     }
-}
-
-/// Reads the URL of an endpoint, which the rules for URLs allowed before it was stored.
-pub(super) fn endpoint(url: &str) -> Result<SecureUrl, OAuthError> {
-    SecureUrl::parse(url).map_err(|problem| OAuthError::UnsafeUrl { member: "token_endpoint", problem })
 }

@@ -13,6 +13,7 @@ use super::pending::{self, Pending};
 use super::sealed::Purpose;
 use super::settings::SignIn;
 use super::ticket::{TICKET, Ticket};
+use super::token_issuer::TokenIssuer;
 use super::values::Values;
 use super::visit::{check_method, query};
 use crate::auth::principal::Principal;
@@ -115,7 +116,7 @@ impl SignIn {
         };
         let account = Account::new(values.clone(), &ticket.person, &upstream.url);
         let mut preferred: Vec<String> = settings.clients.iter().map(|own| own.issuer.clone()).collect();
-        preferred.extend(account.stored().await?.value.map(|tokens| tokens.issuer));
+        preferred.extend(account.stored().await?.value.map(|tokens| tokens.issuer.issuer));
         let found =
             Discovered::find(&upstream.url, challenge.as_ref(), Issuer::Preferred(&preferred), requests).await?;
         let scopes = if found.scopes().is_empty() { &settings.scopes[..] } else { found.scopes() };
@@ -141,13 +142,15 @@ impl SignIn {
             person: ticket.person,
             server: ticket.server,
             url: upstream.url.as_str().to_owned(),
-            issuer: metadata.issuer.clone(),
+            issuer: TokenIssuer {
+                issuer: metadata.issuer.clone(),
+                token_endpoint: metadata.token_endpoint.as_str().to_owned(),
+                revocation_endpoint: metadata.revocation_endpoint.as_ref().map(|url| url.as_str().to_owned()),
+                client_id: authentication.client_id().to_owned(),
+                method: authentication.method().to_owned(),
+                resource: found.resource().to_owned(),
+            },
             names_issuer: metadata.names_issuer,
-            token_endpoint: metadata.token_endpoint.as_str().to_owned(),
-            revocation_endpoint: metadata.revocation_endpoint.as_ref().map(|url| url.as_str().to_owned()),
-            client_id: authentication.client_id().to_owned(),
-            method: authentication.method().to_owned(),
-            resource: found.resource().to_owned(),
             scopes: scopes.to_vec(),
             return_to,
         };

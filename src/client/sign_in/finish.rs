@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use http::{HeaderValue, Response, StatusCode};
 
-use super::account::{Account, endpoint, person_key};
+use super::account::{Account, person_key};
 use super::pages::{self, Page, Refused, with_cookies};
 use super::pending::{self, Pending};
 use super::sealed::Purpose;
@@ -58,7 +58,8 @@ impl SignIn {
             failure::log(cx.host(), "sign-in", "a sign-in was finished by another person than the one who began it");
             return Err(Refused::sentence("Another person began this sign-in. Nothing was saved."));
         }
-        let expected = Expected { state: &pending.state, issuer: &pending.issuer, names_issuer: pending.names_issuer };
+        let expected =
+            Expected { state: &pending.state, issuer: &pending.issuer.issuer, names_issuer: pending.names_issuer };
         let code = authorization_code(query(&url), &expected).map_err(refused)?;
         let server = pending.server.clone();
         let return_to = pending.return_to.clone();
@@ -88,29 +89,22 @@ impl SignIn {
         if values.replace(Purpose::Finished, &mark, None, &(), keep).await?.is_none() {
             return Err(OAuthError::AlreadyFinished);
         }
-        let Pending { issuer, client_id, method, .. } = &pending;
-        let authentication = values.known_authentication(issuer, client_id, method).await?;
-        let authentication = authentication.ok_or(OAuthError::NoClientId)?;
-        let client = OAuthClient { authentication: &authentication, audience: issuer };
+        let issuer = &pending.issuer;
+        let authentication = values.known_authentication(issuer).await?.ok_or(OAuthError::NoClientId)?;
+        let client = OAuthClient { authentication: &authentication, audience: &issuer.issuer };
         let grant = Grant::AuthorizationCode {
             code,
             redirect_uri: &self.0.redirect_uri(),
             code_verifier: &pending.code_verifier,
         };
         let requests = Requests { host: &*values.host, spend: &|| true };
-        let endpoint = endpoint(&pending.token_endpoint)?;
-        let response = client.token(&endpoint, grant, &pending.resource, requests).await?;
+        let response = client.token(&issuer.token_endpoint()?, grant, &issuer.resource, requests).await?;
         let now = values.host.now_ms();
         let url = SecureUrl::parse(&pending.url);
         let url = url.map_err(|problem| OAuthError::UnsafeUrl { member: "url", problem })?;
         let account = Account::new(values.clone(), &pending.person, &url);
         let tokens = StoredTokens {
             issuer: pending.issuer,
-            token_endpoint: pending.token_endpoint,
-            revocation_endpoint: pending.revocation_endpoint,
-            client_id: pending.client_id,
-            method: pending.method,
-            resource: pending.resource,
             scopes: response.scopes().unwrap_or_else(|| pending.scopes.clone()),
             requested: pending.scopes,
             sign_ins: Vec::new(),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::own_client::Proof;
 use super::sealed::Purpose;
 use super::settings::Settings;
+use super::token_issuer::TokenIssuer;
 use super::values::{Entry, Values};
 use crate::auth::client_authentication::ClientAuthentication;
 use crate::client::oauth::error::OAuthError;
@@ -95,19 +96,18 @@ impl Values {
     /// The store cannot be read.
     pub(super) async fn known_authentication(
         &self,
-        issuer: &str,
-        id: &str,
-        method: &str,
+        issuer: &TokenIssuer,
     ) -> Result<Option<ClientAuthentication>, OAuthError> {
+        let TokenIssuer { issuer, client_id: id, method, .. } = issuer;
         let Settings { clients, document, .. } = &*self.settings;
-        if let Some(own) = clients.iter().find(|own| own.issuer == issuer && own.id == id) {
+        if let Some(own) = clients.iter().find(|own| own.issuer == *issuer && own.id == *id) {
             return Ok(own.proof.authentication(id, method));
         }
-        if document.as_ref().is_some_and(|document| document.as_str() == id) {
+        if document.as_ref().is_some_and(|document| document.as_str() == *id) {
             return Ok(Some(ClientAuthentication::None(Some(id.to_owned()))));
         }
         let entry = self.load::<IssuedClient>(Purpose::Client, &self.client_key(issuer)).await?;
-        Ok(entry.value.filter(|known| known.id == id).map(IssuedClient::authentication))
+        Ok(entry.value.filter(|known| known.id == *id).map(IssuedClient::authentication))
     }
 
     /// Forgets the client that an authorization server issued, because the authorization server does not know it any more. Returns whether
@@ -115,10 +115,13 @@ impl Values {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub(super) async fn forget_client(&self, issuer: &str, id: &str) -> Result<bool, OAuthError> {
-        let key = self.client_key(issuer);
-        let is_known =
-            self.load::<IssuedClient>(Purpose::Client, &key).await?.value.is_some_and(|known| known.id == id);
+    pub(super) async fn forget_client(&self, issuer: &TokenIssuer) -> Result<bool, OAuthError> {
+        let key = self.client_key(&issuer.issuer);
+        let is_known = self
+            .load::<IssuedClient>(Purpose::Client, &key)
+            .await?
+            .value
+            .is_some_and(|known| known.id == issuer.client_id);
         if is_known {
             self.remove(&key).await?;
         }

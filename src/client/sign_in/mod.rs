@@ -25,6 +25,7 @@ pub(super) mod settings;
 mod sqlite_tokens;
 mod stored_tokens;
 mod ticket;
+mod token_issuer;
 mod token_store;
 mod values;
 mod visit;

@@ -4,6 +4,7 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
 use super::settings::{Settings, is_https};
+use super::token_issuer::TokenIssuer;
 use crate::limits::{SIGN_IN_COOKIES, SIGN_IN_SECONDS};
 
 /// The state of a sign-in.
@@ -19,14 +20,9 @@ pub(super) struct Pending {
     /// The name and the URL of the server.
     pub server: String,
     pub url: String,
-    /// The authorization server. Nothing is discovered again, so that another one cannot take its place.
-    pub issuer: String,
+    pub issuer: TokenIssuer,
+    /// Whether each answer of the authorization server names the issuer (RFC 9207).
     pub names_issuer: bool,
-    pub token_endpoint: String,
-    pub revocation_endpoint: Option<String>,
-    pub client_id: String,
-    pub method: String,
-    pub resource: String,
     pub scopes: Vec<String>,
     /// The path of this program to which the browser goes in the end.
     pub return_to: Option<String>,

@@ -2,20 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::token_issuer::TokenIssuer;
 use crate::limits::{SIGN_IN_REPEAT_SECONDS, SIGN_INS_OF_SCOPES};
 
 /// The tokens of a person for a server.
 #[derive(Clone, Deserialize, Serialize)]
 pub(super) struct StoredTokens {
-    /// The authorization server that issued the tokens, and its endpoints.
-    pub issuer: String,
-    pub token_endpoint: String,
-    pub revocation_endpoint: Option<String>,
-    /// The client that the tokens were issued to, and its method of authentication.
-    pub client_id: String,
-    pub method: String,
-    /// The resource indicator.
-    pub resource: String,
+    pub issuer: TokenIssuer,
     pub scopes: Vec<String>,
     /// The scopes that were requested, and the times of the latest sign-ins for exactly these, in milliseconds since 1970.
     pub requested: Vec<String>,
