@@ -76,6 +76,9 @@ impl PersonTokens {
                 Some(wanted) => scopes = wanted,
                 None => return Ok(false),
             }
+        } else if state.tokens.as_ref().is_some_and(|known| Some(&known.authorization) != rejected.as_ref()) {
+            // A parallel request has replaced the rejected token.
+            return Ok(true);
         } else if !state.was_refreshed {
             let tokens = account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(failed)?;
             let is_new = tokens.as_ref().is_some_and(|tokens| Some(&tokens.authorization) != rejected.as_ref());

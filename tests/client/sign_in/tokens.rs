@@ -315,6 +315,7 @@ fn parallel_calls_use_one_new_token() {
     let tracker = connection.server("tracker").expect("a server");
     run(&program.host, tracker.call("track", json!({})).into_future()).expect("a result");
     program.tracker.accepted.clear();
+    program.tracker.pause.set(Duration::from_secs(1));
     let calls: Vec<_> = (0..4).map(|_| tracker.call("track", json!({})).into_future()).collect();
     for called in run(&program.host, join_all(calls)) {
         assert_eq!(called.expect("a result").text(), "in Lyon");

@@ -1,13 +1,14 @@
 //! An MCP server that accepts the tokens of the authorization server.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::client::Transport;
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use futures::FutureExt;
-use futures::future::{LocalBoxFuture, ready};
+use futures::future::LocalBoxFuture;
 use http::Request;
 
 use crate::calls::modern;
@@ -33,6 +34,8 @@ pub struct Tracker {
     pub accepted: Accepted,
     /// The next answers. Without one, a request with an accepted token gets a result, and another one the status 401.
     pub answers: Rc<RefCell<VecDeque<Answer>>>,
+    /// The time that each answer takes.
+    pub pause: Rc<Cell<Duration>>,
     requests: Rc<RefCell<Vec<Request<String>>>>,
     events: Rc<RefCell<Vec<String>>>,
 }
@@ -71,7 +74,7 @@ pub fn insufficient(scope: &str) -> Answer {
 }
 
 impl Transport for Tracker {
-    fn open(&self, request: Outbound, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let request = Request::try_from(request).expect("a request");
         let (token, id) = (token(&request), id_of(request.body()));
         self.events.borrow_mut().push(format!("call {token}"));
@@ -82,6 +85,10 @@ impl Transport for Tracker {
         let chunks: Vec<_> = answer.chunks_for(&id).into_iter().map(Ok).collect();
         let body = futures::stream::iter(chunks);
         let opened = Opened { status: answer.status, headers: answer.headers, body: Box::pin(body) };
-        ready(Ok(opened)).boxed_local()
+        let pause = self.pause.get();
+        if pause.is_zero() {
+            return std::future::ready(Ok(opened)).boxed_local();
+        }
+        host.sleep(pause).map(|()| Ok(opened)).boxed_local()
     }
 }
