@@ -97,7 +97,11 @@ impl PersonTokens {
         let mut state = self.state.lock().await;
         let Some((_, account)) = self.account(url, call) else { return Ok(false) };
         let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
-        let new = stored.filter(|stored| !stored.has_ended && Some(&stored.authorization) != state.rejected.as_ref());
+        let now = account.values.host.now_ms();
+        // Tokens that have expired, and that nobody can refresh, are still in the store.
+        let new = stored.filter(|stored| {
+            !stored.has_ended && now < stored.used_until && Some(&stored.authorization) != state.rejected.as_ref()
+        });
         let is_new = new.is_some();
         if is_new {
             *state = State { is_loaded: true, tokens: new, ..State::default() };
