@@ -36,6 +36,7 @@ mod results;
 mod retries;
 mod scripted;
 mod sessions;
+mod sign_in;
 mod sources;
 mod standing_stream;
 mod streams;

@@ -78,6 +78,9 @@ impl PersonTokens {
                 Some(wanted) => scopes = wanted,
                 None => return Ok(false),
             }
+        } else if state.tokens.as_ref().is_some_and(|known| Some(&known.authorization) != rejected.as_ref()) {
+            // A parallel request has replaced the rejected token.
+            return Ok(true);
         } else if !state.was_refreshed {
             let tokens = account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(failed)?;
             let is_new = tokens.as_ref().is_some_and(|tokens| Some(&tokens.authorization) != rejected.as_ref());
@@ -96,7 +99,11 @@ impl PersonTokens {
         let mut state = self.state.lock().await;
         let Some((_, account)) = self.account(url, call) else { return Ok(false) };
         let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
-        let new = stored.filter(|stored| !stored.has_ended && Some(&stored.authorization) != state.rejected.as_ref());
+        let now = account.values.host.now_ms();
+        // Tokens that have expired, and that nobody can refresh, are still in the store.
+        let new = stored.filter(|stored| {
+            !stored.has_ended && now < stored.used_until && Some(&stored.authorization) != state.rejected.as_ref()
+        });
         let is_new = new.is_some();
         if is_new {
             *state = State { is_loaded: true, tokens: new, ..State::default() };

@@ -8,6 +8,7 @@ use super::sealed::TokenKeys;
 use super::token_store::TokenStore;
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::config::{ConfigError, SecureUrl};
+use crate::host::path_of;
 
 /// This program as an OAuth client with which persons sign in to other MCP servers.
 ///
@@ -107,7 +108,7 @@ impl SignIn {
     /// # Errors
     /// `url` is not an `https:` URL with a path.
     pub fn document_at(self, url: &str) -> Result<Self, ConfigError> {
-        let document = SecureUrl::parse(url).ok().filter(|url| is_https(url) && url.path() != "/");
+        let document = SecureUrl::parse(url).ok().filter(|url| is_https(url) && path_of(url.as_str()) != "/");
         let problem = "must be an https: URL with a path";
         let document = document.ok_or_else(|| ConfigError::new("the URL of the client metadata document", problem))?;
         Ok(self.with(|settings| settings.document = Some(document)))

@@ -14,7 +14,7 @@ const PARAMETERS: usize = 32;
 const SHOWN_SCOPES: usize = 8;
 const SHOWN_SCOPE: usize = 64;
 /// The most scopes that the client requests because a challenge names them.
-const SCOPES: usize = 64;
+pub(in crate::client) const SCOPES: usize = 64;
 
 /// A `Bearer` challenge. Its values are as the server wrote them: they may be those of an attacker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

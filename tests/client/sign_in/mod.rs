@@ -1,0 +1,15 @@
+//! The sign-in of persons to other MCP servers: its pages, the tokens, and the calls that need them.
+
+mod asking;
+mod authorization_server;
+mod begin;
+mod browser;
+mod finish;
+mod hostile;
+mod program;
+mod recorded_store;
+mod registration;
+mod step_up;
+mod store;
+mod tokens;
+mod tracker;

@@ -1,0 +1,110 @@
+//! A store that records its writes, and that fails when a test says so.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::ready;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::client::{TokenStore, TokenStoreError};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+/// A store around another one. A clone is the same store.
+#[derive(Clone)]
+pub struct RecordedStore(Rc<State>);
+
+struct State {
+    inner: Box<dyn TokenStore>,
+    rows: RefCell<BTreeMap<String, String>>,
+    keeps: RefCell<Vec<Duration>>,
+    /// The number of operations that still succeed. `None` means that there is no limit.
+    remaining: Cell<Option<usize>>,
+    events: Rc<RefCell<Vec<String>>>,
+}
+
+impl RecordedStore {
+    pub fn new(inner: impl TokenStore + 'static, events: &Rc<RefCell<Vec<String>>>) -> Self {
+        Self(Rc::new(State {
+            inner: Box::new(inner),
+            rows: RefCell::default(),
+            keeps: RefCell::default(),
+            remaining: Cell::new(None),
+            events: events.clone(),
+        }))
+    }
+
+    /// Returns the current rows.
+    pub fn rows(&self) -> BTreeMap<String, String> {
+        self.0.rows.borrow().clone()
+    }
+
+    /// Returns the times for which the values were to be kept, in order.
+    pub fn keeps(&self) -> Vec<Duration> {
+        self.0.keeps.borrow().clone()
+    }
+
+    /// Lets all operations fail after the next `operations`.
+    pub fn fail_after(&self, operations: usize) {
+        self.0.remaining.set(Some(operations));
+    }
+
+    pub fn recover(&self) {
+        self.0.remaining.set(None);
+    }
+
+    fn fails(&self) -> bool {
+        let left = self.0.remaining.get();
+        self.0.remaining.set(left.map(|left| left.saturating_sub(1)));
+        left == Some(0)
+    }
+
+    fn event(&self, event: &str) {
+        self.0.events.borrow_mut().push(event.to_owned());
+    }
+}
+
+fn failure<'a, T: 'a>() -> LocalBoxFuture<'a, Result<T, TokenStoreError>> {
+    ready(Err(TokenStoreError::new("the disk is full: STORE-DETAIL"))).boxed_local()
+}
+
+impl TokenStore for RecordedStore {
+    fn get<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, TokenStoreError>> {
+        if self.fails() {
+            return failure();
+        }
+        self.event("get");
+        self.0.inner.get(key)
+    }
+
+    fn replace<'a>(
+        &'a self,
+        key: &'a str,
+        current: Option<&'a str>,
+        new: &'a str,
+        keep: Duration,
+    ) -> LocalBoxFuture<'a, Result<bool, TokenStoreError>> {
+        if self.fails() {
+            return failure();
+        }
+        async move {
+            let is_replaced = self.0.inner.replace(key, current, new, keep).await?;
+            if is_replaced {
+                self.0.rows.borrow_mut().insert(key.to_owned(), new.to_owned());
+                self.0.keeps.borrow_mut().push(keep);
+                self.event("replace");
+            }
+            Ok(is_replaced)
+        }
+        .boxed_local()
+    }
+
+    fn remove<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<(), TokenStoreError>> {
+        if self.fails() {
+            return failure();
+        }
+        self.event("remove");
+        self.0.rows.borrow_mut().remove(key);
+        self.0.inner.remove(key)
+    }
+}

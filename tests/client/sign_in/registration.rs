@@ -1,0 +1,323 @@
+//! The client id of the program at an authorization server.
+
+use std::time::Duration;
+
+use edge_mcp::client::{MemoryTokens, SignIn};
+use futures::future::join;
+use serde_json::{Value, json};
+
+use super::authorization_server::{ISSUER, REGISTER, RESOURCE_METADATA, REVOKE, Reply, SERVER_METADATA, TOKEN};
+use super::browser::{Browser, Page, run};
+use super::program::{KEY, Program, query};
+
+const DOCUMENT: &str = "https://desk.example/sign-in/client.json";
+const OTHER: &str = "https://other.example";
+
+fn registering() -> Program {
+    let program = Program::with(SignIn::dynamic_registration);
+    no_documents(&program);
+    program
+}
+
+/// The authorization server reads no metadata documents, but registers clients.
+fn no_documents(program: &Program) {
+    let members = json!({ "client_id_metadata_document_supported": false, "registration_endpoint": REGISTER });
+    program.authorization.change(SERVER_METADATA, &members);
+}
+
+fn begin(program: &Program) -> Page {
+    Browser::default().begin(program, "?server=tracker", "ada")
+}
+
+fn client_id(program: &Program) -> String {
+    begin(program).parameter("client_id").expect("a client id")
+}
+
+/// Returns the metadata of the registration with this number.
+fn registered(program: &Program, number: usize) -> Value {
+    serde_json::from_str(&program.sent(REGISTER)[number]).expect("JSON")
+}
+
+/// C67: the metadata document has the URL of the client as its id, and exactly one redirect URI.
+#[test]
+fn the_metadata_document_is_the_client() {
+    let program = Program::new();
+    let page = Page::read(program.sign_in.metadata_document());
+    assert_eq!(
+        (page.status, &page.headers["content-type"], &page.headers["cache-control"]),
+        (200, &"application/json".parse().expect("a value"), &"public, max-age=3600".parse().expect("a value"),)
+    );
+    let expected = json!({
+        "client_id": DOCUMENT, "client_name": "Desk", "redirect_uris": ["https://desk.example/sign-in/callback"],
+        "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+        "token_endpoint_auth_method": "none", "application_type": "web",
+    });
+    assert_eq!(serde_json::from_str::<Value>(&page.text).expect("JSON"), expected);
+    let elsewhere = program.sign_in.document_at("https://static.example/desk.json").expect("a URL");
+    assert!(
+        Page::read(elsewhere.metadata_document()).text.contains(r#""client_id":"https://static.example/desk.json""#)
+    );
+}
+
+/// C74: the order is a client of the operator, the metadata document, a registration, and otherwise an error.
+#[test]
+fn the_first_kind_of_client_counts() {
+    let own = |sign_in: SignIn| sign_in.client(OTHER, "other").client(ISSUER, "own").dynamic_registration();
+    let program = Program::with(own);
+    assert_eq!(client_id(&program), "own");
+    no_documents(&program);
+    assert_eq!(client_id(&program), "own");
+
+    let program = Program::with(SignIn::dynamic_registration);
+    program.authorization.change(SERVER_METADATA, &json!({ "registration_endpoint": REGISTER }));
+    assert_eq!(client_id(&program), DOCUMENT);
+    assert!(program.sent(REGISTER).is_empty());
+    no_documents(&program);
+    assert_eq!(client_id(&program), "registered-1");
+
+    let program = Program::new();
+    no_documents(&program);
+    let none = "You cannot sign in to the server tracker, because this program has no client id for its authorization server. \
+                The operator must register this program there.";
+    assert_eq!(begin(&program).refusal(), none);
+    assert!(program.sent(REGISTER).is_empty());
+}
+
+/// C74: a client id belongs to one authorization server. If the server names another one, the browser is not sent there with it.
+#[test]
+fn a_client_id_belongs_to_an_issuer() {
+    // An issuer that differs by a slash is another one.
+    for issuer in [OTHER, "https://auth.example/"] {
+        let settings = |sign_in: SignIn| sign_in.client_with_secret(issuer, "own", "SECRET-client");
+        let program = Program::with(settings);
+        no_documents(&program);
+        assert!(begin(&program).refusal().contains("has no client id"));
+        // Without a metadata document, the client of the operator is the only one.
+        let program = Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), settings);
+        assert!(begin(&program).refusal().contains("does not use the authorization server that the credentials"));
+        assert!(program.sent(TOKEN).is_empty());
+    }
+
+    // The server moves to another authorization server: the client registers there, too.
+    let program = registering();
+    program.sign_in_as("ada");
+    let moved = json!({
+        "issuer": OTHER, "authorization_endpoint": "https://other.example/authorize",
+        "token_endpoint": "https://other.example/token", "registration_endpoint": "https://other.example/register",
+        "code_challenge_methods_supported": ["S256"],
+    });
+    program.authorization.change("https://other.example/.well-known/oauth-authorization-server", &moved);
+    program.authorization.change(RESOURCE_METADATA, &json!({ "authorization_servers": [OTHER] }));
+    let other = Reply::new(201, &json!({ "client_id": "other-1" }));
+    program.authorization.reply("https://other.example/register", other);
+    assert_eq!(client_id(&program), "other-1");
+    // An authorization server that still is in the list is the one of the tokens, also if it is not the first one.
+    program.authorization.change(RESOURCE_METADATA, &json!({ "authorization_servers": [OTHER, ISSUER] }));
+    assert_eq!(client_id(&program), "registered-1");
+}
+
+/// C75: a registration names everything that the authorization server needs, and is used again by other persons and isolates.
+#[test]
+fn a_client_is_registered_once() {
+    let program = registering();
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": ["a", "b"] }));
+    assert_eq!(client_id(&program), "registered-1");
+    let expected = json!({
+        "client_name": "Desk", "redirect_uris": ["https://desk.example/sign-in/callback"],
+        "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+        "token_endpoint_auth_method": "client_secret_basic", "application_type": "web", "scope": "a b",
+    });
+    assert_eq!(registered(&program, 0), expected);
+    let request = program.host.requests().pop().expect("a request");
+    assert_eq!(
+        (request.headers()["content-type"].as_bytes(), request.headers().get("authorization")),
+        (&b"application/json"[..], None)
+    );
+    let other = program.again(KEY, SignIn::dynamic_registration);
+    assert_eq!(
+        Browser::default().begin(&other, "?server=tracker", "bob").parameter("client_id").as_deref(),
+        Some("registered-1")
+    );
+    assert_eq!(program.sent(REGISTER).len(), 1);
+
+    let local = Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), SignIn::dynamic_registration);
+    no_documents(&local);
+    begin(&local);
+    let metadata = registered(&local, 0);
+    assert_eq!((&metadata["application_type"], metadata.get("scope")), (&json!("native"), None));
+}
+
+/// C76: the client authenticates with the method that it registered, in the token request, in a refresh, and in a revocation.
+#[test]
+fn a_client_authenticates_with_its_method() {
+    // The id and the secret are encoded before they are joined: `i%3A1:SECRET+%2F`.
+    let header = "Basic aSUzQTE6U0VDUkVUKyUyRg==";
+    for (supported, issued, asked, expected) in [
+        (json!(null), json!({ "client_secret": "SECRET /" }), "client_secret_basic", "client_secret_basic"),
+        (
+            json!(["client_secret_post", "none"]),
+            json!({ "client_secret": "SECRET /" }),
+            "client_secret_post",
+            "client_secret_post",
+        ),
+        (json!(["none"]), json!({}), "none", "none"),
+        (json!(["private_key_jwt"]), json!({}), "none", "none"),
+        (json!(null), json!({}), "client_secret_basic", "none"),
+        (
+            json!(null),
+            json!({ "client_secret": "SECRET /", "token_endpoint_auth_method": "client_secret_post" }),
+            "client_secret_basic",
+            "client_secret_post",
+        ),
+        (
+            json!(null),
+            json!({ "client_secret": "SECRET /", "token_endpoint_auth_method": "EVIL" }),
+            "client_secret_basic",
+            "client_secret_basic",
+        ),
+    ] {
+        let program = registering();
+        program.authorization.change(SERVER_METADATA, &json!({ "token_endpoint_auth_methods_supported": supported }));
+        let mut answer = json!({ "client_id": "i:1" });
+        answer.as_object_mut().expect("an object").extend(issued.as_object().expect("an object").clone());
+        program.authorization.reply(REGISTER, Reply::new(201, &answer));
+        program.sign_in_as("ada");
+        assert_eq!(registered(&program, 0)["token_endpoint_auth_method"], asked);
+        program.host.advance(Duration::from_hours(1));
+        program.call("ada").expect("a result");
+        let cx = Browser::default().context(&program.host, "", "", &[]);
+        let ada = edge_mcp::Principal::new("ada");
+        run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &ada)).expect("it is forgotten");
+        let requests = program.host.requests();
+        let requests: Vec<_> =
+            requests.iter().filter(|request| *request.uri() == *TOKEN || *request.uri() == *REVOKE).collect();
+        assert_eq!(requests.len(), 3);
+        for request in requests {
+            let sent = request.headers().get("authorization").map(|value| value.to_str().expect("ASCII"));
+            let form: Vec<_> = form_urlencoded::parse(request.body().as_bytes()).into_owned().collect();
+            let field = |name: &str| form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+            let (id, secret) = (field("client_id"), field("client_secret"));
+            match expected {
+                "client_secret_basic" => assert_eq!((sent, id, secret), (Some(header), None, None)),
+                "client_secret_post" => assert_eq!((sent, id, secret), (None, Some("i:1"), Some("SECRET /"))),
+                _ => assert_eq!((sent, id, secret), (None, Some("i:1"), None)),
+            }
+        }
+        let rows = format!("{:?}", program.store.rows());
+        assert!(!rows.contains("SECRET") && !rows.contains("i:1") && !rows.contains("auth.example"));
+        assert!(!program.host.log_text().contains("SECRET"));
+    }
+}
+
+/// C76: a client of the operator authenticates with a method that the authorization server supports, or not at all.
+#[test]
+fn a_client_of_the_operator_authenticates() {
+    for (supported, expected) in [
+        (json!(null), Some(true)),
+        (json!(["client_secret_post", "client_secret_basic"]), Some(true)),
+        (json!(["client_secret_post"]), Some(false)),
+        (json!(["none", "private_key_jwt"]), None),
+    ] {
+        let program = Program::with(|sign_in| sign_in.client_with_secret(ISSUER, "own", "SECRET-client"));
+        program.authorization.change(SERVER_METADATA, &json!({ "token_endpoint_auth_methods_supported": supported }));
+        let Some(is_basic) = expected else {
+            assert!(begin(&program).refusal().contains("does not support the authentication method"));
+            continue;
+        };
+        program.sign_in_as("ada");
+        let request = program.host.requests().pop().expect("a request");
+        assert_eq!(request.headers().contains_key("authorization"), is_basic);
+        assert_eq!(program.field(TOKEN, "client_secret").is_some(), !is_basic);
+    }
+}
+
+/// C75: a secret that has expired is not used. The client registers again.
+#[test]
+fn an_expired_secret_is_registered_again() {
+    let program = registering();
+    let now = edge_mcp::host::Host::now_ms(&program.host) / 1000;
+    for (number, expires) in [(1, now + 7200), (2, 0)] {
+        let id = format!("client-{number}");
+        let answer = json!({ "client_id": id, "client_secret": "SECRET-client", "client_secret_expires_at": expires });
+        program.authorization.reply(REGISTER, Reply::new(201, &answer));
+    }
+    assert_eq!(client_id(&program), "client-1");
+    program.sign_in_as("ada");
+    program.host.advance(Duration::from_secs(7200 - 61));
+    assert_eq!(client_id(&program), "client-1");
+    program.host.advance(Duration::from_secs(1));
+    assert_eq!(client_id(&program), "client-2");
+    program.host.advance(Duration::from_hours(24 * 365));
+    assert_eq!(client_id(&program), "client-2");
+    // The tokens of the first client cannot be refreshed any more, so the person signs in again.
+    let requests = program.sent(TOKEN).len();
+    query(&program.call("ada").expect_err("a failure"));
+    assert_eq!(program.sent(TOKEN).len(), requests);
+    program.sign_in_as("ada");
+    program.call("ada").expect("a result");
+}
+
+/// C75: of two registrations at the same time, the first one that is stored counts for both.
+#[test]
+fn the_first_registration_counts() {
+    let program = registering();
+    for (number, seconds) in [(1, 3), (2, 1)] {
+        let answer = Reply::new(201, &json!({ "client_id": format!("client-{number}") }));
+        program.authorization.reply(REGISTER, answer.after(Duration::from_secs(seconds)));
+    }
+    let other = program.again(KEY, SignIn::dynamic_registration);
+    let context = || Browser::default().context(&program.host, "", "?server=tracker", &[]);
+    let (one, two) = (context(), context());
+    let ada = edge_mcp::Principal::new("ada");
+    let both = join(program.sign_in.begin(&program.client, &one, &ada), other.sign_in.begin(&other.client, &two, &ada));
+    let (first, second) = run(&program.host, both);
+    for page in [first, second] {
+        assert_eq!(Page::read(page.expect("a page")).parameter("client_id").as_deref(), Some("client-2"));
+    }
+    assert_eq!((program.sent(REGISTER).len(), client_id(&program).as_str()), (2, "client-2"));
+}
+
+/// C82: an authorization server that has forgotten a registered client ends its tokens. The next sign-in registers the client again.
+#[test]
+fn a_forgotten_client_is_registered_again() {
+    for code in ["invalid_client", "unauthorized_client"] {
+        let program = registering();
+        program.sign_in_as("ada");
+        program.sign_in_as("bob");
+        program.host.advance(Duration::from_hours(1));
+        program.authorization.reply(TOKEN, Reply::new(401, &json!({ "error": code })));
+        let requests = program.sent(TOKEN).len();
+        query(&program.call("ada").expect_err("a failure"));
+        // The tokens of bob belong to the same client. They are not tried.
+        query(&program.call("bob").expect_err("a failure"));
+        assert_eq!(program.sent(TOKEN).len(), requests + 1);
+        program.sign_in_as("ada");
+        program.call("ada").expect("a result");
+        assert_eq!(program.sent(REGISTER).len(), 2);
+    }
+}
+
+/// C75: an authorization server that registers nobody, or answers with something else, ends the sign-in.
+#[test]
+fn a_hostile_registration_ends_the_sign_in() {
+    let rejects = |reason: &str| format!("its authorization server does not register this program ({reason}).");
+    let invalid = "its authorization server sent an answer to the registration of this program that is not valid.";
+    for (reply, expected) in [
+        (Reply::error("invalid_redirect_uri"), rejects("invalid_redirect_uri")),
+        (Reply::new(400, &json!({ "error": "EVIL<b>" })), rejects("an unknown error")),
+        (Reply::text(403, "<p>EVIL</p>"), rejects("status 403")),
+        (Reply::text(302, ""), rejects("status 302")),
+        (Reply::text(201, "<p>EVIL</p>"), invalid.to_owned()),
+        (Reply::new(201, &json!({ "client_id": "" })), invalid.to_owned()),
+        (Reply::new(201, &json!({ "client_id": "a\nb" })), invalid.to_owned()),
+        (Reply::new(201, &json!({ "client_id": ["EVIL"] })), invalid.to_owned()),
+        (Reply::new(201, &json!({ "client_id": "a".repeat(9000) })), invalid.to_owned()),
+        (Reply::silence(), "its authorization server cannot be reached. Try again later.".to_owned()),
+    ] {
+        let program = registering();
+        program.authorization.reply(REGISTER, reply);
+        let page = begin(&program);
+        assert_eq!(page.refusal(), format!("You cannot sign in to the server tracker, because {expected}"));
+        assert!(page.cookies().is_empty() && program.store.rows().is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! An MCP server that accepts the tokens of the authorization server.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::client::Transport;
+use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::Request;
+
+use crate::calls::modern;
+use crate::peer::{Answer, id_of};
+
+/// The tokens that the server accepts. A clone is the same set.
+#[derive(Clone, Default)]
+pub struct Accepted(Rc<RefCell<BTreeSet<String>>>);
+
+impl Accepted {
+    pub fn add(&self, token: &str) {
+        self.0.borrow_mut().insert(token.to_owned());
+    }
+
+    pub fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+}
+
+/// The server. A clone is the same server.
+#[derive(Clone, Default)]
+pub struct Tracker {
+    pub accepted: Accepted,
+    /// The next answers. Without one, a request with an accepted token gets a result, and another one the status 401.
+    pub answers: Rc<RefCell<VecDeque<Answer>>>,
+    /// The time that each answer takes.
+    pub pause: Rc<Cell<Duration>>,
+    requests: Rc<RefCell<Vec<Request<String>>>>,
+    events: Rc<RefCell<Vec<String>>>,
+}
+
+impl Tracker {
+    pub fn new(events: &Rc<RefCell<Vec<String>>>) -> Self {
+        Self { events: events.clone(), ..Self::default() }
+    }
+
+    pub fn answer(&self, answer: Answer) {
+        self.answers.borrow_mut().push_back(answer);
+    }
+
+    pub fn requests(&self) -> Vec<Request<String>> {
+        self.requests.borrow().clone()
+    }
+
+    /// Returns the token of each request, or an empty text.
+    pub fn tokens(&self) -> Vec<String> {
+        self.requests.borrow().iter().map(token).collect()
+    }
+}
+
+fn token(request: &Request<String>) -> String {
+    let header = request.headers().get("authorization").map(|value| value.to_str().expect("ASCII"));
+    header.map_or(String::new(), |header| header.strip_prefix("Bearer ").expect("a bearer token").to_owned())
+}
+
+pub fn unauthorized(challenge: &str) -> Answer {
+    Answer::new(401, "", "").header("www-authenticate", challenge)
+}
+
+pub fn insufficient(scope: &str) -> Answer {
+    let challenge = format!(r#"Bearer error="insufficient_scope", scope="{scope}""#);
+    Answer::new(403, "", "").header("www-authenticate", &challenge)
+}
+
+impl Transport for Tracker {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let request = Request::try_from(request).expect("a request");
+        let (token, id) = (token(&request), id_of(request.body()));
+        self.events.borrow_mut().push(format!("call {token}"));
+        self.requests.borrow_mut().push(request);
+        let is_accepted = self.accepted.0.borrow().contains(&token);
+        let answer = self.answers.borrow_mut().pop_front();
+        let answer = answer.unwrap_or_else(|| if is_accepted { modern("in Lyon") } else { unauthorized("Bearer") });
+        let chunks: Vec<_> = answer.chunks_for(&id).into_iter().map(Ok).collect();
+        let body = futures::stream::iter(chunks);
+        let opened = Opened { status: answer.status, headers: answer.headers, body: Box::pin(body) };
+        let pause = self.pause.get();
+        if pause.is_zero() {
+            return std::future::ready(Ok(opened)).boxed_local();
+        }
+        host.sleep(pause).map(|()| Ok(opened)).boxed_local()
+    }
+}
