@@ -99,11 +99,12 @@ fn form(status: StatusCode, problem: &str, return_to: &str) -> Result<Page, Hand
     Ok(answer(status).header(CONTENT_TYPE, "text/html; charset=utf-8").body(body.into())?)
 }
 
-/// Begins an answer with the headers of all pages. `form-action` would also apply to the redirect to the authorization server.
+/// Begins an answer with the headers of all pages. With the policy `no-referrer`, a browser would send the form with the origin `null`, which
+/// the endpoint rejects. The directive `form-action` would also apply to the redirect to the authorization server.
 fn answer(status: StatusCode) -> http::response::Builder {
     Response::builder()
         .status(status)
         .header(CACHE_CONTROL, "no-store")
-        .header(REFERRER_POLICY, "no-referrer")
+        .header(REFERRER_POLICY, "same-origin")
         .header(CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; base-uri 'none'")
 }
