@@ -38,7 +38,8 @@ impl SignIn {
         let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
         let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
         let page = finished.or_else(|refused| refused.into_page(cx))?;
-        // The state is used once, also if the sign-in fails.
+        // The state is used once, also if the sign-in fails. A request with another method than GET does not use it.
+        let cookie = cookie.filter(|_| page.status() != StatusCode::METHOD_NOT_ALLOWED);
         let used: Option<HeaderValue> = cookie.and_then(|name| pending::delete(&self.0, &name));
         Ok(with_cookies(page, used))
     }
