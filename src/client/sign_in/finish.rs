@@ -97,7 +97,14 @@ impl SignIn {
         };
         let requests = Requests { host: &*values.host, spend: &|| true };
         let endpoint = endpoint(&pending.token_endpoint)?;
-        let response = client.token(&endpoint, grant, &pending.resource, requests).await?;
+        let response = match client.token(&endpoint, grant, &pending.resource, requests).await {
+            Err(error) if error.is_reason("invalid_client") => {
+                // The next sign-in registers this program again.
+                values.forget_client(issuer, client_id).await?;
+                return Err(error);
+            }
+            response => response?,
+        };
         let now = values.host.now_ms();
         let url = SecureUrl::parse(&pending.url);
         let url = url.map_err(|problem| OAuthError::UnsafeUrl { member: "url", problem })?;
