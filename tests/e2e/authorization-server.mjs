@@ -65,6 +65,7 @@ const KEYS = {
  * @property {(url: string | URL) => Promise<Record<string, string>>} authorize follows an authorization URL like the browser of ACCOUNT, up
  *   to the redirect URI, and does not request that URI. Returns the parameters in its query: `code`, `iss` and `state`, or `error` and
  *   `error_description` instead of `code`. The server denies a request that has no scope of the resource
+ * @property {() => Promise<void>} forgetClients removes the clients that have registered themselves
  * @property {Exchange[]} exchanges all requests and answers
  * @property {() => Promise<void>} stop stops the server; connections are refused until `start`
  * @property {() => Promise<void>} start starts the server again after `stop`, with the same issuer, keys, clients and tokens
@@ -121,6 +122,10 @@ export async function startAuthorizationServer({
       await post('revocation', client, { token })
     },
     authorize: (url) => authorize(url, issuer),
+    async forgetClients() {
+      const registered = exchanges.filter(({ url, status }) => url === '/reg' && status === 201)
+      for (const { answer } of registered) await provider.Client.adapter.destroy(answer.client_id)
+    },
     async stop() {
       const closed = once(server, 'close')
       server.close()
@@ -147,8 +152,8 @@ const configuration = ({ resources, client, resourceServer, hasPages, keys }) =>
   ],
   clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
   // The official client registers for refresh tokens by default. The server accepts the registration.
-  scopes: [],
-  issueRefreshToken: () => hasPages,
+  scopes: hasPages ? ['offline_access'] : [],
+  issueRefreshToken: (_ctx, _client, code) => hasPages && code.scopes.has('offline_access'),
   rotateRefreshToken: true,
   pkce: { required: () => true },
   // A client registers with the scopes that it is going to request, and oidc-provider rejects scopes that are not in its configuration.
@@ -242,6 +247,7 @@ const pages = (provider) => async (ctx, next) => {
     if (prompt.name === 'login') return { login: { accountId: person } }
     if (decision !== 'allow') return { error: 'access_denied', error_description: 'The person does not allow it.' }
     const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id })
+    grant.addOIDCScope((prompt.details.missingOIDCScope ?? []).join(' '))
     for (const [resource, scopes] of Object.entries(prompt.details.missingResourceScopes ?? {})) {
       grant.addResourceScope(resource, scopes.join(' '))
     }
