@@ -96,7 +96,21 @@ impl StaticTokens {
         Ok(Self { entries: known })
     }
 
-    fn check(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {
+    /// Returns the principal of a token. An endpoint calls the validator itself: use this method for other credentials of the same persons,
+    /// such as the token in a cookie of a page. `now` is the time in seconds since 1970.
+    ///
+    /// # Errors
+    /// The token is not on the list, or it has expired.
+    ///
+    /// ```
+    /// use edge_mcp::StaticTokens;
+    ///
+    /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": []}]"#;
+    /// let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens))?;
+    /// assert_eq!(tokens.check("s3cret", 0).map(|ada| ada.subject).as_deref(), Ok("ada"));
+    /// # Ok::<_, edge_mcp::ConfigError>(())
+    /// ```
+    pub fn check(&self, token: &str, now: u64) -> Result<Principal, TokenRefusal> {
         match self.find(token) {
             // There is no tolerance for clock skew, because only the clock of this server is involved.
             Some(Principal { expires: Some(expires), .. }) if *expires <= now => Err(TokenRefusal::Expired),

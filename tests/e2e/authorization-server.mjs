@@ -40,6 +40,8 @@ const KEYS = {
  *   parameter of a client (RFC 8707). The audience of a token is exactly this URL
  * @param {Credentials} [options.client] the client that may use `client_credentials`; the default credentials need form-encoding
  * @param {Credentials} [options.resourceServer] the client that may introspect tokens; the default credentials need form-encoding
+ * @param {boolean} [options.hasPages] whether persons sign in and consent with forms, instead of ACCOUNT without a page. The server then
+ *   issues refresh tokens, replaces them with each use, and revokes the access if one is used twice. Clients can revoke their tokens
  * @returns {Promise<AuthorizationServer>}
  *
  * @typedef {object} Resource
@@ -63,11 +65,16 @@ const KEYS = {
  * @property {(url: string | URL) => Promise<Record<string, string>>} authorize follows an authorization URL like the browser of ACCOUNT, up
  *   to the redirect URI, and does not request that URI. Returns the parameters in its query: `code`, `iss` and `state`, or `error` and
  *   `error_description` instead of `code`. The server denies a request that has no scope of the resource
+ * @property {() => Promise<void>} forgetClients removes the clients that have registered themselves
+ * @property {Exchange[]} exchanges all requests and answers
  * @property {() => Promise<void>} stop stops the server; connections are refused until `start`
  * @property {() => Promise<void>} start starts the server again after `stop`, with the same issuer, keys, clients and tokens
+ *
+ * @typedef {{ method: string, url: string, headers: object, sent?: object, status: number, answer: unknown }} Exchange a request with its
+ *   parsed form or JSON, and the answer
  */
 export async function startAuthorizationServer({
-  resources: initial = {}, client = CLIENT, resourceServer = RESOURCE_SERVER,
+  resources: initial = {}, client = CLIENT, resourceServer = RESOURCE_SERVER, hasPages = false,
 } = {}) {
   const resources = new Map(Object.entries(initial))
   // The issuer contains the port, and the responses of the provider contain the issuer. So listen before the provider is created.
@@ -77,8 +84,15 @@ export async function startAuthorizationServer({
   await listen(server, 0)
   const { port } = server.address()
   const issuer = `http://127.0.0.1:${port}`
-  const provider = new Provider(issuer, configuration({ resources, client, resourceServer, keys: await signingKeys() }))
-  provider.use(consent(provider))
+  const provider = new Provider(issuer, configuration({ resources, client, resourceServer, hasPages, keys: await signingKeys() }))
+  const exchanges = []
+  provider.use(async (ctx, next) => {
+    await next()
+    exchanges.push({
+      method: ctx.method, url: ctx.url, headers: ctx.headers, sent: ctx.oidc?.body, status: ctx.status, answer: ctx.body,
+    })
+  })
+  provider.use(hasPages ? pages(provider) : consent(provider))
   server.on('request', provider.callback())
 
   // Sends a request as a confidential client and returns the text of the response.
@@ -100,6 +114,7 @@ export async function startAuthorizationServer({
     resources,
     client,
     resourceServer,
+    exchanges,
     async clientCredentials({ resource, scope }) {
       return JSON.parse(await post('token', client, { grant_type: 'client_credentials', resource, scope })).access_token
     },
@@ -107,6 +122,10 @@ export async function startAuthorizationServer({
       await post('revocation', client, { token })
     },
     authorize: (url) => authorize(url, issuer),
+    async forgetClients() {
+      const registered = exchanges.filter(({ url, status }) => url === '/reg' && status === 201)
+      for (const { answer } of registered) await provider.Client.adapter.destroy(answer.client_id)
+    },
     async stop() {
       const closed = once(server, 'close')
       server.close()
@@ -124,7 +143,7 @@ async function listen(server, port) {
 }
 
 // oidc-provider has a default for each missing option, and prints a line for many of them.
-const configuration = ({ resources, client, resourceServer, keys }) => ({
+const configuration = ({ resources, client, resourceServer, hasPages, keys }) => ({
   adapter: createMemoryAdapter(),
   jwks: { keys },
   clients: [
@@ -132,9 +151,10 @@ const configuration = ({ resources, client, resourceServer, keys }) => ({
     { ...confidential(resourceServer), grant_types: [] },
   ],
   clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
-  // The official client registers for refresh tokens by default. The server accepts the registration and issues no refresh tokens.
-  scopes: [],
-  issueRefreshToken: () => false,
+  // The official client registers for refresh tokens by default. The server accepts the registration.
+  scopes: hasPages ? ['offline_access'] : [],
+  issueRefreshToken: (_ctx, _client, code) => hasPages && code.scopes.has('offline_access'),
+  rotateRefreshToken: true,
   pkce: { required: () => true },
   // A client registers with the scopes that it is going to request, and oidc-provider rejects scopes that are not in its configuration.
   // The resource decides which scopes a token gets, so the server drops the scopes of the registration.
@@ -148,6 +168,7 @@ const configuration = ({ resources, client, resourceServer, keys }) => ({
     AuthorizationCode: HOUR,
     Grant: HOUR,
     IdToken: HOUR,
+    RefreshToken: HOUR,
     Interaction: HOUR,
     Session: HOUR,
   },
@@ -165,7 +186,7 @@ const configuration = ({ resources, client, resourceServer, keys }) => ({
     clientCredentials: { enabled: true },
     registration: { enabled: true },
     introspection: { enabled: true, allowedPolicy: (_ctx, { clientId }) => clientId === resourceServer.id },
-    revocation: { enabled: true, allowedPolicy: (_ctx, { clientId }) => clientId === client.id },
+    revocation: { enabled: true, allowedPolicy: (_ctx, { clientId }) => hasPages || clientId === client.id },
     resourceIndicators: {
       enabled: true,
       getResourceServerInfo(_ctx, url) {
@@ -206,6 +227,33 @@ const consent = (provider) => async (ctx, next) => {
   }
   const answer = { login: { accountId: ACCOUNT }, consent: { grantId: await grant.save() } }
   ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, answer))
+}
+
+// Serves a form for the name of the person, and one for the consent. Each form is sent to its own URL.
+const pages = (provider) => async (ctx, next) => {
+  if (!ctx.path.startsWith('/interaction/')) return next()
+  const { params, prompt, session } = await provider.interactionDetails(ctx.req, ctx.res)
+  if (ctx.method !== 'POST') {
+    ctx.type = 'html'
+    ctx.body = prompt.name === 'login'
+      ? '<form method="post"><label>Name <input name="person"></label><button>Sign in</button></form>'
+      : '<form method="post"><button name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button></form>'
+    return undefined
+  }
+  let form = ''
+  for await (const part of ctx.req) form += part
+  const { person, decision } = Object.fromEntries(new URLSearchParams(form))
+  const answer = async () => {
+    if (prompt.name === 'login') return { login: { accountId: person } }
+    if (decision !== 'allow') return { error: 'access_denied', error_description: 'The person does not allow it.' }
+    const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id })
+    grant.addOIDCScope((prompt.details.missingOIDCScope ?? []).join(' '))
+    for (const [resource, scopes] of Object.entries(prompt.details.missingResourceScopes ?? {})) {
+      grant.addResourceScope(resource, scopes.join(' '))
+    }
+    return { consent: { grantId: await grant.save() } }
+  }
+  ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, await answer()))
 }
 
 async function authorize(start, issuer) {

@@ -1,7 +1,7 @@
 // Runs Workers directly in workerd, without wrangler: a start takes a tenth of the time of `wrangler dev`, and one process runs several
-// Workers, each at its own port. Their databases fail unless a test asks for one, their KV namespaces fail, and they have no rate limit. Tests
-// also use it to send thousands of requests or megabytes: `wrangler dev` needs 10 ms of CPU time to forward a request, and it detects late
-// that a client has disconnected. Only here, Workers AI and Vectorize can be the real clients of workerd with a server of the test behind.
+// Workers, each at its own port. Their databases fail unless a test asks for one, their KV namespaces fail, their Durable Objects are in
+// memory, and they have no rate limit. Tests also use it to send thousands of requests or megabytes: `wrangler dev` needs 10 ms of CPU time
+// to forward a request, and it detects late that a client has disconnected. Only here, Workers AI and Vectorize can be the real clients of workerd with a server of the test behind.
 
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -48,6 +48,11 @@ const D1 = [
 ]
 const d1Of = (n) => `(name = "d1", props = (json = ${quoted(JSON.stringify({ database: `worker${n}` }))}))`
 
+/** Returns the Durable Objects of a Worker, which are in memory. */
+const objectsOf = (n, objects) => (objects.length === 0 ? '' : `
+  durableObjectNamespaces = [${objects.map(([, className]) => `(className = "${className}", uniqueKey = "${className}${n}", enableSql = true)`).join(', ')}],
+  durableObjectStorage = (inMemory = void),`)
+
 // Vectorize and Workers AI: the server of a test receives their requests.
 const stubOf = (n, { address }) => `(name = "stub${n}", external = (address = "${address}", http = ()))`
 const stubBindings = (n) => [
@@ -64,6 +69,7 @@ async function configured(name) {
     required: [...(/^required = \[(.*)\]$/m.exec(toml)?.[1] ?? '').matchAll(/"(\w+)"/g)].map(([, key]) => key),
     databases: [...toml.matchAll(/^\[\[d1_databases\]\]\nbinding = "(\w+)"$/gm)].map(([, name]) => name),
     namespaces: [...toml.matchAll(/^\[\[kv_namespaces\]\]\nbinding = "(\w+)"$/gm)].map(([, name]) => name),
+    objects: [...toml.matchAll(/^\[\[durable_objects\.bindings\]\]\nname = "(\w+)"\nclass_name = "(\w+)"$/gm)].map(([, ...object]) => object),
     migrationsFolder: join(homeOf(name), /^migrations_dir = "(.*)"$/m.exec(toml)?.[1] ?? 'migrations'),
   }
 }
@@ -94,7 +100,8 @@ process.on('exit', () => {
  *
  * @typedef {object} Options
  * @property {string} [name] `faults` (default), or another name that `startWorker` of worker.mjs accepts
- * @property {Record<string, unknown>} [vars] variables that override those of wrangler.toml; `undefined` removes a variable
+ * @property {Record<string, unknown> | ((origins: string[]) => Record<string, unknown>)} [vars] variables that override those of
+ *   wrangler.toml, or a function that gets the origins of all Workers; `undefined` removes a variable
  * @property {Record<string, string | undefined>} [secrets] secrets that override the default ones; `undefined` removes a secret
  * @property {boolean} [database] whether its D1 bindings are a database with the tables of its migrations
  * @property {import('./cloudflare-stub.mjs').CloudflareStub} [cloudflare] the server behind the bindings `VECTORS` of Vectorize and `AI` of
@@ -113,30 +120,34 @@ export async function startWorkerds(all) {
     await writeFile(join(folder, `${name}.js`), source)
     return `(name = "${name}", worker = ${worker([['main.js', 'esModule', `${name}.js`]], bindings)})`
   }
+  const ports = await Promise.all(all.map(freePort))
+  const origins = ports.map((port) => `http://127.0.0.1:${port}`)
   for (const [n, { name = 'faults', vars = {}, secrets = {}, database, cloudflare, services: behind = {}, caller }] of all.entries()) {
     await built(name, false)
     await symlink(join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build'), join(folder, `build${n}`))
-    const { vars: own, required, databases, namespaces, migrationsFolder } = await configured(name)
+    const { vars: own, required, databases, namespaces, objects, migrationsFolder } = await configured(name)
     const { token, secrets: defaults } = defaultSecrets()
-    const values = { ...own, ...Object.fromEntries(required.map((key) => [key, defaults[key]])), ...vars, ...secrets }
+    const values = {
+      ...own, ...Object.fromEntries(required.map((key) => [key, defaults[key]])), ...(typeof vars === 'function' ? vars(origins) : vars), ...secrets,
+    }
     const modules = [['main.js', 'esModule'], ['index.js', 'esModule'], ['index_bg.wasm', 'wasm']]
       .map(([file, kind]) => [file, kind, `build${n}/${file}`])
     const bindings = [
       ...Object.entries(values).filter(([, value]) => value !== undefined).map(binding),
       ...databases.map((each) => wrapped(each, 'd1', database ? d1Of(n) : '"none"')),
       ...namespaces.map((each) => `(name = "${each}", kvNamespace = "none")`),
+      ...objects.map(([each, className]) => `(name = "${each}", durableObjectNamespace = "${className}")`),
       ...(cloudflare ? stubBindings(n) : []),
       ...Object.keys(behind).map((each) => `(name = "${each}", service = "${each}${n}")`),
     ]
     if (cloudflare) services.push(stubOf(n, cloudflare))
     for (const [each, source] of Object.entries(behind)) services.push(await written(`${each}${n}`, source, []))
-    services.push(`(name = "worker${n}", worker = ${worker(modules, bindings)})`)
+    services.push(`(name = "worker${n}", worker = ${worker(modules, bindings, objectsOf(n, objects))})`)
     if (caller) {
       services.push(await written(`caller${n}`, caller, [`(name = "FAULTS", service = "worker${n}")`]))
     }
-    const port = await freePort()
-    sockets.push(`(name = "http${n}", address = "127.0.0.1:${port}", http = (), service = "${caller ? 'caller' : 'worker'}${n}")`)
-    const started = { origin: `http://127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/mcp`, token }
+    sockets.push(`(name = "http${n}", address = "127.0.0.1:${ports[n]}", http = (), service = "${caller ? 'caller' : 'worker'}${n}")`)
+    const started = { origin: origins[n], url: `${origins[n]}/mcp`, token }
     if (database) {
       const port = await freePort()
       sockets.push(`(name = "d1${n}", address = "127.0.0.1:${port}", http = (), service = ${d1Of(n)})`)

@@ -110,12 +110,13 @@ impl Account {
                 self.values.host.sleep(PAUSE).await;
                 continue;
             }
-            let until = now.saturating_add(SIGN_IN_LEASE_SECONDS.saturating_mul(1000));
-            let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
-            let Some(leased) = self.replace(sealed.as_deref(), &leased).await? else { continue };
+            // Without the request, the lease would only make others wait.
             if !spend() {
                 return Err(OAuthError::BudgetExhausted);
             }
+            let until = now.saturating_add(SIGN_IN_LEASE_SECONDS.saturating_mul(1000));
+            let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
+            let Some(leased) = self.replace(sealed.as_deref(), &leased).await? else { continue };
             match self.refreshed(tokens.clone(), refresh_token, leased).await {
                 Ok(Refreshed::Tokens(tokens)) => return Ok(Some(*tokens)),
                 Ok(Refreshed::Ended) => return Ok(None),

@@ -39,10 +39,9 @@ impl SignIn {
         let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
         let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
         let page = finished.or_else(|refused| refused.into_page(cx.host()))?;
-        // The state is used once, also if the sign-in fails. A request with another method has not used it.
-        let used: Option<HeaderValue> = cookie
-            .filter(|_| page.status() != StatusCode::METHOD_NOT_ALLOWED)
-            .and_then(|name| pending::delete(&self.0, &name));
+        // The state is used once, also if the sign-in fails. A request with another method than GET does not use it.
+        let cookie = cookie.filter(|_| page.status() != StatusCode::METHOD_NOT_ALLOWED);
+        let used: Option<HeaderValue> = cookie.and_then(|name| pending::delete(&self.0, &name));
         Ok(with_cookies(page, used))
     }
 
@@ -98,7 +97,12 @@ impl SignIn {
             code_verifier: &pending.code_verifier,
         };
         let requests = Requests { host: &*values.host, spend: &|| true };
-        let response = client.token(&issuer.token_endpoint()?, grant, &issuer.resource, requests).await?;
+        let token = client.token(&issuer.token_endpoint()?, grant, &issuer.resource, requests).await;
+        if token.as_ref().is_err_and(|error| error.is_reason("invalid_client")) {
+            // The next sign-in registers this program again.
+            values.forget_client(issuer).await?;
+        }
+        let response = token?;
         let now = values.host.now_ms();
         let url = SecureUrl::parse(&pending.url);
         let url = url.map_err(|problem| OAuthError::UnsafeUrl { member: "url", problem })?;
