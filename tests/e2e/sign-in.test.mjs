@@ -288,7 +288,8 @@ describe('tokens expire', () => {
     await assertSignedIn('fay')
   })
 
-  test('and a server with another authorization server gets tokens of this one', async () => {
+  test('and a server with another authorization server gets tokens of this one', async (t) => {
+    t.after(() => { proxy.target = tracker.origin })
     await signIn('gus', await linkOf('gus'))
     await assertSignedIn('gus')
     proxy.target = otherTracker.origin
@@ -298,7 +299,6 @@ describe('tokens expire', () => {
     const { text } = await signIn('gus', link)
     assert.ok(text.includes(SIGNED_IN), text)
     await assertSignedIn('gus')
-    proxy.target = tracker.origin
 
     const sent = otherAuthorization.exchanges.filter(({ url }) => url !== '/token/introspection')
     assert.equal(sent.filter(({ url, status }) => url === '/reg' && status === 201).length, 1)
