@@ -12,6 +12,10 @@ struct YourOwnServer;
 #[doc = include_str!("../docs/storage.md")]
 struct Storage;
 
+#[cfg(feature = "client")]
+#[doc = include_str!("../docs/sign-in.md")]
+struct SignIn;
+
 #[doc = include_str!("../docs/tools.md")]
 struct Tools;
 
