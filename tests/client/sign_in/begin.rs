@@ -7,9 +7,7 @@ use edge_mcp::client::MemoryTokens;
 use http::Method;
 use serde_json::json;
 
-use super::authorization_server::{
-    AUTHORIZE, ISSUER, REGISTER, RESOURCE_METADATA, Reply, SERVER_METADATA, TRACKER,
-};
+use super::authorization_server::{AUTHORIZE, ISSUER, REGISTER, RESOURCE_METADATA, Reply, SERVER_METADATA, TRACKER};
 use super::browser::{Browser, Page, context, run};
 use super::program::{PAGE, Program, keys};
 use super::tracker::unauthorized;
@@ -43,12 +41,15 @@ fn the_browser_is_sent_to_the_authorization_server() {
         assert_eq!(page.parameter(name).map(|value| value.len()), Some(43), "{name}");
     }
     assert!(program.store.rows().is_empty());
-    assert_eq!(*program.events.borrow(), [
-        "call ".to_owned(),
-        "get".to_owned(),
-        format!("fetch {RESOURCE_METADATA}"),
-        format!("fetch {SERVER_METADATA}"),
-    ]);
+    assert_eq!(
+        *program.events.borrow(),
+        [
+            "call ".to_owned(),
+            "get".to_owned(),
+            format!("fetch {RESOURCE_METADATA}"),
+            format!("fetch {SERVER_METADATA}"),
+        ]
+    );
     let probe = &program.tracker.requests()[0];
     assert_eq!((probe.method(), probe.headers().get("authorization")), (&Method::POST, None));
 }
@@ -64,9 +65,8 @@ fn a_cookie_has_the_state() {
     assert_eq!(attributes, "HttpOnly; Secure; SameSite=Lax; Path=/; Max-Age=600");
     assert!(!cookie.contains(&state) && !cookie.contains("tracker"), "{cookie}");
 
-    let program = Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), |sign_in| {
-        sign_in.client(ISSUER, "desk")
-    });
+    let program =
+        Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), |sign_in| sign_in.client(ISSUER, "desk"));
     let page = begin(&program, SERVER);
     let [cookie] = page.cookies()[..] else { panic!("{page:?}") };
     assert!(cookie.starts_with("mcp-sign-in-"), "{cookie}");
@@ -240,9 +240,12 @@ fn the_challenge_of_the_server_counts() {
     let other = "https://tracker.example/metadata";
     let challenge = format!(r#"Bearer resource_metadata="{other}", scope="a b""#);
     let program = Program::with(|sign_in| sign_in.scopes(["own"]));
-    program.authorization.change(other, &json!({
-        "resource": "https://tracker.example", "authorization_servers": [ISSUER], "scopes_supported": ["m"],
-    }));
+    program.authorization.change(
+        other,
+        &json!({
+            "resource": "https://tracker.example", "authorization_servers": [ISSUER], "scopes_supported": ["m"],
+        }),
+    );
     program.tracker.answer(unauthorized(&challenge));
     let page = begin(&program, SERVER);
     // The resource is sent as the server writes it.

@@ -1,7 +1,7 @@
 //! The answers of the pages, and the cookies of a browser.
 
-use edge_mcp::{Context, HandlerError, Principal, RequestInfo};
 use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Context, HandlerError, Principal, RequestInfo};
 use std::rc::Rc;
 
 use super::program::Program;

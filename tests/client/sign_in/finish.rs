@@ -5,7 +5,7 @@ use std::time::Duration;
 use edge_mcp::client::{ClientError, Failure};
 use serde_json::json;
 
-use super::authorization_server::{ISSUER, Reply, RESOURCE_METADATA, SERVER_METADATA, TOKEN, TRACKER, access};
+use super::authorization_server::{ISSUER, RESOURCE_METADATA, Reply, SERVER_METADATA, TOKEN, TRACKER, access};
 use super::browser::{Browser, Page};
 use super::program::{KEY, Program};
 

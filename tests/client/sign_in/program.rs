@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_mcp::client::{ClientError, Connection, Failure, McpClient, MemoryTokens, SignIn, TokenKeys, TokenStore, Upstream};
+use edge_mcp::client::{
+    ClientError, Connection, Failure, McpClient, MemoryTokens, SignIn, TokenKeys, TokenStore, Upstream,
+};
 use edge_mcp::testing::TestHost;
 use edge_mcp::{Context, HandlerError, Principal, Revision};
 use serde_json::json;
@@ -91,7 +93,11 @@ impl Program {
 
     /// Creates a connection for a call of this person.
     pub fn connect(&self, person: &str) -> Connection {
-        self.client.connect(&context(http::Request::post("https://desk.example/mcp"), &self.host, Some(Principal::new(person))))
+        self.client.connect(&context(
+            http::Request::post("https://desk.example/mcp"),
+            &self.host,
+            Some(Principal::new(person)),
+        ))
     }
 
     /// Calls a tool of the tracker for a person.

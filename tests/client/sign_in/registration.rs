@@ -6,7 +6,7 @@ use edge_mcp::client::{MemoryTokens, SignIn};
 use futures::future::join;
 use serde_json::{Value, json};
 
-use super::authorization_server::{ISSUER, REGISTER, REVOKE, RESOURCE_METADATA, Reply, SERVER_METADATA, TOKEN};
+use super::authorization_server::{ISSUER, REGISTER, RESOURCE_METADATA, REVOKE, Reply, SERVER_METADATA, TOKEN};
 use super::browser::{Browser, Page, run};
 use super::program::{KEY, Program, query};
 
@@ -43,11 +43,10 @@ fn registered(program: &Program, number: usize) -> Value {
 fn the_metadata_document_is_the_client() {
     let program = Program::new();
     let page = Page::read(program.sign_in.metadata_document());
-    assert_eq!((page.status, &page.headers["content-type"], &page.headers["cache-control"]), (
-        200,
-        &"application/json".parse().expect("a value"),
-        &"public, max-age=3600".parse().expect("a value"),
-    ));
+    assert_eq!(
+        (page.status, &page.headers["content-type"], &page.headers["cache-control"]),
+        (200, &"application/json".parse().expect("a value"), &"public, max-age=3600".parse().expect("a value"),)
+    );
     let expected = json!({
         "client_id": DOCUMENT, "client_name": "Desk", "redirect_uris": ["https://desk.example/sign-in/callback"],
         "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
@@ -55,7 +54,9 @@ fn the_metadata_document_is_the_client() {
     });
     assert_eq!(serde_json::from_str::<Value>(&page.text).expect("JSON"), expected);
     let elsewhere = program.sign_in.document_at("https://static.example/desk.json").expect("a URL");
-    assert!(Page::read(elsewhere.metadata_document()).text.contains(r#""client_id":"https://static.example/desk.json""#));
+    assert!(
+        Page::read(elsewhere.metadata_document()).text.contains(r#""client_id":"https://static.example/desk.json""#)
+    );
 }
 
 /// C74: the order is a client of the operator, the metadata document, a registration, and otherwise an error.
@@ -128,9 +129,15 @@ fn a_client_is_registered_once() {
     });
     assert_eq!(registered(&program, 0), expected);
     let request = program.host.requests().pop().expect("a request");
-    assert_eq!((request.headers()["content-type"].as_bytes(), request.headers().get("authorization")), (&b"application/json"[..], None));
+    assert_eq!(
+        (request.headers()["content-type"].as_bytes(), request.headers().get("authorization")),
+        (&b"application/json"[..], None)
+    );
     let other = program.again(KEY, SignIn::dynamic_registration);
-    assert_eq!(Browser::default().begin(&other, "?server=tracker", "bob").parameter("client_id").as_deref(), Some("registered-1"));
+    assert_eq!(
+        Browser::default().begin(&other, "?server=tracker", "bob").parameter("client_id").as_deref(),
+        Some("registered-1")
+    );
     assert_eq!(program.sent(REGISTER).len(), 1);
 
     let local = Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), SignIn::dynamic_registration);
@@ -147,7 +154,12 @@ fn a_client_authenticates_with_its_method() {
     let header = "Basic aSUzQTE6U0VDUkVUKyUyRg==";
     for (supported, issued, asked, expected) in [
         (json!(null), json!({ "client_secret": "SECRET /" }), "client_secret_basic", "client_secret_basic"),
-        (json!(["client_secret_post", "none"]), json!({ "client_secret": "SECRET /" }), "client_secret_post", "client_secret_post"),
+        (
+            json!(["client_secret_post", "none"]),
+            json!({ "client_secret": "SECRET /" }),
+            "client_secret_post",
+            "client_secret_post",
+        ),
         (json!(["none"]), json!({}), "none", "none"),
         (json!(["private_key_jwt"]), json!({}), "none", "none"),
         (json!(null), json!({}), "client_secret_basic", "none"),
@@ -177,7 +189,8 @@ fn a_client_authenticates_with_its_method() {
         let ada = edge_mcp::Principal::new("ada");
         run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &ada)).expect("it is forgotten");
         let requests = program.host.requests();
-        let requests: Vec<_> = requests.iter().filter(|request| *request.uri() == *TOKEN || *request.uri() == *REVOKE).collect();
+        let requests: Vec<_> =
+            requests.iter().filter(|request| *request.uri() == *TOKEN || *request.uri() == *REVOKE).collect();
         assert_eq!(requests.len(), 3);
         for request in requests {
             let sent = request.headers().get("authorization").map(|value| value.to_str().expect("ASCII"));

@@ -73,7 +73,9 @@ fn a_token_is_refreshed_before_it_expires() {
 /// C80, the hostile case 51: the next refresh has the refresh token of the last answer. Without one, and with the same one, the old one stays.
 #[test]
 fn a_refresh_token_is_kept() {
-    for (returned, expected) in [(json!(null), refresh(1)), (json!(refresh(1)), refresh(1)), (json!("r"), "r".to_owned())] {
+    for (returned, expected) in
+        [(json!(null), refresh(1)), (json!(refresh(1)), refresh(1)), (json!("r"), "r".to_owned())]
+    {
         let program = program();
         program.authorization.issue(&json!({ "refresh_token": returned }));
         for _ in 0..2 {
@@ -94,7 +96,8 @@ fn a_store_that_fails_ends_the_call() {
         let calls = program.tracker.requests().len();
         program.store.fail_after(operations);
         let error = program.call("ada").expect_err("a failure");
-        let expected = "The server `tracker` was not called, because this program cannot use its token store. Try again later.";
+        let expected =
+            "The server `tracker` was not called, because this program cannot use its token store. Try again later.";
         assert_eq!(error.to_string(), expected);
         assert_eq!(program.tracker.requests().len(), calls);
         assert_eq!(program.sent(TOKEN).len(), if operations == 2 { 2 } else { 1 });
@@ -144,7 +147,8 @@ fn a_lease_ends() {
         assert!(error.to_string().contains("cannot use its token store"), "{error}");
 
         let error = program.call("ada").expect_err("a failure");
-        let busy = "The server `tracker` was not called, because its authorization server cannot be reached. Try again later.";
+        let busy =
+            "The server `tracker` was not called, because its authorization server cannot be reached. Try again later.";
         assert_eq!((error.to_string().as_str(), program.sent(TOKEN).len()), (busy, 1));
         assert_eq!(program.host.waits(), vec![Duration::from_millis(250); 20]);
         // The next call waits for the other half of the lease.
@@ -330,9 +334,8 @@ fn tokens_are_forgotten() {
         let program = program();
         program.authorization.reply(REVOKE, reply);
         let cx = Browser::default().context(&program.host, "", "", &[]);
-        let forget = |name: &str| {
-            run(&program.host, program.sign_in.forget(&program.client, name, &cx, &Principal::new("ada")))
-        };
+        let forget =
+            |name: &str| run(&program.host, program.sign_in.forget(&program.client, name, &cx, &Principal::new("ada")));
         assert!(forget("unknown").is_err());
         program.call("ada").expect("the tokens are still there");
         forget("tracker").expect("it is forgotten");
@@ -426,7 +429,8 @@ fn a_hostile_token_answer_is_refused() {
         answer.as_object_mut().expect("an object").extend(changes.as_object().expect("an object").clone());
         Reply::new(200, &answer)
     };
-    let rejects = |reason: &str| format!("its authorization server rejects the request for an access token ({reason}).");
+    let rejects =
+        |reason: &str| format!("its authorization server rejects the request for an access token ({reason}).");
     let issued = |problem: &str| format!("its authorization server issued a token {problem}");
     let no_object = || "its authorization server sent an answer that is not a JSON object.".to_owned();
     for (reply, expected) in [
@@ -435,7 +439,10 @@ fn a_hostile_token_answer_is_refused() {
         (token(json!({ "error": 7 })), rejects("an unknown error")),
         (token(json!({ "token_type": "mac" })), issued("that is not a bearer token.")),
         (token(json!({ "token_type": null })), issued("that is not a bearer token.")),
-        (token(json!({ "token_type": "DPoP" })), issued("that is not a bearer token, but requires DPoP, which is not supported.")),
+        (
+            token(json!({ "token_type": "DPoP" })),
+            issued("that is not a bearer token, but requires DPoP, which is not supported."),
+        ),
         (token(json!({ "expires_in": -1 })), issued("whose lifetime is not a number of seconds.")),
         (token(json!({ "expires_in": 1.5 })), issued("whose lifetime is not a number of seconds.")),
         (token(json!({ "expires_in": "soon" })), issued("whose lifetime is not a number of seconds.")),
@@ -444,7 +451,10 @@ fn a_hostile_token_answer_is_refused() {
         (token(json!({ "access_token": "" })), issued("that no header can contain.")),
         (token(json!({ "access_token": ["a"] })), issued("that no header can contain.")),
         (token(json!({ "access_token": "a".repeat(9000) })), issued("that no header can contain.")),
-        (token(json!({ "access_token": "a".repeat(1 << 20) })), "its authorization server cannot be reached. Try again later.".to_owned()),
+        (
+            token(json!({ "access_token": "a".repeat(1 << 20) })),
+            "its authorization server cannot be reached. Try again later.".to_owned(),
+        ),
         (Reply::text(200, "<p>SECRET</p>"), no_object()),
         (Reply::text(200, "access_token=SECRET&token_type=bearer"), no_object()),
         (Reply::text(200, r#"{"access_token":"a","access_token":"b","token_type":"bearer"}"#), no_object()),
