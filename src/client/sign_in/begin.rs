@@ -185,14 +185,14 @@ fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket,
 
 /// The reason why a page does not continue.
 pub(super) enum Refused {
-    Page(Page),
+    Page(Box<Page>),
     /// The program itself fails. The text is for the log.
     Failed(String),
 }
 
 impl Refused {
     pub(super) fn sentence(text: &str) -> Self {
-        Self::Page(refusal(text))
+        Self::Page(Box::new(refusal(text)))
     }
 
     /// Explains an error of OAuth to the person.
@@ -205,7 +205,7 @@ impl Refused {
 
     pub(super) fn into_page(self, cx: &Context) -> Result<Page, HandlerError> {
         match self {
-            Self::Page(page) => Ok(page),
+            Self::Page(page) => Ok(*page),
             Self::Failed(cause) => {
                 failure::log(cx.host(), "sign-in", &cause);
                 Err(HandlerError::new("The sign-in failed. Try again later."))
@@ -219,7 +219,8 @@ pub(super) fn check_method(cx: &Context) -> Result<(), Refused> {
     if cx.request().method() == "GET" {
         return Ok(());
     }
-    Err(Refused::Page(pages::sentence(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser.")))
+    let page = pages::sentence(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser.");
+    Err(Refused::Page(Box::new(page)))
 }
 
 impl Parameters {

@@ -13,6 +13,7 @@ use crate::client::error::{Failed, Failure};
 use crate::client::oauth::error::OAuthError;
 use crate::client::of_call::OfCall;
 use crate::client::tokens::token_source::{Rejection, TokenSource};
+use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
 
 /// The tokens of the caller of a handler, from the token store.
@@ -68,7 +69,7 @@ impl PersonTokens {
             return Err(Failure::Local(problem.to_owned()).into());
         };
         let rejected = rejection.token.and_then(|token| token.to_str().ok()).map(str::to_owned);
-        let mut scopes = rejection.challenge.map(|challenge| challenge.scopes()).unwrap_or_default();
+        let mut scopes = rejection.challenge.map(Challenge::scopes).unwrap_or_default();
         if rejection.lacks_scope {
             let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
             let Some(stored) = stored.filter(|stored| !stored.has_ended) else { return Ok(false) };

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::token_store::{TokenStore, TokenStoreError};
-use crate::storage::{Database, DatabaseError, Statement};
+use crate::storage::{Database, DatabaseError, Rows, Statement};
 
 /// Returns the SQL that creates the table `oauth_tokens` of [`SqliteTokens`], for a migration of the program.
 ///
@@ -71,7 +71,7 @@ impl TokenStore for SqliteTokens {
         let expired = self.0.query("DELETE FROM oauth_tokens WHERE until < unixepoch()");
         let run = move || async move {
             let results = self.0.batch([expired, write]).await?;
-            results.last().map_or(Ok(0), |written| written.changes())
+            results.last().map_or(Ok(0), Rows::changes)
         };
         async move { run().await.map(|changes| changes > 0).map_err(failed) }.boxed_local()
     }
