@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base64::Engine;
 use edge_mcp::client::SignIn;
 use edge_mcp::testing::{self, Client};
 use edge_mcp::{Context, HandlerError, McpServer, Principal, StaticTokens, Tool};
@@ -194,7 +195,6 @@ fn secrets_are_only_where_they_belong() {
     traffic.assert_only("SECRET-refresh", &["form"]);
     traffic.assert_only("SECRET-code", &["form"]);
     traffic.assert_only("SECRET-client", &[]);
-    use base64::Engine;
     let basic = base64::engine::general_purpose::STANDARD.encode("own:SECRET-client");
     traffic.assert_only(&basic, &["client authentication"]);
     traffic.assert_only("SECRET-DESCRIPTION", &[]);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base64::Engine;
 use edge_mcp::client::{MemoryTokens, SignIn, SqliteTokens, TokenStore, token_migration};
 use edge_mcp::storage::Database;
 use edge_mcp::testing::{TestDatabase, run};
@@ -117,7 +118,6 @@ fn rows_are_encrypted() {
         assert_eq!(key.len(), 43);
         for text in [key, value] {
             assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{text}");
-            use base64::Engine;
             let bytes = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(text).expect("base64url");
             let shown = String::from_utf8_lossy(&bytes);
             assert!(!["SECRET", "tracker", "auth.example", "ada"].iter().any(|known| shown.contains(known)), "{shown}");
