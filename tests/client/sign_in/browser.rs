@@ -1,8 +1,9 @@
 //! The answers of the pages, and the cookies of a browser.
 
+use std::rc::Rc;
+
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, HandlerError, Principal, RequestInfo};
-use std::rc::Rc;
 
 use super::program::Program;
 
@@ -111,6 +112,16 @@ impl Browser {
         }
         context(request, host, None)
     }
+}
+
+/// Returns an encrypted text with another character in its middle.
+pub fn altered(text: &str) -> String {
+    let change = |(at, character)| match (at, character) {
+        (40, 'A') => 'B',
+        (40, _) => 'A',
+        _ => character,
+    };
+    text.chars().enumerate().map(change).collect()
 }
 
 pub fn context(request: http::request::Builder, host: &TestHost, person: Option<Principal>) -> Context {

@@ -99,6 +99,7 @@ fn the_scopes_of_a_challenge_are_bounded() {
     }
     assert_eq!(links, 3);
     // Scopes that are too long for a link.
+    let program = self::program("a b");
     let long = (0..64).map(|number| format!("{number:0>90}")).collect::<Vec<_>>().join(" ");
     program.tracker.answer(insufficient(&long));
     let error = program.call("ada").expect_err("a failure");

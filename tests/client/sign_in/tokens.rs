@@ -27,7 +27,9 @@ fn programs() -> [Program; 2] {
         Program::at(PAGE, MemoryTokens::new(), |sign_in| sign_in),
         Program::at(PAGE, SqliteTokens::new(database.database()), |sign_in| sign_in),
     ];
-    programs.each_ref().iter().for_each(|program| program.sign_in_as("ada"));
+    for program in &programs {
+        program.sign_in_as("ada");
+    }
     programs
 }
 
