@@ -5,10 +5,12 @@
 //! endpoints.
 //!
 //! For the sign-in of a person, `authorization_request` has the URL for the browser, with the proof of `pkce`, and `callback` checks the
-//! answer. `token_request` requests, refreshes and revokes tokens, and `registration` registers this program.
+//! answer. `token_request` requests, refreshes and revokes tokens, and `registration` registers this program with its
+//! `client_metadata`.
 
 pub(super) mod authorization_request;
 pub(super) mod callback;
+pub(super) mod client_metadata;
 pub(super) mod discovery;
 pub(super) mod error;
 pub(super) mod pkce;

@@ -1,23 +1,18 @@
 //! The registration of this program as a client of an authorization server. Revision 2026-07-28 deprecates it.
 //!
-//! Sources: RFC 7591 §2 and §3; OpenID Connect Registration 1.0 §2 for `application_type`.
+//! Source: RFC 7591 §3.
 
 use edge_json::write;
 use edge_json::{Document, JsonLimits, Kind};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method};
-use serde::Serialize;
 
+use super::client_metadata::ClientMetadata;
 use super::error::OAuthError;
 use super::requests::Requests;
 use super::server_metadata::ServerMetadata;
 use super::token_response::{error_code, text};
 use crate::config::SecureUrl;
-use crate::host::is_on_localhost;
-
-/// The grant types and the response types of a client for persons.
-pub(in crate::client) const GRANT_TYPES: [&str; 2] = ["authorization_code", "refresh_token"];
-pub(in crate::client) const RESPONSE_TYPES: [&str; 1] = ["code"];
 
 /// The methods of authentication, the first one that the authorization server supports counts.
 const METHODS: [&str; 3] = ["client_secret_basic", "client_secret_post", "none"];
@@ -39,23 +34,6 @@ pub(in crate::client) struct Registered {
     pub expires_ms: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct Metadata<'a> {
-    client_name: &'a str,
-    redirect_uris: [&'a str; 1],
-    grant_types: [&'a str; 2],
-    response_types: [&'a str; 1],
-    token_endpoint_auth_method: &'a str,
-    application_type: &'a str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    scope: String,
-}
-
-/// Returns whether a client with this redirect URI runs on the machine of the person or on the web.
-pub(in crate::client) fn application_type(redirect_uri: &str) -> &'static str {
-    if is_on_localhost(redirect_uri) { "native" } else { "web" }
-}
-
 impl Registration<'_> {
     /// Registers the client at `endpoint`.
     ///
@@ -68,15 +46,7 @@ impl Registration<'_> {
         requests: Requests<'_>,
     ) -> Result<Registered, OAuthError> {
         let method = METHODS.into_iter().find(|method| server.supports(method)).unwrap_or("none");
-        let metadata = Metadata {
-            client_name: self.client_name,
-            redirect_uris: [self.redirect_uri],
-            grant_types: GRANT_TYPES,
-            response_types: RESPONSE_TYPES,
-            token_endpoint_auth_method: method,
-            application_type: application_type(self.redirect_uri),
-            scope: self.scopes.join(" "),
-        };
+        let metadata = ClientMetadata::new(self.client_name, self.redirect_uri).registration(method, self.scopes);
         // Strings always serialize.
         let mut request = endpoint.request(Method::POST, write::to_string(&metadata).unwrap_or_default());
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -160,6 +160,22 @@ fn a_lease_ends() {
     }
 }
 
+/// C81: a connection that has sent all its requests leaves no lease, for which the others would wait.
+#[test]
+fn a_connection_without_requests_left_takes_no_lease() {
+    let program = program();
+    let connection = program.connect("ada");
+    let tracker = connection.server("tracker").expect("a server");
+    for _ in 0..40 {
+        run(&program.host, tracker.call("track", json!({})).into_future()).expect("a result");
+    }
+    program.host.advance(ENDED);
+    let error = run(&program.host, tracker.call("track", json!({})).into_future()).expect_err("a failure");
+    assert_eq!((error.failure(), program.sent(TOKEN).len()), (&Failure::BudgetExhausted, 1));
+    program.call("ada").expect("a result");
+    assert!(program.host.waits().is_empty());
+}
+
 /// C81: a caller that leaves during a refresh does not lose the new refresh token.
 #[test]
 fn a_refresh_continues_without_its_caller() {
