@@ -13,5 +13,4 @@ pub(super) mod param_headers;
 pub(super) mod read;
 pub(super) mod result;
 pub(super) mod rounds;
-mod sign_in;
 pub(super) mod tool_request;

@@ -13,7 +13,6 @@ use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::sign_in::signed_in;
 use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -115,11 +114,14 @@ pub(super) async fn answered(
     let mut empty = 0;
     for round in 1..=UPSTREAM_ROUNDS {
         let mut sent = send_round(session, round, &mut outgoing, asked).await;
-        if let Err(error) = sent {
-            sent = match signed_in(channel, method, &asked.cx, asked.pass.is_some(), error).await {
-                Ok(()) => send_round(session, round, &mut outgoing, asked).await,
-                Err(error) => Err(error),
-            };
+        if let (Err(error), Some(_)) = (&sent, asked.pass)
+            && let Failure::SignInRequired { url } = error.failure()
+        {
+            match channel.sign_in(url, &asked.cx).await {
+                Ok(true) => sent = send_round(session, round, &mut outgoing, asked).await,
+                Ok(false) => {}
+                Err(failed) => sent = Err(channel.failed(method, failed)),
+            }
         }
         let sent = sent.map_err(|error| {
             // In an earlier round, the server may have executed a part of the request.

@@ -173,9 +173,9 @@ impl Channel {
         self.credential.refresh(rejection, &self.upstream().url, &self.of_call).await
     }
 
-    /// Returns whether there is another token since a person had to sign in.
-    pub(in crate::client) async fn renewed(&self) -> Result<bool, Failed> {
-        self.credential.renewed(&self.upstream().url, &self.of_call).await
+    /// Asks the caller of `cx` to open the link of a sign-in. Returns whether there is another token now.
+    pub(in crate::client) async fn sign_in(&self, link: &str, cx: &Context) -> Result<bool, Failed> {
+        self.credential.sign_in(link, cx, &self.upstream().url, &self.of_call).await
     }
 
     /// Sends a request.

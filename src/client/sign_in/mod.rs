@@ -5,12 +5,14 @@
 //! names the URL of the first request, which has a `ticket`.
 //!
 //! The tokens of a person are in a [`TokenStore`], encrypted (`sealed`). `account` reads, refreshes and replaces them, and `person_tokens`
-//! is the source of tokens for a connection. `identity` chooses the client id for an authorization server. `values` is the store with
+//! is the source of tokens for a connection, and
+//! `asking` asks the caller to sign in. `identity` chooses the client id for an authorization server. `values` is the store with
 //! encryption.
 //!
 //! Page: `docs/sign-in.md`.
 
 mod account;
+mod asking;
 mod begin;
 mod finish;
 mod identity;

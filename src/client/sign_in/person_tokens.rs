@@ -6,10 +6,12 @@ use futures::lock::Mutex;
 use http::HeaderValue;
 
 use super::account::{Account, person_key};
+use super::asking::ask;
 use super::settings::SignIn;
 use super::stored_tokens::StoredTokens;
 use super::ticket::Ticket;
 use super::values::{Entry, Values};
+use crate::call::context::Context;
 use crate::client::error::{Failed, Failure};
 use crate::client::oauth::error::OAuthError;
 use crate::client::of_call::OfCall;
@@ -95,7 +97,11 @@ impl PersonTokens {
         Err(Failure::SignInRequired { url }.into())
     }
 
-    async fn renewal(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+    /// Returns whether the person has signed in since the server rejected the last token.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    async fn is_renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
         let mut state = self.state.lock().await;
         let Some((_, account)) = self.account(url, call) else { return Ok(false) };
         let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
@@ -140,7 +146,14 @@ impl TokenSource for PersonTokens {
         self.replacement(rejection, url, call).boxed_local()
     }
 
-    fn renewed<'a>(&'a self, url: &'a SecureUrl, call: &'a OfCall) -> LocalBoxFuture<'a, Result<bool, Failed>> {
-        self.renewal(url, call).boxed_local()
+    fn sign_in<'a>(
+        &'a self,
+        link: &'a str,
+        cx: &'a Context,
+        url: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        let is_renewed = move || self.is_renewed(url, call).boxed_local();
+        async move { ask(&self.server, link, cx, &is_renewed).await }.boxed_local()
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use http::HeaderValue;
 
 use super::token_source::{Rejection, TokenSource};
+use crate::call::context::Context;
 use crate::client::error::Failed;
 use crate::client::of_call::OfCall;
 use crate::config::SecureUrl;
@@ -45,10 +46,16 @@ impl Credential {
         }
     }
 
-    /// Returns whether there is another token since a person had to sign in.
-    pub(in crate::client) async fn renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+    /// Asks the caller of `cx` to open `link`. Returns whether there is another token now.
+    pub(in crate::client) async fn sign_in(
+        &self,
+        link: &str,
+        cx: &Context,
+        url: &SecureUrl,
+        call: &OfCall,
+    ) -> Result<bool, Failed> {
         match self {
-            Self::Source(source) => source.renewed(url, call).await,
+            Self::Source(source) => source.sign_in(link, cx, url, call).await,
             Self::None | Self::Fixed(_) => Ok(false),
         }
     }

@@ -6,6 +6,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
+use crate::call::context::Context;
 use crate::client::error::Failed;
 use crate::client::of_call::OfCall;
 use crate::client::wire::challenge::Challenge;
@@ -47,12 +48,18 @@ pub(in crate::client) trait TokenSource {
         ready(Ok(false)).boxed_local()
     }
 
-    /// Returns whether there is another token since [`refresh`](Self::refresh) has failed because a person must sign in.
+    /// Asks the caller of `cx` to open `link`, because a person must sign in to the server. Returns whether there is another token now.
     ///
     /// # Errors
     /// The failure ends the request.
-    fn renewed<'a>(&'a self, url: &'a SecureUrl, call: &'a OfCall) -> LocalBoxFuture<'a, Result<bool, Failed>> {
-        let _ = (url, call);
+    fn sign_in<'a>(
+        &'a self,
+        link: &'a str,
+        cx: &'a Context,
+        url: &'a SecureUrl,
+        call: &'a OfCall,
+    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        let _ = (link, cx, url, call);
         ready(Ok(false)).boxed_local()
     }
 }
