@@ -8,13 +8,13 @@ use crate::session::{self, Page};
 /// Sends the browser to the authorization server of the tracker.
 pub async fn begin(_: PageRequest, cx: Context) -> Result<Page, HandlerError> {
     let Some(person) = session::person(&cx)? else { return session::ask(&cx) };
-    cx.state::<SignIn>()?.begin(&*cx.state::<McpClient>()?, &cx, &person).await
+    Ok(cx.state::<SignIn>()?.begin(&*cx.state::<McpClient>()?, &cx, &person).await)
 }
 
 /// Saves the tokens with which the browser comes back.
 pub async fn finish(_: PageRequest, cx: Context) -> Result<Page, HandlerError> {
     let Some(person) = session::person(&cx)? else { return session::ask(&cx) };
-    cx.state::<SignIn>()?.finish(&cx, &person).await
+    Ok(cx.state::<SignIn>()?.finish(&cx, &person).await)
 }
 
 /// Describes this program to authorization servers.

@@ -18,7 +18,6 @@ use super::values::Values;
 use super::visit::{check_method, query};
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
-use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::oauth::authorization_request::AuthorizationRequest;
@@ -50,16 +49,10 @@ impl SignIn {
     /// A link of a call has the parameter `ticket`. Other links of the program have the parameter `server` with the name of a server, and
     /// may have `return_to`, a path of this program to which the browser goes after the sign-in.
     ///
-    /// # Errors
-    /// The token store fails, or the host has no randomness. The cause is for the log.
-    pub async fn begin(
-        &self,
-        client: &McpClient,
-        cx: &Context,
-        person: &Principal,
-    ) -> Result<Response<Vec<u8>>, HandlerError> {
+    /// If the program itself fails, for example the token store, the page has status 500, and the cause is in the log.
+    pub async fn begin(&self, client: &McpClient, cx: &Context, person: &Principal) -> Response<Vec<u8>> {
         let begun = self.begun(client, cx, person).boxed_local().await;
-        begun.or_else(|refused| refused.into_page(cx.host()))
+        begun.unwrap_or_else(|refused| refused.into_page(cx.host()))
     }
 
     async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
@@ -83,10 +76,10 @@ impl SignIn {
         let return_to = return_to.filter(|path| is_own_path(path));
         let (pending, url) = match self.authorization(&values, server, ticket, return_to).await {
             Ok(begun) => begun,
-            Err(error) => return Err(Refused::of(error, &server.name)),
+            Err(error) => return Err(Refused::of(&error, &server.name)),
         };
         let sealed = values.settings.keys.seal(Purpose::Pending, &pending.state, &pending, &*values.host);
-        let sealed = sealed.map_err(|error| Refused::of(error, &server.name))?;
+        let sealed = sealed.map_err(|error| Refused::of(&error, &server.name))?;
         if sealed.len() > SIGN_IN_COOKIE_BYTES {
             return Err(Refused::sentence("The authorization server has URLs or scopes that are too long."));
         }

@@ -30,19 +30,17 @@ impl SignIn {
     /// them in the token store. The answer is a page with one sentence, or a redirect to the `return_to` of [`begin`](Self::begin).
     ///
     /// `person` is who uses the browser, as for [`begin`](Self::begin). Nothing is saved for another person than the one who began.
-    ///
-    /// # Errors
-    /// The token store fails. The cause is for the log.
-    pub async fn finish(&self, cx: &Context, person: &Principal) -> Result<Response<Vec<u8>>, HandlerError> {
+    /// If the program itself fails, for example the token store, the page has status 500, and the cause is in the log.
+    pub async fn finish(&self, cx: &Context, person: &Principal) -> Response<Vec<u8>> {
         let url = cx.url();
         let state = form_urlencoded::parse(query(&url).as_bytes()).find(|(name, _)| name == "state");
         let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
         let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
-        let page = finished.or_else(|refused| refused.into_page(cx.host()))?;
+        let page = finished.unwrap_or_else(|refused| refused.into_page(cx.host()));
         // The state is used once, also if the sign-in fails. A request with another method than GET does not use it.
         let cookie = cookie.filter(|_| page.status() != StatusCode::METHOD_NOT_ALLOWED);
         let used: Option<HeaderValue> = cookie.and_then(|name| pending::delete(&self.0, &name));
-        Ok(with_cookies(page, used))
+        with_cookies(page, used)
     }
 
     async fn finished(&self, cx: &Context, person: &Principal, cookie: Option<&str>) -> Result<Page, Refused> {
@@ -63,7 +61,7 @@ impl SignIn {
         let server = pending.server.clone();
         let return_to = pending.return_to.clone();
         if let Err(error) = self.exchange(&values, pending, &code).await {
-            return Err(Refused::of(error, &server));
+            return Err(Refused::of(&error, &server));
         }
         let done = format!("You are signed in to the server {server}. You can close this page.");
         let redirect = return_to.and_then(|path| pages::redirect(StatusCode::SEE_OTHER, &path));

@@ -8,7 +8,6 @@ use http::header::{
 };
 use http::{HeaderValue, Response, StatusCode};
 
-use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::host::Host;
@@ -61,37 +60,40 @@ fn answer(status: StatusCode, body: Vec<u8>) -> Page {
 }
 
 /// The reason why a page does not continue.
-pub(super) enum Refused {
-    /// A sentence for the person.
-    Sentence(StatusCode, String),
-    /// The program itself fails. The text is for the log.
-    Failed(String),
+pub(super) struct Refused {
+    status: StatusCode,
+    /// The sentence for the person.
+    sentence: String,
+    /// The cause for the log, if the person is not the cause.
+    cause: Option<String>,
 }
 
 impl Refused {
+    pub(super) fn new(status: StatusCode, sentence: &str) -> Self {
+        Self { status, sentence: sentence.to_owned(), cause: None }
+    }
+
     pub(super) fn sentence(text: &str) -> Self {
-        Self::Sentence(StatusCode::BAD_REQUEST, text.to_owned())
+        Self::new(StatusCode::BAD_REQUEST, text)
     }
 
     /// Explains an error of OAuth to the person.
-    pub(super) fn of(error: OAuthError, server: &str) -> Self {
-        match error {
-            OAuthError::StoreFailed { cause } => Self::Failed(cause),
+    pub(super) fn of(error: &OAuthError, server: &str) -> Self {
+        let mut refused = match error {
+            OAuthError::StoreFailed { .. } => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The sign-in failed. Try again later.")
+            }
             error => Self::sentence(&format!("You cannot sign in to the server {server}, because {error}")),
-        }
+        };
+        refused.cause = Some(format!("the sign-in to {server} failed: {}", error.cause()));
+        refused
     }
 
-    /// Returns the page with the sentence.
-    ///
-    /// # Errors
-    /// The program itself fails.
-    pub(super) fn into_page(self, host: &Rc<dyn Host>) -> Result<Page, HandlerError> {
-        match self {
-            Self::Sentence(status, text) => Ok(sentence(status, &text)),
-            Self::Failed(cause) => {
-                failure::log(host, "sign-in", &cause);
-                Err(HandlerError::new("The sign-in failed. Try again later."))
-            }
+    /// Returns the page with the sentence, and logs the cause.
+    pub(super) fn into_page(self, host: &Rc<dyn Host>) -> Page {
+        if let Some(cause) = &self.cause {
+            failure::log(host, "sign-in", cause);
         }
+        sentence(self.status, &self.sentence)
     }
 }

@@ -112,3 +112,22 @@ impl TokenKeys {
 fn cannot_encrypt(cause: &str) -> OAuthError {
     OAuthError::StoreFailed { cause: cause.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestHost;
+
+    /// C86: a value is decrypted only for its purpose and for the thing that it belongs to.
+    #[test]
+    fn a_value_is_for_one_purpose() {
+        let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some("0123456789abcdef0123456789abcdef")).expect("a key");
+        let sealed = keys.seal(Purpose::Tokens, "a", &"text", &TestHost::new()).expect("an encrypted value");
+        let open = |purpose, about| keys.open::<String>(purpose, about, &sealed);
+        assert_eq!(open(Purpose::Tokens, "a").as_deref(), Some("text"));
+        assert_eq!(open(Purpose::Tokens, "b"), None);
+        for purpose in [Purpose::Client, Purpose::Pending, Purpose::Ticket, Purpose::Finished] {
+            assert_eq!(open(purpose, "a"), None, "{purpose:?}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ pub(super) fn check_method(cx: &Context) -> Result<(), Refused> {
     if cx.request().method() == "GET" {
         return Ok(());
     }
-    Err(Refused::Sentence(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser.".to_owned()))
+    Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser."))
 }
 
 /// Returns the query of a URL, or an empty text.

@@ -103,7 +103,7 @@ fn the_call_waits_for_the_sign_in() {
     let cx = browser.context(&host, "/callback", &format!("?code=c&state={state}"), &[]);
     let finished = async move {
         edge_mcp::host::Host::sleep(&host, Duration::from_millis(6500)).await;
-        other.sign_in.finish(&cx, &edge_mcp::Principal::new("ada")).await.expect("a page").status().as_u16()
+        other.sign_in.finish(&cx, &edge_mcp::Principal::new("ada")).await.status().as_u16()
     };
     edge_mcp::host::Host::spawn(&program.host, Box::pin(async move { assert_eq!(finished.await, 200) }));
     let second = round(&caller, Some(&first), &accept());

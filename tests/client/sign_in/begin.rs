@@ -127,8 +127,8 @@ fn a_link_is_for_one_person() {
     let cx = Browser::default().context(&program.host, "", &link, &[]);
     let mut person = Principal::new("ada");
     person.issuer = Some("https://other.example".to_owned());
-    let page = run(&program.host, program.sign_in.begin(&program.client, &cx, &person)).map(Page::read);
-    assert_eq!(page.expect("a page").refusal(), other);
+    let page = Page::read(run(&program.host, program.sign_in.begin(&program.client, &cx, &person)));
+    assert_eq!(page.refusal(), other);
 
     // Other texts that this program has encrypted: the cookie, and the rows of the store.
     program.sign_in_at(&link, "ada");
@@ -170,11 +170,11 @@ fn a_link_of_the_program_names_a_server() {
     }
     for (site, status) in [("cross-site", 400), ("same-origin", 302), ("none", 302)] {
         let cx = Browser::default().context(&program.host, "", SERVER, &[("sec-fetch-site", site)]);
-        assert_eq!(program.begin(&cx, "ada").expect("a page").status, status, "{site}");
+        assert_eq!(program.begin(&cx, "ada").status, status, "{site}");
     }
     // The client of the caller opens the link of a call.
     let cx = Browser::default().context(&program.host, "", &program.link("ada"), &[("sec-fetch-site", "cross-site")]);
-    assert_eq!(program.begin(&cx, "ada").expect("a page").status, 302);
+    assert_eq!(program.begin(&cx, "ada").status, 302);
 }
 
 /// C63: the browser returns only to a path of this program.
@@ -266,9 +266,9 @@ fn other_methods_are_refused() {
             let request = http::Request::builder().method(&method).uri(format!("{PAGE}{path}"));
             let (cx, person) = (context(request, &program.host, None), Principal::new("ada"));
             let page = if path.starts_with('?') {
-                program.begin(&cx, "ada").expect("a page")
+                program.begin(&cx, "ada")
             } else {
-                Page::read(run(&program.host, program.sign_in.finish(&cx, &person)).expect("a page"))
+                Page::read(run(&program.host, program.sign_in.finish(&cx, &person)))
             };
             assert_eq!((page.status, page.sentence()), (405, "Open this page in a browser."));
         }
@@ -281,8 +281,8 @@ fn other_methods_are_refused() {
 fn a_store_that_fails_ends_the_page() {
     let program = Program::new();
     program.store.fail_after(0);
-    let error = Browser::default().try_begin(&program, SERVER, "ada").expect_err("a failure");
-    assert_eq!(error.message(), "The sign-in failed. Try again later.");
+    let page = Browser::default().begin(&program, SERVER, "ada");
+    assert_eq!((page.status, page.sentence()), (500, "The sign-in failed. Try again later."));
     assert!(program.host.log_text().contains("STORE-DETAIL"));
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, HandlerError, Principal, RequestInfo};
+use edge_mcp::{Context, Principal, RequestInfo};
 
 use super::program::Program;
 
@@ -78,27 +78,17 @@ impl Browser {
 
     /// Opens the first page of a sign-in. `query` begins with `?`.
     pub fn begin(&mut self, program: &Program, query: &str, person: &str) -> Page {
-        let page = self.try_begin(program, query, person).expect("a page");
+        let page = program.begin(&self.context(&program.host, "", query, &[]), person);
         self.accept(&page);
         page
-    }
-
-    pub fn try_begin(&self, program: &Program, query: &str, person: &str) -> Result<Page, HandlerError> {
-        let cx = self.context(&program.host, "", query, &[]);
-        program.begin(&cx, person)
     }
 
     /// Opens the callback.
     pub fn finish(&mut self, program: &Program, query: &str, person: &str) -> Page {
-        let page = self.try_finish(program, query, person).expect("a page");
+        let (cx, person) = (self.context(&program.host, "/callback", query, &[]), Principal::new(person));
+        let page = Page::read(run(&program.host, program.sign_in.finish(&cx, &person)));
         self.accept(&page);
         page
-    }
-
-    pub fn try_finish(&self, program: &Program, query: &str, person: &str) -> Result<Page, HandlerError> {
-        let cx = self.context(&program.host, "/callback", query, &[]);
-        let person = Principal::new(person);
-        run(&program.host, program.sign_in.finish(&cx, &person)).map(Page::read)
     }
 
     /// Returns the context of a page.

@@ -270,10 +270,11 @@ fn a_store_that_fails_ends_the_sign_in() {
     // The operations are: the mark, the read of the earlier tokens, and the write of the new ones.
     for operations in 0..3 {
         let program = Program::new();
-        let (browser, state) = begun(&program, "ada");
+        let (mut browser, state) = begun(&program, "ada");
         program.store.fail_after(operations);
-        let error = browser.try_finish(&program, &code(&state), "ada").expect_err("a failure");
-        assert_eq!(error.message(), "The sign-in failed. Try again later.");
+        let page = browser.finish(&program, &code(&state), "ada");
+        assert_eq!((page.status, page.sentence()), (500, "The sign-in failed. Try again later."));
+        assert!(page.deletes_a_cookie(), "{page:?}");
         assert!(program.host.log_text().contains("STORE-DETAIL") && !program.host.log_text().contains("SECRET"));
         program.store.recover();
         assert!(!is_signed_in(&program.call("ada")));

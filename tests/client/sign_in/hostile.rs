@@ -50,6 +50,7 @@ fn hostile_metadata_ends_the_sign_in() {
         let program = Program::with(SignIn::dynamic_registration);
         program.authorization.change(url, &members);
         let page = Browser::default().begin(&program, "?server=tracker", "ada");
+        assert!(program.host.log_text().contains("the sign-in to tracker failed"), "{}", program.host.log_text());
         assert!(page.refusal().contains(expected), "{members}: {page:?}");
         assert!(page.cookies().is_empty() && !page.text.contains("EVIL") && !page.text.contains("evil"), "{page:?}");
         assert!(program.sent(REGISTER).is_empty() && program.store.rows().is_empty());

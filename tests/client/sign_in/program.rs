@@ -7,7 +7,7 @@ use edge_mcp::client::{
     ClientError, Connection, Failure, McpClient, MemoryTokens, SignIn, TokenKeys, TokenStore, Upstream,
 };
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Context, HandlerError, Principal, Revision};
+use edge_mcp::{Context, Principal, Revision};
 use serde_json::json;
 
 use super::authorization_server::{AuthorizationServer, TRACKER};
@@ -71,9 +71,9 @@ impl Program {
         }
     }
 
-    pub fn begin(&self, cx: &Context, person: &str) -> Result<Page, HandlerError> {
+    pub fn begin(&self, cx: &Context, person: &str) -> Page {
         let person = Principal::new(person);
-        run(&self.host, self.sign_in.begin(&self.client, cx, &person)).map(Page::read)
+        Page::read(run(&self.host, self.sign_in.begin(&self.client, cx, &person)))
     }
 
     /// Signs a person in, at the link of the program.

@@ -272,7 +272,7 @@ fn the_first_registration_counts() {
     let both = join(program.sign_in.begin(&program.client, &one, &ada), other.sign_in.begin(&other.client, &two, &ada));
     let (first, second) = run(&program.host, both);
     for page in [first, second] {
-        assert_eq!(Page::read(page.expect("a page")).parameter("client_id").as_deref(), Some("client-2"));
+        assert_eq!(Page::read(page).parameter("client_id").as_deref(), Some("client-2"));
     }
     assert_eq!((program.sent(REGISTER).len(), client_id(&program).as_str()), (2, "client-2"));
 }

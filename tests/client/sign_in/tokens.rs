@@ -205,7 +205,7 @@ fn a_rejected_refresh_uses_the_tokens_of_another_isolate() {
         let finished = async {
             host.sleep(Duration::from_secs(1)).await;
             let cx = browser.context(&host, "/callback", &format!("?code=c&state={state}"), &[]);
-            other.sign_in.finish(&cx, &Principal::new("ada")).await.expect("a page").status().as_u16()
+            other.sign_in.finish(&cx, &Principal::new("ada")).await.status().as_u16()
         };
         let (text, status) = run(&program.host, join(call, finished));
         assert_eq!((text.expect("a result").as_str(), status), ("in Lyon", 200));

@@ -20,13 +20,13 @@ pub(crate) fn person() -> Principal {
 
 /// Opens the link of a sign-in, and returns when the program has saved the tokens.
 pub(crate) async fn open(link: &str, sign_in: &SignIn, client: &McpClient, host: &Rc<dyn Host>) -> Result<(), Failed> {
-    let begun = sign_in.begin(client, &visit(link, "", host)?, &person()).await.map_err(message)?;
+    let begun = sign_in.begin(client, &visit(link, "", host)?, &person()).await;
     let authorize = location(&begun)?;
     let cookie = begun.headers().get(SET_COOKIE).ok_or("the program sets no cookie")?.to_str()?;
     let cookie = cookie.split(';').next().unwrap_or_default();
     let answered = host.open(Request::get(authorize).body(String::new())?.into()).await?;
     let back = answered.headers.get(LOCATION).ok_or("the authorization server does not redirect")?.to_str()?;
-    let finished = sign_in.finish(&visit(back, cookie, host)?, &person()).await.map_err(message)?;
+    let finished = sign_in.finish(&visit(back, cookie, host)?, &person()).await;
     if finished.status() == 200 { Ok(()) } else { Err(sentence(&finished).into()) }
 }
 
@@ -43,8 +43,4 @@ fn location(page: &Response<Vec<u8>>) -> Result<&str, Failed> {
 
 fn sentence(page: &Response<Vec<u8>>) -> String {
     String::from_utf8_lossy(page.body()).into_owned()
-}
-
-fn message(error: edge_mcp::HandlerError) -> String {
-    error.message().to_owned()
 }
