@@ -7,7 +7,8 @@ use super::error::OAuthError;
 use super::pkce::code_challenge;
 use super::server_metadata::ServerMetadata;
 
-const OFFLINE_ACCESS: &str = "offline_access";
+/// The scope of a refresh token.
+pub(super) const OFFLINE_ACCESS: &str = "offline_access";
 
 /// A request for an authorization code.
 pub(in crate::client) struct AuthorizationRequest<'a> {

@@ -2,6 +2,7 @@
 //!
 //! Source: 2026-07-28, basic/authorization, "Authorization Server Discovery" and "Scope Selection Strategy".
 
+use super::authorization_request::OFFLINE_ACCESS;
 use super::error::OAuthError;
 use super::requests::Requests;
 use super::resource_metadata::ResourceMetadata;
@@ -18,6 +19,8 @@ pub(in crate::client) struct Discovered {
     server: ServerMetadata,
     resource: String,
     scopes: Vec<String>,
+    /// The scopes in the metadata of the MCP server.
+    supported: Vec<String>,
 }
 
 /// The authorization server to choose from those that an MCP server names.
@@ -63,13 +66,12 @@ impl Discovered {
         };
         let issuer = issuer.choose(&metadata.authorization_servers).map_err(unnamed)?;
         let server = ServerMetadata::fetch(issuer, url, requests).await.map_err(unnamed)?;
-        let mut scopes = challenge.map(Challenge::scopes).unwrap_or_default();
-        if scopes.is_empty() {
-            scopes = metadata.scopes_supported;
-            scopes.retain(|scope| is_scope(scope));
-            scopes.truncate(SCOPES);
-        }
-        Ok(Self { server, resource: metadata.resource, scopes })
+        let mut supported = metadata.scopes_supported;
+        supported.retain(|scope| is_scope(scope));
+        supported.truncate(SCOPES);
+        let challenged = challenge.map(Challenge::scopes).unwrap_or_default();
+        let scopes = if challenged.is_empty() { supported.clone() } else { challenged };
+        Ok(Self { server, resource: metadata.resource, scopes, supported })
     }
 
     pub(in crate::client) fn server(&self) -> &ServerMetadata {
@@ -92,6 +94,23 @@ impl Discovered {
     /// Returns the scopes of the challenge or, without them, those of the metadata of the MCP server.
     pub(in crate::client) fn scopes(&self) -> &[String] {
         &self.scopes
+    }
+
+    /// Returns the scopes for a registration of a client that requests these scopes: all that it may request later, because many
+    /// authorization servers grant a client no others.
+    pub(in crate::client) fn registered_scopes(&self, requested: &[String]) -> Vec<String> {
+        let mut scopes = requested.to_vec();
+        if scopes.is_empty() {
+            return scopes;
+        }
+        let offline_access = OFFLINE_ACCESS.to_owned();
+        let offline_access = self.server.has_scope(OFFLINE_ACCESS).then_some(&offline_access);
+        for scope in self.supported.iter().chain(offline_access) {
+            if !scopes.contains(scope) {
+                scopes.push(scope.clone());
+            }
+        }
+        scopes
     }
 
     /// Checks that the token endpoint supports a method of client authentication.

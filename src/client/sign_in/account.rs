@@ -7,6 +7,9 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::channel::oneshot;
+
 use super::sealed::Purpose;
 use super::stored_tokens::StoredTokens;
 use super::values::{Entry, Values};
@@ -17,8 +20,6 @@ use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::config::SecureUrl;
 use crate::limits::{SIGN_IN_ENDED_SECONDS, SIGN_IN_KEEP_SECONDS, SIGN_IN_LEASE_SECONDS, SIGN_IN_LEASE_WAITS};
-use futures::FutureExt;
-use futures::channel::oneshot;
 
 /// The pause before tokens are read again that another request refreshes.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -114,7 +114,7 @@ impl SignIn {
             Discovered::find(&upstream.url, challenge.as_ref(), Issuer::Preferred(&preferred), requests).await?;
         let scopes = if found.scopes().is_empty() { &settings.scopes[..] } else { found.scopes() };
         let metadata = found.server();
-        let authentication = values.new_authentication(metadata, scopes, requests).await?;
+        let authentication = values.new_authentication(metadata, &found.registered_scopes(scopes), requests).await?;
         let random =
             || random_text(&*values.host).map_err(|error| OAuthError::StoreFailed { cause: error.to_string() });
         let (state, code_verifier) = (random()?, random()?);

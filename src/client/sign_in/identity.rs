@@ -39,7 +39,7 @@ impl IssuedClient {
 }
 
 impl Values {
-    /// Returns the authentication for a new sign-in. If there is no client id, this client registers itself.
+    /// Returns the authentication for a new sign-in. If there is no client id, this client registers itself, for these scopes.
     ///
     /// # Errors
     /// There is no client id for this authorization server, or the registration fails.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::authorization_server::{ISSUER, REGISTER, RESOURCE_METADATA, REVOKE, Reply, SERVER_METADATA, TOKEN};
 use super::browser::{Browser, Page, run};
 use super::program::{KEY, Program, query};
+use super::tracker::unauthorized;
 
 const DOCUMENT: &str = "https://desk.example/sign-in/client.json";
 const OTHER: &str = "https://other.example";
@@ -145,6 +146,17 @@ fn a_client_is_registered_once() {
     begin(&local);
     let metadata = registered(&local, 0);
     assert_eq!((&metadata["application_type"], metadata.get("scope")), (&json!("native"), None));
+}
+
+/// C75: a client is registered for all scopes that it may request later, because an authorization server may grant it no others.
+#[test]
+fn a_registration_has_the_scopes_of_later_sign_ins() {
+    let program = registering();
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": ["a", "b"] }));
+    program.authorization.change(SERVER_METADATA, &json!({ "scopes_supported": ["a", "offline_access"] }));
+    program.tracker.answer(unauthorized(r#"Bearer scope="x b""#));
+    assert_eq!(begin(&program).parameter("scope").as_deref(), Some("x b offline_access"));
+    assert_eq!(registered(&program, 0)["scope"], "x b a offline_access");
 }
 
 /// C76: the client authenticates with the method that it registered, in the token request, in a refresh, and in a revocation.
