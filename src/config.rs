@@ -202,6 +202,18 @@ impl SecureUrl {
         self.text.get(self.origin..).unwrap_or_default()
     }
 
+    /// Returns whether the scheme is `https:`. The scheme of a URL on localhost may be `http:`.
+    #[cfg(feature = "client")]
+    pub(crate) fn is_https(&self) -> bool {
+        self.origin().get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
+    }
+
+    /// Returns the URL without its query, which may be a secret.
+    #[cfg(feature = "client")]
+    pub(crate) fn without_query(&self) -> &str {
+        self.text.split('?').next().unwrap_or_default()
+    }
+
     /// Returns whether the URL has a query.
     pub(crate) fn has_query(&self) -> bool {
         self.text.contains('?')

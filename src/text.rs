@@ -99,7 +99,7 @@ pub fn line(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// Escapes a text for HTML, including attributes in double quotes.
-#[cfg(any(feature = "page", feature = "rag"))]
+#[cfg(any(feature = "client", feature = "page", feature = "rag"))]
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"']) {
         return text.into();

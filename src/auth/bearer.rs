@@ -2,6 +2,8 @@
 //!
 //! Source: RFC 6750 §2.1, RFC 9110 §11.4.
 
+use crate::host::query_of;
+
 /// The error for an `Authorization` header with the scheme `Bearer` that does not have exactly one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
@@ -49,8 +51,7 @@ pub fn is_token(text: &str) -> bool {
 /// assert!(!is_in_query("https://example.com/mcp?q=access_token"));
 /// ```
 pub fn is_in_query(url: &str) -> bool {
-    let query = url.split('#').next().and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
-    form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "access_token")
+    form_urlencoded::parse(query_of(url).as_bytes()).any(|(name, _)| name == "access_token")
 }
 
 #[cfg(test)]

@@ -229,6 +229,11 @@ impl ClientError {
 }
 
 impl Failure {
+    /// Creates the failure of a request that this program did not send. The reason continues a sentence.
+    pub(super) fn not_called(reason: impl fmt::Display) -> Self {
+        Self::Local(format!("was not called, because {reason}"))
+    }
+
     /// Returns whether the server executed a request that failed in this way, if the answer of the server does not show it.
     fn executed(&self) -> Executed {
         match self {

@@ -67,6 +67,11 @@ impl McpClient {
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.0.servers.iter().map(|server| &*server.name)
     }
+
+    /// Returns the server with this name.
+    pub(super) fn server(&self, name: &str) -> Option<&Rc<Server>> {
+        self.0.servers.iter().find(|server| server.name == name)
+    }
 }
 
 impl McpClientBuilder {

@@ -83,7 +83,7 @@ impl RemoteTools {
 impl Source for RemoteTools {
     fn tool(&self, name: &str) -> Option<Tool> {
         let (server, tool) = name.split_once('_')?;
-        self.client.0.servers.iter().find(|known| known.name == server && self.includes_server(known))?;
+        self.client.server(server).filter(|known| self.includes_server(known))?;
         if self.names.as_ref().is_some_and(|names| names.iter().all(|known| known != name)) {
             return None;
         }

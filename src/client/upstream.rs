@@ -298,7 +298,6 @@ impl Upstream {
 impl fmt::Debug for Upstream {
     /// Writes the URL, but no token, no header and no query, because a header or a query may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.url.as_str().split('?').next().unwrap_or_default();
-        f.debug_struct("Upstream").field("url", &url).finish_non_exhaustive()
+        f.debug_struct("Upstream").field("url", &self.url.without_query()).finish_non_exhaustive()
     }
 }

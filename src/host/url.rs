@@ -19,6 +19,12 @@ pub fn path_of(url: &str) -> &str {
     rest.find('/').and_then(|start| rest.get(start..)).unwrap_or("/")
 }
 
+/// Returns the query of a URL, or an empty text.
+pub(crate) fn query_of(url: &str) -> &str {
+    let before_fragment = url.split('#').next().unwrap_or_default();
+    before_fragment.split_once('?').map_or("", |(_, query)| query)
+}
+
 /// Returns the part of a URL after `scheme://`, or `None` if it has no scheme.
 fn after_scheme(url: &str) -> Option<&str> {
     url.split_once(':')?.1.strip_prefix("//")

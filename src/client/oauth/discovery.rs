@@ -7,11 +7,8 @@ use super::error::OAuthError;
 use super::requests::Requests;
 use super::resource_metadata::ResourceMetadata;
 use super::server_metadata::ServerMetadata;
-use crate::client::wire::challenge::{Challenge, is_scope};
+use crate::client::wire::challenge::{Challenge, SCOPES, add_scopes, is_scope};
 use crate::config::SecureUrl;
-
-/// The most scopes that the client requests because the metadata of the MCP server names them.
-const SCOPES: usize = 64;
 
 /// The authorization server of an MCP server, and the parameters of requests for its tokens.
 #[derive(Debug)]
@@ -59,7 +56,7 @@ impl Discovered {
             Err(OAuthError::NoResourceMetadata) => (ResourceMetadata::of_own_issuer(url), true),
             fetched => (fetched?, false),
         };
-        // Without metadata of either server, the error is that there is none of the MCP server.
+        // If neither server has metadata, the error is about the metadata of the MCP server.
         let unnamed = |error| match error {
             OAuthError::WrongIssuer | OAuthError::NoServerMetadata if is_own_issuer => OAuthError::NoResourceMetadata,
             error => error,
@@ -76,14 +73,6 @@ impl Discovered {
 
     pub(in crate::client) fn server(&self) -> &ServerMetadata {
         &self.server
-    }
-
-    pub(in crate::client) fn issuer(&self) -> &str {
-        &self.server.issuer
-    }
-
-    pub(in crate::client) fn token_endpoint(&self) -> &SecureUrl {
-        &self.server.token_endpoint
     }
 
     /// Returns the resource indicator (RFC 8707), as the MCP server writes it.
@@ -105,11 +94,7 @@ impl Discovered {
         }
         let offline_access = OFFLINE_ACCESS.to_owned();
         let offline_access = self.server.has_scope(OFFLINE_ACCESS).then_some(&offline_access);
-        for scope in self.supported.iter().chain(offline_access) {
-            if !scopes.contains(scope) {
-                scopes.push(scope.clone());
-            }
-        }
+        add_scopes(&mut scopes, self.supported.iter().chain(offline_access));
         scopes
     }
 

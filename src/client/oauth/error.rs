@@ -78,7 +78,7 @@ impl OAuthError {
     pub(in crate::client) fn into_failed(self) -> Failed {
         match self {
             Self::BudgetExhausted => Failure::BudgetExhausted.into(),
-            error => Failed::new(Failure::Local(format!("was not called, because {error}")), Some(error.cause())),
+            error => Failed::new(Failure::not_called(&error), Some(error.cause())),
         }
     }
 

@@ -4,8 +4,9 @@
 
 use edge_json::write;
 use edge_json::{Document, JsonLimits, Kind};
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
+use serde::{Deserialize, Serialize};
 
 use super::client_metadata::ClientMetadata;
 use super::error::OAuthError;
@@ -14,7 +15,7 @@ use super::server_metadata::ServerMetadata;
 use super::token_response::{error_code, text};
 use crate::config::SecureUrl;
 
-/// The methods of authentication, the first one that the authorization server supports counts.
+/// The methods of authentication. The first one that the authorization server supports is used.
 const METHODS: [&str; 3] = ["client_secret_basic", "client_secret_post", "none"];
 
 /// A client to register.
@@ -24,7 +25,8 @@ pub(in crate::client) struct Registration<'a> {
     pub scopes: &'a [String],
 }
 
-/// A registered client.
+/// A registered client. The token store keeps it.
+#[derive(Deserialize, Serialize)]
 pub(in crate::client) struct Registered {
     pub client_id: String,
     pub client_secret: Option<String>,
@@ -50,7 +52,6 @@ impl Registration<'_> {
         // Strings always serialize.
         let mut request = endpoint.request(Method::POST, write::to_string(&metadata).unwrap_or_default());
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
         let answer = requests.send(request).await?;
         let document = Document::parse(&answer.body, JsonLimits::default()).ok();
         let object = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Object);

@@ -30,8 +30,7 @@ pub(super) struct ResourceMetadata {
 impl ResourceMetadata {
     /// Returns what holds for a server without metadata: in revision 2025-03-26, a server is its own authorization server.
     pub(super) fn of_own_issuer(url: &SecureUrl) -> Self {
-        // The query may be a secret of the MCP server.
-        let resource = url.as_str().split('?').next().unwrap_or_default().to_owned();
+        let resource = url.without_query().to_owned();
         Self { resource, authorization_servers: vec![url.origin().to_owned()], scopes_supported: Vec::new() }
     }
 

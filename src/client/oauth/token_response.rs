@@ -84,7 +84,8 @@ impl TokenResponse {
     }
 }
 
-fn after(now_ms: u64, seconds: u64) -> u64 {
+/// Returns the time in some seconds, in milliseconds since 1970.
+pub(in crate::client) fn after(now_ms: u64, seconds: u64) -> u64 {
     now_ms.saturating_add(seconds.saturating_mul(1000))
 }
 

@@ -40,8 +40,7 @@ pub(in crate::client) fn parse(text: &str, from: &SecureUrl) -> Result<SecureUrl
 /// # Errors
 /// The URL is not public. The text continues a sentence that begins with the URL.
 pub(in crate::client) fn public(url: SecureUrl) -> Result<SecureUrl, &'static str> {
-    // A URL on localhost may have the scheme `http:`.
-    if !url.origin().get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:")) {
+    if !url.is_https() {
         return Err("must be an https: URL");
     }
     let host = host_of(url.origin()).ok_or("has a host name that is not valid")?;

@@ -18,6 +18,7 @@ use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
+use crate::client::oauth::token_response::after;
 use crate::config::SecureUrl;
 use crate::limits::{SIGN_IN_ENDED_SECONDS, SIGN_IN_KEEP_SECONDS, SIGN_IN_LEASE_SECONDS, SIGN_IN_LEASE_WAITS};
 
@@ -115,8 +116,8 @@ impl Account {
             if !spend() {
                 return Err(OAuthError::BudgetExhausted);
             }
-            let until = now.saturating_add(SIGN_IN_LEASE_SECONDS.saturating_mul(1000));
-            let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
+            let lease = Some(after(now, SIGN_IN_LEASE_SECONDS));
+            let leased = StoredTokens { lease, ..tokens.clone() };
             let Some(leased) = self.replace(sealed.as_deref(), &leased).await? else { continue };
             match self.refreshed(tokens.clone(), refresh_token, leased).await {
                 Ok(Refreshed::Tokens(tokens)) => return Ok(Some(*tokens)),
@@ -188,16 +189,9 @@ impl Account {
         let requests = Requests { host: &*self.values.host, spend: &|| true };
         let (endpoint, grant) = (issuer.token_endpoint()?, Grant::RefreshToken(refresh_token));
         let response = client.token(&endpoint, grant, &issuer.resource, requests).await?;
-        let now = self.values.host.now_ms();
-        Ok(Some(StoredTokens {
-            scopes: response.scopes().unwrap_or_else(|| tokens.scopes.clone()),
-            authorization: response.authorization(),
-            used_until: response.used_until(now),
-            expires: response.expires(now),
-            refresh_token: response.refresh_token,
-            lease: None,
-            ..tokens.clone()
-        }))
+        let StoredTokens { scopes, requested, sign_ins, .. } = tokens.clone();
+        let refreshed = StoredTokens::issued(issuer.clone(), scopes, response, self.values.host.now_ms());
+        Ok(Some(StoredTokens { requested, sign_ins, ..refreshed }))
     }
 
     /// Removes the tokens, and revokes them.

@@ -28,11 +28,11 @@ pub(super) async fn ask(server: &str, link: &str, cx: &Context, is_renewed: &IsR
         match cx.elicit_url(key, message.clone(), link.clone()).await {
             Ok(Elicited::Accepted(())) => {}
             Ok(Elicited::Declined | Elicited::Cancelled) => {
-                return Err(not_called("you did not agree to sign in.").into());
+                return Err(Failure::not_called("you did not agree to sign in.").into());
             }
             Err(unasked) if unasked.is_unasked() => return Ok(false),
             Err(malformed) => {
-                return Err(Failed::new(not_called("your answer is not valid."), Some(malformed.to_string())));
+                return Err(Failed::new(Failure::not_called("your answer is not valid."), Some(malformed.to_string())));
             }
         }
         if is_renewed().await? {
@@ -57,10 +57,6 @@ pub(super) async fn ask(server: &str, link: &str, cx: &Context, is_renewed: &IsR
     Ok(false)
 }
 
-fn not_called(reason: &str) -> Failure {
-    Failure::Local(format!("was not called, because {reason}"))
-}
-
 fn failed(error: HandlerError) -> Failed {
-    Failed::new(not_called("the sign-in failed. Try again later."), Some(error.message().to_owned()))
+    Failed::new(Failure::not_called("the sign-in failed. Try again later."), Some(error.message().to_owned()))
 }

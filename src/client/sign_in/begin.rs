@@ -15,7 +15,7 @@ use super::settings::SignIn;
 use super::ticket::{TICKET, Ticket};
 use super::token_issuer::TokenIssuer;
 use super::values::Values;
-use super::visit::{check_method, query};
+use super::visit::check_method;
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::failure;
@@ -25,9 +25,10 @@ use crate::client::oauth::discovery::{Discovered, Issuer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::pkce::random_text;
 use crate::client::oauth::requests::Requests;
+use crate::client::oauth::token_response::after;
 use crate::client::upstream::Access;
 use crate::client::wire::challenge::Challenge;
-use crate::host::in_time;
+use crate::host::{in_time, query_of};
 use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 
 /// The parameters of the first request.
@@ -57,7 +58,7 @@ impl SignIn {
 
     async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
         check_method(cx)?;
-        let values = Values { settings: self.0.clone(), host: cx.host().clone() };
+        let values = self.values(cx);
         let person = person_key(person);
         let Parameters { ticket, server, return_to } = Parameters::read(&cx.url());
         let ticket = match (ticket, server) {
@@ -69,8 +70,7 @@ impl SignIn {
             (None, Some(server)) => Ticket::new(&server, &person, None, Vec::new(), values.host.now_ms()),
             (None, None) => return Err(Refused::sentence("This link is not complete. Call the tool again.")),
         };
-        let server = client.0.servers.iter().find(|server| *server.name == *ticket.server);
-        let server = server.filter(|server| matches!(server.upstream.access, Access::SignIn(_)));
+        let server = client.server(&ticket.server).filter(|server| matches!(server.upstream.access, Access::SignIn(_)));
         let server =
             server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
         let return_to = return_to.filter(|path| is_own_path(path));
@@ -131,7 +131,7 @@ impl SignIn {
         let pending = Pending {
             state,
             code_verifier,
-            expires: values.host.now_ms().saturating_add(SIGN_IN_SECONDS.saturating_mul(1000)),
+            expires: after(values.host.now_ms(), SIGN_IN_SECONDS),
             person: ticket.person,
             server: ticket.server,
             url: upstream.url.as_str().to_owned(),
@@ -187,7 +187,7 @@ fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket,
 impl Parameters {
     fn read(url: &str) -> Self {
         let mut parameters = Self::default();
-        for (name, value) in form_urlencoded::parse(query(url).as_bytes()) {
+        for (name, value) in form_urlencoded::parse(query_of(url).as_bytes()) {
             match &*name {
                 TICKET => parameters.ticket = Some(value.into_owned()),
                 "server" => parameters.server = Some(value.into_owned()),

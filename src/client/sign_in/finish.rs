@@ -12,7 +12,7 @@ use super::sealed::Purpose;
 use super::settings::SignIn;
 use super::stored_tokens::StoredTokens;
 use super::values::Values;
-use super::visit::{check_method, query};
+use super::visit::check_method;
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -23,6 +23,7 @@ use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::config::SecureUrl;
+use crate::host::query_of;
 use crate::limits::SIGN_IN_SECONDS;
 
 impl SignIn {
@@ -33,9 +34,11 @@ impl SignIn {
     /// If the program itself fails, for example the token store, the page has status 500, and the cause is in the log.
     pub async fn finish(&self, cx: &Context, person: &Principal) -> Response<Vec<u8>> {
         let url = cx.url();
-        let state = form_urlencoded::parse(query(&url).as_bytes()).find(|(name, _)| name == "state");
-        let cookie = state.and_then(|(_, state)| pending::name(&self.0, &state));
-        let finished = self.finished(cx, person, cookie.as_deref()).boxed_local().await;
+        let query = query_of(&url);
+        let state = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "state");
+        let state = state.map(|(_, state)| state).unwrap_or_default();
+        let cookie = pending::name(&self.0, &state);
+        let finished = self.finished(cx, person, query, &state, cookie.as_deref()).boxed_local().await;
         let page = finished.unwrap_or_else(|refused| refused.into_page(cx.host()));
         // The state is used once, also if the sign-in fails. A request with another method than GET does not use it.
         let cookie = cookie.filter(|_| page.status() != StatusCode::METHOD_NOT_ALLOWED);
@@ -43,11 +46,17 @@ impl SignIn {
         with_cookies(page, used)
     }
 
-    async fn finished(&self, cx: &Context, person: &Principal, cookie: Option<&str>) -> Result<Page, Refused> {
+    async fn finished(
+        &self,
+        cx: &Context,
+        person: &Principal,
+        query: &str,
+        state: &str,
+        cookie: Option<&str>,
+    ) -> Result<Page, Refused> {
         check_method(cx)?;
-        let values = Values { settings: self.0.clone(), host: cx.host().clone() };
-        let (url, header) = (cx.url(), cx.header("Cookie").unwrap_or_default());
-        let pending = self.pending(&url, &header, cookie)?;
+        let values = self.values(cx);
+        let pending = self.pending(state, cookie, &cx.header("Cookie").unwrap_or_default())?;
         if values.host.now_ms() >= pending.expires {
             return Err(Refused::sentence("You did not sign in within 10 minutes. Begin again."));
         }
@@ -57,7 +66,7 @@ impl SignIn {
         }
         let expected =
             Expected { state: &pending.state, issuer: &pending.issuer.issuer, names_issuer: pending.names_issuer };
-        let code = authorization_code(query(&url), &expected).map_err(refused)?;
+        let code = authorization_code(query, &expected).map_err(refused)?;
         let server = pending.server.clone();
         let return_to = pending.return_to.clone();
         if let Err(error) = self.exchange(&values, pending, &code).await {
@@ -69,13 +78,11 @@ impl SignIn {
     }
 
     /// Reads the state of the sign-in from its cookie.
-    fn pending(&self, url: &str, header: &str, name: Option<&str>) -> Result<Pending, Refused> {
+    fn pending(&self, state: &str, name: Option<&str>, header: &str) -> Result<Pending, Refused> {
         let unknown = || refused(CallbackError::WrongState);
         let mut cookies = pending::cookies(&self.0, header).into_iter().filter(|(known, _)| Some(*known) == name);
         let ((_, sealed), None) = (cookies.next().ok_or_else(unknown)?, cookies.next()) else { return Err(unknown()) };
-        let state = form_urlencoded::parse(query(url).as_bytes()).find(|(name, _)| name == "state");
-        let state = state.map(|(_, state)| state).unwrap_or_default();
-        self.0.keys.open(Purpose::Pending, &state, sealed).ok_or_else(unknown)
+        self.0.keys.open(Purpose::Pending, state, sealed).ok_or_else(unknown)
     }
 
     /// Exchanges the code for tokens, and saves them.
@@ -100,23 +107,10 @@ impl SignIn {
             // The next sign-in registers this program again.
             values.forget_client(issuer).await?;
         }
-        let response = token?;
-        let now = values.host.now_ms();
         let url = SecureUrl::parse(&pending.url);
         let url = url.map_err(|problem| OAuthError::UnsafeUrl { member: "url", problem })?;
         let account = Account::new(values.clone(), &pending.person, &url);
-        let tokens = StoredTokens {
-            issuer: pending.issuer,
-            scopes: response.scopes().unwrap_or_else(|| pending.scopes.clone()),
-            requested: pending.scopes,
-            sign_ins: Vec::new(),
-            authorization: response.authorization(),
-            used_until: response.used_until(now),
-            expires: response.expires(now),
-            refresh_token: response.refresh_token,
-            lease: None,
-            has_ended: false,
-        };
+        let tokens = StoredTokens::issued(pending.issuer, pending.scopes, token?, values.host.now_ms());
         account.save(tokens).await
     }
 
@@ -131,9 +125,9 @@ impl SignIn {
         cx: &Context,
         person: &Principal,
     ) -> Result<(), HandlerError> {
-        let server = client.0.servers.iter().find(|server| *server.name == *name);
-        let server = server.ok_or_else(|| HandlerError::not_found("This program has no server of this name."))?;
-        let values = Values { settings: self.0.clone(), host: cx.host().clone() };
+        let server =
+            client.server(name).ok_or_else(|| HandlerError::not_found("This program has no server of this name."))?;
+        let values = self.values(cx);
         let account = Account::new(values, &person_key(person), &server.upstream.url);
         let forgotten = account.forget().boxed_local().await;
         forgotten

@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::own_client::Proof;
 use super::sealed::Purpose;
 use super::settings::Settings;
@@ -14,27 +12,18 @@ use super::token_issuer::TokenIssuer;
 use super::values::{Entry, Values};
 use crate::auth::client_authentication::ClientAuthentication;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::registration::Registration;
+use crate::client::oauth::registration::{Registered, Registration};
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::server_metadata::ServerMetadata;
+use crate::client::oauth::token_response::after;
 use crate::limits::{SIGN_IN_KEEP_SECONDS, UPSTREAM_TOKEN_EARLY_SECONDS};
 
-/// A client that an authorization server has registered.
-#[derive(Deserialize, Serialize)]
-struct IssuedClient {
-    id: String,
-    secret: Option<String>,
-    /// The method of authentication.
-    method: String,
-    /// The time at which the secret expires, in milliseconds since 1970.
-    expires: Option<u64>,
-}
-
-impl IssuedClient {
+impl Registered {
+    /// Returns the authentication of this client.
     fn authentication(self) -> ClientAuthentication {
-        let proof = self.secret.map_or(Proof::None, Proof::Secret);
-        let known = proof.authentication(&self.id, &self.method);
-        known.unwrap_or(ClientAuthentication::None(Some(self.id)))
+        let proof = self.client_secret.map_or(Proof::None, Proof::Secret);
+        let known = proof.authentication(&self.client_id, &self.method);
+        known.unwrap_or(ClientAuthentication::None(Some(self.client_id)))
     }
 }
 
@@ -61,9 +50,9 @@ impl Values {
         match &server.registration_endpoint {
             Some(endpoint) if *registers => {
                 let key = self.client_key(&server.issuer);
-                let Entry { value: known, sealed } = self.load::<IssuedClient>(Purpose::Client, &key).await?;
-                let soon = self.host.now_ms().saturating_add(UPSTREAM_TOKEN_EARLY_SECONDS.saturating_mul(1000));
-                if let Some(known) = known.filter(|known| known.expires.is_none_or(|expires| soon < expires)) {
+                let Entry { value: known, sealed } = self.load::<Registered>(Purpose::Client, &key).await?;
+                let soon = after(self.host.now_ms(), UPSTREAM_TOKEN_EARLY_SECONDS);
+                if let Some(known) = known.filter(|known| known.expires_ms.is_none_or(|expires| soon < expires)) {
                     return Ok(known.authentication());
                 }
                 let registration = Registration {
@@ -72,12 +61,6 @@ impl Values {
                     scopes,
                 };
                 let issued = registration.register(endpoint, server, requests).await?;
-                let issued = IssuedClient {
-                    id: issued.client_id,
-                    secret: issued.client_secret,
-                    method: issued.method,
-                    expires: issued.expires_ms,
-                };
                 let keep = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
                 if self.replace(Purpose::Client, &key, sealed.as_deref(), &issued, keep).await?.is_some() {
                     return Ok(issued.authentication());
@@ -106,8 +89,8 @@ impl Values {
         if document.as_ref().is_some_and(|document| document.as_str() == *id) {
             return Ok(Some(ClientAuthentication::None(Some(id.to_owned()))));
         }
-        let entry = self.load::<IssuedClient>(Purpose::Client, &self.client_key(issuer)).await?;
-        Ok(entry.value.filter(|known| known.id == *id).map(IssuedClient::authentication))
+        let entry = self.load::<Registered>(Purpose::Client, &self.client_key(issuer)).await?;
+        Ok(entry.value.filter(|known| known.client_id == *id).map(Registered::authentication))
     }
 
     /// Forgets the client that an authorization server issued, because the authorization server does not know it any more. Returns whether
@@ -118,10 +101,10 @@ impl Values {
     pub(super) async fn forget_client(&self, issuer: &TokenIssuer) -> Result<bool, OAuthError> {
         let key = self.client_key(&issuer.issuer);
         let is_known = self
-            .load::<IssuedClient>(Purpose::Client, &key)
+            .load::<Registered>(Purpose::Client, &key)
             .await?
             .value
-            .is_some_and(|known| known.id == issuer.client_id);
+            .is_some_and(|known| known.client_id == issuer.client_id);
         if is_known {
             self.remove(&key).await?;
         }

@@ -5,9 +5,8 @@
 //! names the URL of the first request, which has a `ticket`.
 //!
 //! The tokens of a person are in a [`TokenStore`], encrypted (`sealed`). `account` reads, refreshes and replaces them, and `person_tokens`
-//! is the source of tokens for a connection, and
-//! `asking` asks the caller to sign in. `identity` chooses the client id for an authorization server. `values` is the store with
-//! encryption.
+//! is the source of tokens for a connection. `asking` asks the caller to sign in, `identity` chooses the client id for an authorization
+//! server, and `values` is the store with encryption.
 //!
 //! Page: `docs/sign-in.md`.
 

@@ -11,6 +11,7 @@ use http::{HeaderValue, Response, StatusCode};
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::host::Host;
+use crate::text::escaped;
 
 /// The answer of a page.
 pub(super) type Page = Response<Vec<u8>>;
@@ -26,7 +27,7 @@ const HEADERS: [(HeaderName, &str); 4] = [
 
 /// Returns a page with a sentence. It contains nothing of the request.
 pub(super) fn sentence(status: StatusCode, sentence: &str) -> Page {
-    let text = sentence.replace('&', "&amp;").replace('<', "&lt;");
+    let text = escaped(sentence);
     let body = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Sign-in</title><p>{text}</p></html>\n"
     );

@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-use super::settings::{Settings, is_https};
+use super::settings::Settings;
 use super::token_issuer::TokenIssuer;
 use crate::limits::{SIGN_IN_COOKIES, SIGN_IN_SECONDS};
 
@@ -33,7 +33,7 @@ const NAMED: usize = 8;
 
 /// Returns the beginning of the names of the cookies. Browsers accept a cookie with `__Host-` only from this host, over https.
 fn prefix(settings: &Settings) -> &'static str {
-    if is_https(&settings.url) { "__Host-mcp-sign-in-" } else { "mcp-sign-in-" }
+    if settings.url.is_https() { "__Host-mcp-sign-in-" } else { "mcp-sign-in-" }
 }
 
 /// Returns the name of the cookie for a sign-in, or `None` if the text is not a `state`.
@@ -70,7 +70,7 @@ pub(super) fn delete(settings: &Settings, name: &str) -> Option<HeaderValue> {
 }
 
 fn cookie(settings: &Settings, name: &str, value: &str, seconds: u64) -> Option<HeaderValue> {
-    let secure = if is_https(&settings.url) { "; Secure" } else { "" };
+    let secure = if settings.url.is_https() { "; Secure" } else { "" };
     let text = format!("{name}={value}; HttpOnly{secure}; SameSite=Lax; Path=/; Max-Age={seconds}");
     HeaderValue::from_str(&text).ok()
 }

@@ -10,7 +10,7 @@ use super::asking::ask;
 use super::settings::SignIn;
 use super::stored_tokens::StoredTokens;
 use super::ticket::Ticket;
-use super::values::{Entry, Values};
+use super::values::Entry;
 use crate::call::context::Context;
 use crate::client::error::{Failed, Failure};
 use crate::client::oauth::error::OAuthError;
@@ -48,8 +48,7 @@ impl PersonTokens {
     /// Returns the person and their account, or `None` if the caller is not known.
     fn account(&self, url: &SecureUrl, call: &OfCall) -> Option<(String, Account)> {
         let person = person_key(call.cx.request().caller()?);
-        let values = Values { settings: self.sign_in.0.clone(), host: call.cx.host().clone() };
-        let account = Account::new(values, &person, url);
+        let account = Account::new(self.sign_in.values(&call.cx), &person, url);
         Some((person, account))
     }
 
@@ -59,7 +58,7 @@ impl PersonTokens {
         let is_usable = state.tokens.as_ref().is_none_or(|tokens| now < tokens.used_until);
         if !(state.is_loaded && is_usable) {
             let Some((_, account)) = self.account(url, call) else { return Ok(None) };
-            state.tokens = account.usable(None, &|| call.spend()).await.map_err(failed)?;
+            state.tokens = account.usable(None, &|| call.spend()).await.map_err(OAuthError::into_failed)?;
             state.is_loaded = true;
         }
         Ok(state.tokens.as_ref().and_then(header))
@@ -68,13 +67,13 @@ impl PersonTokens {
     async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
         let mut state = self.state.lock().await;
         let Some((person, account)) = self.account(url, call) else {
-            let problem = "was not called, because a person must sign in to it, and the caller of this program is not authenticated.";
-            return Err(Failure::Local(problem.to_owned()).into());
+            let reason = "a person must sign in to it, and the caller of this program is not authenticated.";
+            return Err(Failure::not_called(reason).into());
         };
         let rejected = rejection.token.and_then(|token| token.to_str().ok()).map(str::to_owned);
         let mut scopes = rejection.challenge.map(Challenge::scopes).unwrap_or_default();
         if rejection.lacks_scope {
-            let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
+            let Entry { value: stored, .. } = account.stored().await.map_err(OAuthError::into_failed)?;
             let Some(stored) = stored.filter(|stored| !stored.has_ended) else { return Ok(false) };
             match stored.step_up(&scopes, account.values.host.now_ms()) {
                 Some(wanted) => scopes = wanted,
@@ -84,7 +83,8 @@ impl PersonTokens {
             // A parallel request has replaced the rejected token.
             return Ok(true);
         } else if !state.was_refreshed {
-            let tokens = account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(failed)?;
+            let tokens =
+                account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(OAuthError::into_failed)?;
             let is_new = tokens.as_ref().is_some_and(|tokens| Some(&tokens.authorization) != rejected.as_ref());
             if is_new {
                 (state.tokens, state.is_loaded, state.was_refreshed) = (tokens, true, true);
@@ -93,7 +93,7 @@ impl PersonTokens {
         }
         state.rejected = rejected;
         let ticket = Ticket::new(&self.server, &person, rejection.challenge, scopes, account.values.host.now_ms());
-        let url = account.values.link(&ticket).map_err(failed)?;
+        let url = account.values.link(&ticket).map_err(OAuthError::into_failed)?;
         Err(Failure::SignInRequired { url }.into())
     }
 
@@ -104,9 +104,9 @@ impl PersonTokens {
     async fn is_renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
         let mut state = self.state.lock().await;
         let Some((_, account)) = self.account(url, call) else { return Ok(false) };
-        let Entry { value: stored, .. } = account.stored().await.map_err(failed)?;
+        let Entry { value: stored, .. } = account.stored().await.map_err(OAuthError::into_failed)?;
         let now = account.values.host.now_ms();
-        // Tokens that have expired, and that nobody can refresh, are still in the store.
+        // The store also has tokens that have expired and have no refresh token.
         let new = stored.filter(|stored| {
             !stored.has_ended && now < stored.used_until && Some(&stored.authorization) != state.rejected.as_ref()
         });
@@ -122,10 +122,6 @@ fn header(tokens: &StoredTokens) -> Option<HeaderValue> {
     let mut header = HeaderValue::from_str(&tokens.authorization).ok()?;
     header.set_sensitive(true);
     Some(header)
-}
-
-fn failed(error: OAuthError) -> Failed {
-    error.into_failed()
 }
 
 impl TokenSource for PersonTokens {

@@ -65,7 +65,7 @@ impl SignIn {
         if url.has_query() {
             return Err(ConfigError::new(WHAT, "must not have a query"));
         }
-        let document = SecureUrl::parse(&format!("{}/client.json", url.as_str())).ok().filter(is_https);
+        let document = SecureUrl::parse(&format!("{}/client.json", url.as_str())).ok().filter(SecureUrl::is_https);
         Ok(Self(Rc::new(Settings {
             name: name.to_owned(),
             url,
@@ -108,7 +108,7 @@ impl SignIn {
     /// # Errors
     /// `url` is not an `https:` URL with a path.
     pub fn document_at(self, url: &str) -> Result<Self, ConfigError> {
-        let document = SecureUrl::parse(url).ok().filter(|url| is_https(url) && path_of(url.as_str()) != "/");
+        let document = SecureUrl::parse(url).ok().filter(|url| url.is_https() && path_of(url.as_str()) != "/");
         let problem = "must be an https: URL with a path";
         let document = document.ok_or_else(|| ConfigError::new("the URL of the client metadata document", problem))?;
         Ok(self.with(|settings| settings.document = Some(document)))
@@ -145,10 +145,6 @@ impl Settings {
     pub(super) fn redirect_uri(&self) -> String {
         format!("{}/callback", self.url.as_str())
     }
-}
-
-pub(super) fn is_https(url: &SecureUrl) -> bool {
-    url.origin().get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
 }
 
 impl fmt::Debug for SignIn {

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::token_store::{TokenStore, TokenStoreError};
-use crate::storage::{Database, DatabaseError, Rows, Statement};
+use crate::storage::{Database, DatabaseError, Rows};
 
 /// Returns the SQL that creates the table `oauth_tokens` of [`SqliteTokens`], for a migration of the program.
 ///
@@ -69,15 +69,16 @@ impl TokenStore for SqliteTokens {
             ),
         };
         let expired = self.0.query("DELETE FROM oauth_tokens WHERE until < unixepoch()");
-        let run = move || async move {
-            let results = self.0.batch([expired, write]).await?;
-            results.last().map_or(Ok(0), Rows::changes)
+        let changed = async move {
+            let results = self.0.batch([expired, write]).await.map_err(failed)?;
+            let changes = results.last().map_or(Ok(0), Rows::changes).map_err(failed)?;
+            Ok(changes > 0)
         };
-        async move { run().await.map(|changes| changes > 0).map_err(failed) }.boxed_local()
+        changed.boxed_local()
     }
 
     fn remove<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<(), TokenStoreError>> {
-        let delete: Statement = self.0.query("DELETE FROM oauth_tokens WHERE key = ?1").bind(key);
+        let delete = self.0.query("DELETE FROM oauth_tokens WHERE key = ?1").bind(key);
         async { delete.run().await.map(drop).map_err(failed) }.boxed_local()
     }
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::token_issuer::TokenIssuer;
-use crate::client::wire::challenge::SCOPES;
+use crate::client::oauth::token_response::TokenResponse;
+use crate::client::wire::challenge::{SCOPES, add_scopes};
 use crate::limits::{SIGN_IN_REPEAT_SECONDS, SIGN_INS_OF_SCOPES};
 
 /// The tokens of a person for a server.
@@ -27,6 +28,22 @@ pub(super) struct StoredTokens {
 }
 
 impl StoredTokens {
+    /// Creates the tokens of an answer to a request for these scopes.
+    pub(super) fn issued(issuer: TokenIssuer, scopes: Vec<String>, response: TokenResponse, now_ms: u64) -> Self {
+        Self {
+            issuer,
+            scopes: response.scopes().unwrap_or_else(|| scopes.clone()),
+            requested: scopes,
+            sign_ins: Vec::new(),
+            authorization: response.authorization(),
+            used_until: response.used_until(now_ms),
+            expires: response.expires(now_ms),
+            refresh_token: response.refresh_token,
+            lease: None,
+            has_ended: false,
+        }
+    }
+
     /// Returns the times of the latest sign-ins for the scopes `requested`.
     pub(super) fn recent_sign_ins(&self, requested: &[String], now_ms: u64) -> Vec<u64> {
         if !is_same_set(&self.requested, requested) {
@@ -43,11 +60,7 @@ impl StoredTokens {
             return None;
         }
         let mut wanted = self.scopes.clone();
-        for scope in self.requested.iter().chain(required) {
-            if !wanted.contains(scope) {
-                wanted.push(scope.clone());
-            }
-        }
+        add_scopes(&mut wanted, self.requested.iter().chain(required));
         // A request has no more scopes, so the sign-ins for them are counted.
         wanted.truncate(SCOPES);
         if wanted.iter().all(|scope| self.scopes.contains(scope)) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::sealed::Purpose;
 use super::values::Values;
 use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::token_response::after;
 use crate::client::wire::challenge::Challenge;
 use crate::limits::SIGN_IN_SECONDS;
 
@@ -43,7 +44,7 @@ impl Ticket {
             person: person.to_owned(),
             resource_metadata: challenge.and_then(|challenge| challenge.resource_metadata.clone()),
             scopes,
-            expires: now_ms.saturating_add(SIGN_IN_SECONDS.saturating_mul(1000)),
+            expires: after(now_ms, SIGN_IN_SECONDS),
         }
     }
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::sealed::Purpose;
-use super::settings::Settings;
+use super::settings::{Settings, SignIn};
 use super::token_store::TokenStoreError;
+use crate::call::context::Context;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::host::Host;
@@ -26,6 +27,13 @@ pub(super) struct Entry<T> {
     pub value: Option<T>,
     /// The encrypted text, if there is one.
     pub sealed: Option<String>,
+}
+
+impl SignIn {
+    /// Returns the values of the token store, for a call or a page.
+    pub(super) fn values(&self, cx: &Context) -> Values {
+        Values { settings: self.0.clone(), host: cx.host().clone() }
+    }
 }
 
 impl Values {

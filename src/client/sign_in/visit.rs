@@ -12,9 +12,3 @@ pub(super) fn check_method(cx: &Context) -> Result<(), Refused> {
     }
     Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser."))
 }
-
-/// Returns the query of a URL, or an empty text.
-pub(super) fn query(url: &str) -> &str {
-    let url = url.split('#').next().unwrap_or_default();
-    url.split_once('?').map_or("", |(_, query)| query)
-}

@@ -210,11 +210,13 @@ impl ClientCredentials {
         discovered: Option<&Discovered>,
         requests: Requests<'_>,
     ) -> Result<TokenResponse, OAuthError> {
-        // The query may be a secret of the MCP server, and a resource should not have one (RFC 8707 §2).
-        let own_url = url.as_str().split('?').next().unwrap_or_default();
+        // A resource should not have a query (RFC 8707 §2).
+        let own_url = url.without_query();
         let (endpoint, audience, resource, scopes) = match (&self.server.0, discovered) {
             (Endpoint::Token(endpoint), _) => (endpoint, endpoint.as_str(), own_url, &[][..]),
-            (_, Some(found)) => (found.token_endpoint(), found.issuer(), found.resource(), found.scopes()),
+            (_, Some(found)) => {
+                (&found.server().token_endpoint, &*found.server().issuer, found.resource(), found.scopes())
+            }
             (_, None) => return Err(OAuthError::NoAuthorizationServer),
         };
         let scopes = if self.scopes.is_empty() { scopes } else { &self.scopes };

@@ -41,8 +41,8 @@ impl TokenSource for TokenOfCall {
                 return Ok(token.clone());
             }
             let token = (self.token_of)(call.cx.clone()).await.map_err(|error| {
-                let problem = format!("was not called, because this program has no token for it: {}", error.message());
-                Failed::new(Failure::Local(problem), error.0.cause)
+                let reason = format!("this program has no token for it: {}", error.message());
+                Failed::new(Failure::not_called(reason), error.0.cause)
             })?;
             let token = token.map(|token| {
                 let problem = "the function returned a token that no header can contain";

@@ -13,7 +13,7 @@ const PARAMETERS: usize = 32;
 /// The most scopes that a message shows, and the most characters of one.
 const SHOWN_SCOPES: usize = 8;
 const SHOWN_SCOPE: usize = 64;
-/// The most scopes that the client requests because a challenge names them.
+/// The most scopes that the client requests because a challenge or the metadata of the server names them.
 pub(in crate::client) const SCOPES: usize = 64;
 
 /// A `Bearer` challenge. Its values are as the server wrote them: they may be those of an attacker.
@@ -72,6 +72,15 @@ impl Challenge {
         }
         let scopes = self.scopes().into_iter().filter(|scope| scope.len() <= SHOWN_SCOPE);
         Some(scopes.take(SHOWN_SCOPES).collect())
+    }
+}
+
+/// Adds those scopes that a list does not have.
+pub(in crate::client) fn add_scopes<'a>(scopes: &mut Vec<String>, more: impl Iterator<Item = &'a String>) {
+    for scope in more {
+        if !scopes.contains(scope) {
+            scopes.push(scope.clone());
+        }
     }
 }
 

@@ -100,8 +100,8 @@ pub(in crate::client) async fn read(
     receiver: &dyn Receiver,
 ) -> Result<ServerResponse, Failed> {
     let status = opened.status;
-    if let Some(failed) = of_status(&mut opened).await {
-        let challenge = matches!(status, 401 | 403).then(|| Challenge::of(&opened.headers)).flatten();
+    let challenge = challenge(&opened);
+    if let Some(failed) = of_status(&mut opened, challenge.as_ref()).await {
         return Ok(ServerResponse::Http { status, failed, challenge });
     }
     let media_type = media_type(&opened.headers);
@@ -127,13 +127,18 @@ fn not_rpc(status: u16) -> ServerResponse {
     ServerResponse::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))), challenge: None }
 }
 
+/// Returns the challenge of a response that rejects the credential.
+fn challenge(opened: &Opened) -> Option<Challenge> {
+    if matches!(opened.status, 401 | 403) { Challenge::of(&opened.headers) } else { None }
+}
+
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
-async fn of_status(opened: &mut Opened) -> Option<Failed> {
+async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<Failed> {
     let after = retry_after(&opened.headers);
     let failure = match opened.status {
         300..=399 => Failure::Redirected { to: new_location(&opened.headers) },
         401 => Failure::Unauthorized,
-        403 => of_forbidden(&opened.headers),
+        403 => of_forbidden(challenge),
         408 | 425 | 429 | 503 => Failure::Unavailable { after },
         413 | 414 | 431 => Failure::LimitExceeded("the request is too long for the server"),
         521..=523 => Failure::Unreachable(Unreachable::Connection),
@@ -157,8 +162,8 @@ async fn of_platform_error(opened: &mut Opened) -> Failure {
     }
 }
 
-fn of_forbidden(headers: &HeaderMap) -> Failure {
-    match Challenge::of(headers).and_then(|challenge| challenge.required_scopes()) {
+fn of_forbidden(challenge: Option<&Challenge>) -> Failure {
+    match challenge.and_then(Challenge::required_scopes) {
         Some(scopes) => Failure::ScopeRequired { scopes },
         None => Failure::Forbidden,
     }
@@ -343,7 +348,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 /// Checks the answer to a notification.
 pub(in crate::client) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
-    match of_status(opened).await {
+    let challenge = challenge(opened);
+    match of_status(opened, challenge.as_ref()).await {
         Some(failed) => Err(failed),
         None if opened.status < 300 => Ok(()),
         None => not_rpc(opened.status).into_result().map(drop),

@@ -192,7 +192,7 @@ fn a_caller_that_cannot_be_asked_gets_the_link() {
     }
 }
 
-/// C65: nobody knows who the caller of an endpoint without authentication is. So nobody is asked, and the call has its own sentence.
+/// C65: an endpoint without authentication does not know its caller. So the call asks no question, and fails with a sentence of its own.
 #[test]
 fn a_caller_without_authentication_cannot_sign_in() {
     let program = Program::new();

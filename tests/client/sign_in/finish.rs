@@ -264,7 +264,7 @@ fn pages_have_headers() {
     check(&browser.finish(&program, &code(&state), "ada"));
 }
 
-/// C80: if the store fails, nobody is signed in. Only the log has the cause.
+/// C80: if the store fails, the person is not signed in. Only the log has the cause.
 #[test]
 fn a_store_that_fails_ends_the_sign_in() {
     // The operations are: the mark, the read of the earlier tokens, and the write of the new ones.

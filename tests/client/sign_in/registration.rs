@@ -309,7 +309,7 @@ fn a_forgotten_client_is_registered_again() {
     }
 }
 
-/// C75: an authorization server that registers nobody, or answers with something else, ends the sign-in.
+/// C75: if the authorization server does not register the program, or its answer is not valid, the sign-in ends.
 #[test]
 fn a_hostile_registration_ends_the_sign_in() {
     let rejects = |reason: &str| format!("its authorization server does not register this program ({reason}).");

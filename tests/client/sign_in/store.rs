@@ -141,7 +141,7 @@ fn a_copied_row_does_not_open() {
     let log = program.host.log_text();
     assert!(log.contains("a value of the token store cannot be decrypted: check MCP_TOKEN_KEY"), "{log}");
     assert_eq!(program.store.rows()[&eve.0], ada.1);
-    // The row of another purpose, and texts that nobody has encrypted.
+    // The row of another purpose, and texts that are not encrypted.
     let mark = of_ada.values().min_by_key(|value| value.len()).expect("a row");
     for text in [mark.as_str(), "", "x", "\u{e9}", &"A".repeat(9000)] {
         let current = program.store.rows()[&eve.0].clone();
