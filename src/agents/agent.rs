@@ -198,7 +198,8 @@ fn tool(agent: impl Agent) -> Tool {
     tool.annotations.read_only_hint = Some(is_read_only);
     let problem = move |has_tool: &dyn Fn(&str) -> bool| {
         let missing = || tools.iter().find(|name| !has_tool(name));
-        let missing = || missing().map(|name| format!("calls the tool `{name}`, which the server does not have"));
+        let missing =
+            || missing().map(|name| format!("calls the tool `{name}`, which the server does not have for agents"));
         problem.clone().or_else(missing)
     };
     tool.origin = Some(Origin { kind: "agent", key, problem: Box::new(problem) });

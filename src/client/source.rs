@@ -29,13 +29,14 @@ pub struct RemoteTools {
 }
 
 impl McpClient {
-    /// Returns a source for an agent or a server: the tools with these full names, such as `weather_get-forecast`.
+    /// Returns a source for an agent or a server: the tools with these full names, such as `weather_get-forecast`. If a server shows one of
+    /// them to its user interfaces only, no agent is offered it, and a server lists it [for apps only](crate::Tool::for_app_only).
     pub fn tools<T: Into<Text>>(&self, names: impl IntoIterator<Item = T>) -> RemoteTools {
         RemoteTools { client: self.clone(), names: Some(names.into_iter().map(Into::into).collect()) }
     }
 
-    /// Returns a source for an agent or a server: the read-only tools of the servers that the program
-    /// [trusts](super::Upstream::trusted).
+    /// Returns a source for an agent or a server: the read-only tools of the servers that the program [trusts](super::Upstream::trusted),
+    /// without the tools that a server shows to its user interfaces only.
     pub fn read_only_tools(&self) -> RemoteTools {
         RemoteTools { client: self.clone(), names: None }
     }
@@ -54,7 +55,7 @@ impl RemoteTools {
     fn includes(&self, tool: &Definition) -> bool {
         match &self.names {
             Some(names) => names.iter().any(|name| name == tool.full_name()),
-            None => is_read_only(tool),
+            None => is_read_only(tool) && !tool.is_for_app_only(),
         }
     }
 
@@ -74,6 +75,9 @@ impl RemoteTools {
         let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
         if let Some(title) = listed.title() {
             tool = tool.title(title.to_owned());
+        }
+        if listed.is_for_app_only() {
+            tool = tool.for_app_only();
         }
         // Annotations of a server that is not trusted are ignored.
         Some(if is_trusted && is_read_only(listed) { tool.read_only() } else { tool })

@@ -4,7 +4,7 @@
 //! each revision has, so the other rooms do not compare revisions. The other files have what messages contain: `capabilities` and the keys
 //! of `meta`, the `description` of items in lists, the `content` of results, error codes (`error`), and the levels of log messages.
 //! `header_value` encodes values of headers that are not ASCII. `reply` reads the messages of another server, `received` keeps the text of
-//! content that another server sent, and `foreign` reads its parts.
+//! content that another server sent, and `foreign` reads its parts. `ui` has the names of MCP Apps.
 
 pub(crate) mod capabilities;
 pub(crate) mod content;
@@ -20,3 +20,4 @@ mod received;
 pub(crate) mod reply;
 pub(crate) mod resource_contents;
 pub(crate) mod revision;
+pub(crate) mod ui;

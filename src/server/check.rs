@@ -83,7 +83,7 @@ impl Definitions {
         for tool in &self.tools {
             let name = &*tool.metadata.name;
             if let Some(Origin { kind, key, problem, .. }) = &tool.origin {
-                check_item(kind, key, problem(&|name| self.tool(name).is_some()))?;
+                check_item(kind, key, problem(&|name| self.tool(name).is_some_and(|tool| !tool.is_for_app_only)))?;
             }
             check_item("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
         }

@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::object;
+
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, approval};
 use super::hook::hook;
@@ -16,6 +18,7 @@ use crate::call::handler::{Arguments, Handler, Parameters};
 use crate::call::result::IntoToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
+use crate::protocol::ui::{APP, UI};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::text::Text;
 
@@ -59,6 +62,8 @@ pub struct Tool {
     pub(crate) handler: Box<dyn AnyToolHandler>,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) approval: Option<Approval>,
+    /// Whether the tool is for user interfaces only, and no model may see it.
+    pub(crate) is_for_app_only: bool,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<Origin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
@@ -132,6 +137,7 @@ impl Tool {
             handler,
             hooks: Vec::new(),
             approval: None,
+            is_for_app_only: false,
             origin: None,
             problem: None,
         }
@@ -210,6 +216,23 @@ impl Tool {
     {
         self.metadata.set_meta(APPROVAL, true);
         self.approval = Some(approval(question));
+        self
+    }
+
+    /// Makes the tool one for a user interface ([MCP Apps](https://modelcontextprotocol.io/extensions/apps)) and not for a model: clients
+    /// offer it only to the user interfaces of this server. An [agent](crate::agents) is never offered it.
+    ///
+    /// This is no access control: a client may call the tool in any case. Use [scopes](Self::scopes) to protect it.
+    ///
+    /// ```
+    /// use edge_mcp::Tool;
+    ///
+    /// let refresh = Tool::new("refresh-quote", "Used by the form of quotes.", || async { "12 €" }).for_app_only();
+    /// ```
+    #[must_use]
+    pub fn for_app_only(mut self) -> Self {
+        self.is_for_app_only = true;
+        self.metadata.set_meta(UI, object(vec![("visibility", vec![APP].into())]));
         self
     }
 

@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod app_only;
 mod calls;
 mod configuration;
 mod contents;

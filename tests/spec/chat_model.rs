@@ -280,7 +280,7 @@ fn invalid_agents_are_rejected_by_key() {
         |agent: ChatAgent| McpServer::builder("s", "1").agent(agent).tool(tool("a.b")).tool(tool("a_b")).build();
     let local = || ChatModel::new("http://localhost:1", "m").expect("a model");
     for (agent, problem) in [
-        (clerk(local()).tools(["a.b", "none"]), "calls the tool `none`, which the server does not have"),
+        (clerk(local()).tools(["a.b", "none"]), "calls the tool `none`, which the server does not have for agents"),
         (clerk(local()).tools(["a.b", "a_b"]), "has two tools with the name `a_b` in chat completions"),
         (clerk(local()).tools(["a.b", "a.b"]), "has two tools with the name `a_b` in chat completions"),
         (clerk(local()).first_call("a.b", |_| json!({})), "has the first call `a.b`, which is not one of its tools"),

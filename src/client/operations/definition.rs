@@ -2,6 +2,7 @@
 //!
 //! A definition is read once, and keeps the JSON text that the server sent. Its schemas are neither resolved nor dereferenced.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
@@ -17,6 +18,7 @@ use crate::config::ConfigError;
 use crate::host::{Host, warning};
 use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
+use crate::protocol::ui;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
 use crate::server::list::ListKind;
 use crate::text::{Text, is_plain, line, visible};
@@ -38,6 +40,8 @@ struct Shared {
     input: Option<Rc<Schema>>,
     /// The arguments that headers repeat.
     headers: Box<[HeaderParam]>,
+    is_for_app_only: bool,
+    app: Option<String>,
     output: Option<OutputSchema>,
     json: Box<RawValue>,
 }
@@ -117,6 +121,8 @@ impl Definition {
             hints: item.get("annotations").map(true_members).unwrap_or_default(),
             input: None,
             headers: Box::default(),
+            is_for_app_only: false,
+            app: None,
             output: None,
             json: item.to_raw().ok_or_else(|| problem("is not JSON"))?,
             name,
@@ -126,6 +132,8 @@ impl Definition {
                 let (name, error) = (line(&definition.name, SHOWN), line(&error, SHOWN));
                 format!("The tool `{name}` of the server `{server}` is not valid: {error}.")
             };
+            definition.is_for_app_only = ui::is_for_app_only(item);
+            definition.app = ui::resource_uri(item).and_then(Value::as_str).map(Cow::into_owned);
             definition.headers = param_headers::marked(item).map_err(invalid)?.into();
             definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?;
             definition.output = item.get("outputSchema").map(OutputSchema::read).transpose().map_err(invalid)?;
@@ -210,6 +218,16 @@ impl Definition {
     /// you trust.
     pub fn has_hint(&self, name: &str) -> bool {
         self.0.hints.iter().any(|hint| hint == name)
+    }
+
+    /// Returns whether the server shows the tool to its user interfaces only. Such a tool is not for a model.
+    pub fn is_for_app_only(&self) -> bool {
+        self.0.is_for_app_only
+    }
+
+    /// Returns the URI of the tool's user interface, such as `ui://parcels/form`, or `None` if it has none.
+    pub fn app_uri(&self) -> Option<&str> {
+        self.0.app.as_deref().filter(|uri| uri.starts_with("ui://"))
     }
 
     /// Returns whether this is the definition of the tool `name`.
