@@ -280,6 +280,7 @@ pub use auth::{
     Algorithm, AnyOf, ExpectedClaims, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys,
     StaticTokens, TokenRefusal, TokenValidator,
 };
+pub use call::client_extensions::ClientSupport;
 pub use call::context::Context;
 pub use call::elicitation::Elicited;
 pub use call::error::{Cause, HandlerError, IntoHandlerError, ResultExt};

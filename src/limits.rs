@@ -163,6 +163,8 @@ limits! {
             "a request state" => "when sent: `-32603`, and the log has the cause; when received: `-32602`";
         STATE_SECONDS: u64 = 600, Seconds, "`StateKeys::lifetime`":
             "the time for which a request state is valid" => "`-32602`; the client repeats the call without the state";
+        CLIENT_EXTENSIONS: usize = 64, Count, "":
+            "extensions of the protocol that a client declares" => "the request declares no extension";
         FETCH_SECONDS: u64 = 10, Seconds, "`FetchLimits`":
             "the time of a request by `Context::fetch`, up to the last byte of the answer"
             => "the request is aborted, and `fetch` fails";

@@ -9,6 +9,7 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
 use super::call_path::{CallPath, Callee, CurrentPath};
+use super::client_extensions::ClientSupport;
 use super::connection::Connection;
 use super::error::HandlerError;
 use super::notifications::Outbox;
@@ -36,7 +37,8 @@ pub(crate) trait CallTools {
     /// Returns the hooks of all tools.
     fn hooks(&self) -> &[Hook];
 
-    /// Describes the tool `name`, if it exists for the caller of `cx` and the caller has the tool's scopes.
+    /// Describes the tool `name` for an agent, if it exists for the caller of `cx`, the caller has the tool's scopes, and the tool is not for
+    /// user interfaces only.
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;
 
     /// Calls the tool `name` as a nested call of `cx`.
@@ -85,8 +87,6 @@ pub(crate) struct OfRequest {
     pub host: Rc<dyn Host>,
     pub rounds: Rc<Rounds>,
     pub client: PerCaller<Option<Implementation>>,
-    /// The `_meta` of the parameters, as it was sent.
-    pub meta: PerCaller<Option<Box<str>>>,
     pub traceparent: Option<Box<str>>,
     /// The configured URL of the endpoint.
     pub resource: Option<Box<str>>,
@@ -102,9 +102,8 @@ impl OfRequest {
         host: Rc<dyn Host>,
         rounds: Rounds,
     ) -> Self {
-        let (client, meta) = (PerCaller::new(None), PerCaller::new(None));
-        let (rounds, traceparent, resource, live) = (Rc::new(rounds), None, None, None);
-        Self { request, id, revision, host, rounds, client, meta, traceparent, resource, live }
+        let (client, rounds) = (PerCaller::new(None), Rc::new(rounds));
+        Self { request, id, revision, host, rounds, client, traceparent: None, resource: None, live: None }
     }
 }
 
@@ -228,9 +227,25 @@ impl Context {
     /// Returns the member `name` of the request's `_meta`, if the client sent it. Examples are `progressToken`, and
     /// members that a client and a server agree on, such as `example.com/tenant`.
     pub fn meta(&self, name: &str) -> Option<serde_json::Value> {
-        let meta = self.of_request.meta.read(&self.of_request.request).as_deref()?;
+        let meta = self.request().meta()?;
         let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
         document.root().get(name)?.to_json()
+    }
+
+    /// Returns whether the client supports an extension of the protocol, such as `com.example/ledger`.
+    ///
+    /// ```
+    /// use edge_mcp::{ClientSupport, Context};
+    ///
+    /// async fn entry(cx: Context) -> &'static str {
+    ///     match cx.client_supports("com.example/ledger") {
+    ///         ClientSupport::Yes(_) => "The client shows the ledger.",
+    ///         ClientSupport::No | ClientSupport::Unknown => "The entry as text.",
+    ///     }
+    /// }
+    /// ```
+    pub fn client_supports(&self, extension: &str) -> ClientSupport {
+        self.request().client_supports(extension)
     }
 
     /// Returns the URL of the request. Its host comes from the client, so do not base security decisions on it.

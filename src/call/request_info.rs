@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::client_extensions::{ClientSupport, OfClient};
 use super::state::{MissingState, State};
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
@@ -38,6 +39,7 @@ pub struct RequestInfo(Rc<Shared>);
 struct Shared {
     head: PerCaller<Rc<dyn Request>>,
     principal: PerCaller<Option<Principal>>,
+    client: PerCaller<OfClient>,
     /// Whether the endpoint authenticates its callers, but not the one of this request.
     is_unidentified: bool,
     /// Whether data that differs between callers was read.
@@ -71,7 +73,7 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, false, State::default())
+        Self::of_endpoint(head, principal, OfClient::default(), false, State::default())
     }
 
     /// Creates the request that `principal` sent to an endpoint with this state. Pages need no token. If calls of their endpoint need one,
@@ -79,12 +81,14 @@ impl RequestInfo {
     pub(crate) fn of_endpoint(
         head: Rc<dyn Request>,
         principal: Option<Principal>,
+        client: OfClient,
         is_unidentified: bool,
         state: State,
     ) -> Self {
         Self(Rc::new(Shared {
             head: PerCaller::new(head),
             principal: PerCaller::new(principal),
+            client: PerCaller::new(client),
             is_unidentified,
             was_read: Cell::new(false),
             extensions: RefCell::default(),
@@ -181,6 +185,25 @@ impl RequestInfo {
     /// Returns the stored value of type `T`.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
         self.0.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
+    }
+
+    /// Returns whether the client supports an extension of the protocol, such as `com.example/ledger`. It makes the answer private to the
+    /// caller: another client of the same caller may not support the extension.
+    ///
+    /// ```
+    /// use edge_mcp::{ClientSupport, Tool};
+    ///
+    /// let watch = Tool::new("watch-entry", "Watches an entry of the ledger.", async || "watching").visible_if(|request| {
+    ///     !matches!(request.client_supports("com.example/ledger"), ClientSupport::No)
+    /// });
+    /// ```
+    pub fn client_supports(&self, extension: &str) -> ClientSupport {
+        self.0.client.read(self).supports(extension)
+    }
+
+    /// Returns the `_meta` of the request's parameters, as it was sent.
+    pub(crate) fn meta(&self) -> Option<&str> {
+        self.0.client.read(self).meta.as_deref()
     }
 
     /// Returns the path of the URL, without the query.

@@ -16,6 +16,7 @@ use super::page::{Page, PageRequest};
 use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
+use crate::call::client_extensions::OfClient;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
@@ -164,8 +165,13 @@ impl Endpoint {
     }
 
     /// Creates the information about a request to this endpoint.
-    pub(super) fn request_info(&self, head: Rc<dyn Request>, principal: Option<Principal>) -> RequestInfo {
-        RequestInfo::of_endpoint(head, principal, false, self.state.clone())
+    pub(super) fn request_info(
+        &self,
+        head: Rc<dyn Request>,
+        principal: Option<Principal>,
+        client: OfClient,
+    ) -> RequestInfo {
+        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone())
     }
 
     /// Runs the functions of [`each`](Self::each), and builds the server. The server hides the items that the caller must not see.

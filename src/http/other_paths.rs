@@ -10,6 +10,7 @@ use super::landing::{self, Format};
 use super::pipeline::{Received, foreign_origin};
 use super::stream::Body;
 use super::{server_json, well_known};
+use crate::call::client_extensions::OfClient;
 use crate::call::context::Context;
 use crate::call::request_info::RequestInfo;
 use crate::host::{self, Request as _, path_of};
@@ -34,7 +35,8 @@ impl Endpoint {
                 return Err(foreign_origin());
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let request = RequestInfo::of_endpoint(head.clone(), None, needs_token, self.state.clone());
+            let request =
+                RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, self.state.clone());
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }
@@ -46,7 +48,7 @@ impl Endpoint {
             }
             // The page shows the server as an unauthenticated caller sees it.
             self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let server = self.build(&self.request_info(head.clone(), None), None, host)?;
+            let server = self.build(&self.request_info(head.clone(), None, OfClient::default()), None, host)?;
             let info = &server.definitions.info;
             return Ok(landing::answer(format, info, &self.path, own_url.get(), &self.search_box, &head.method()));
         }

@@ -27,6 +27,7 @@ use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{body, cors, crash, guard, request_headers};
 use crate::auth::Principal;
+use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::{Context, OfRequest};
 use crate::call::failure;
 use crate::call::request_info::{PerCaller, RequestInfo};
@@ -158,7 +159,6 @@ impl Endpoint {
     ) -> Result<LoggedBy, Box<HttpError>> {
         let document = Document::parse(&body, self.limits.json).map_err(|error| body::not_json(&body, &error))?;
         let classified = classify(document.root(), &received.head, &self.limits)?;
-        let info = self.request_info(received.head.clone(), principal);
         match classified {
             Classified::NoRequest(era) => {
                 line.era(era);
@@ -167,6 +167,7 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
+                let info = self.request_info(received.head.clone(), principal, OfClient::default());
                 let calls = self.begin_batch(&requests, revision, &info, received, line)?;
                 reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
                 drop(requests);
@@ -175,7 +176,7 @@ impl Endpoint {
                 Ok(LoggedBy::Pipeline(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
             }
             Classified::Request(request) => {
-                let (mut running, request) = match self.begin(*request, info, received, line)? {
+                let (mut running, request) = match self.begin(*request, principal, received, line)? {
                     Begun::Answered(reply) => return Ok(LoggedBy::Pipeline(reply)),
                     Begun::Running(running, request) => (running, request),
                 };
@@ -199,7 +200,7 @@ impl Endpoint {
     fn begin<'d>(
         &self,
         request: VersionedRequest<'d>,
-        info: RequestInfo,
+        principal: Option<Principal>,
         received: &Received<'_>,
         line: &mut LogLine,
     ) -> Result<Begun<'d>, Box<HttpError>> {
@@ -211,6 +212,7 @@ impl Endpoint {
         line.request(&request, traceparent.as_deref());
         line.era(revision.era());
         crash::keep(host, [&request.id], false, line);
+        let info = self.request_info(head.clone(), principal, OfClient::new(meta, declared(&request, revision)));
         let server = self.build(&info, Some(&request.id), host)?;
         let resolved = Resolved::new(&request, &server, revision);
         self.authorize(slice::from_ref(&resolved), info.checked_caller(), url)
@@ -231,8 +233,8 @@ impl Endpoint {
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let rounds = Rounds::new(capabilities, self.limits.state);
         let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
-        let (client, meta) = (PerCaller::new(client), PerCaller::new(meta));
-        let of_request = OfRequest { client, meta, traceparent, resource, live: of_context, ..of_request };
+        let client = PerCaller::new(client);
+        let of_request = OfRequest { client, traceparent, resource, live: of_context, ..of_request };
         let cx = Context::new(of_request, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
@@ -361,6 +363,18 @@ impl Endpoint {
             }
             _ => Ok(server),
         }
+    }
+}
+
+/// Returns the place in which the client of a request declares its capabilities.
+fn declared(request: &Request<'_>, revision: Revision) -> Declared {
+    match request.known_method {
+        _ if revision.era() == Era::Modern => Declared::InMeta,
+        Some(Method::Initialize) => {
+            let capabilities = request.param("capabilities");
+            capabilities.map_or(Declared::Nowhere, |capabilities| Declared::Here(capabilities.text().into()))
+        }
+        _ => Declared::Nowhere,
     }
 }
 

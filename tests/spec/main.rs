@@ -24,6 +24,7 @@ mod caching;
 mod chat_agent;
 mod chat_model;
 mod chat_rounds;
+mod client_extensions;
 mod completion;
 mod concurrent_steps;
 mod context;
