@@ -310,6 +310,9 @@ impl Context {
     /// The message is sent at once, on the stream of the response. It is dropped if the server does not
     /// [declare](crate::McpServerBuilder::logging) log messages, if the client did not ask for this level, or if the
     /// response cannot be a stream. Do not include secrets or internals of the server.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them. Write to the
+    /// log of the host instead.
     pub fn log(&self, level: LogLevel, data: impl Serialize) {
         if let Some(live) = self.live() {
             live.outbox.log(level, &live.logger, data);

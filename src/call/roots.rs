@@ -21,6 +21,9 @@ pub struct Root {
 impl Context {
     /// Asks the client for the folders that it works in. `key` identifies the question within the call.
     ///
+    /// Revision 2026-07-28 of the protocol deprecates roots. A revision from 2027-07-28 on can remove them. Take folders as arguments, as
+    /// resource URIs or as settings instead.
+    ///
     /// # Errors
     /// [`InputError`]: the client does not declare roots, or its answer is malformed.
     pub async fn roots(&self, key: impl Into<String>) -> Result<Vec<Root>, InputError> {

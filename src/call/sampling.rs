@@ -13,6 +13,9 @@ use crate::protocol::content::PromptMessage;
 use crate::text::Text;
 
 /// A request for a text from the model of the client.
+///
+/// Revision 2026-07-28 of the protocol deprecates sampling. A revision from 2027-07-28 on can remove it. Call a model yourself instead, for
+/// example with [`ChatAgent`](crate::agents::ChatAgent).
 #[derive(Clone, Debug)]
 pub struct Sampling {
     messages: Vec<PromptMessage>,
@@ -54,6 +57,8 @@ pub struct Sampled {
 
 impl Context {
     /// Asks the model of the client for a text. `key` identifies the question within the call.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates sampling: see [`Sampling`].
     ///
     /// # Errors
     /// [`InputError`]: the client does not declare sampling, or its answer is malformed.

@@ -257,6 +257,8 @@ impl Upstream {
     }
 
     /// Answers the requests of the server for text from a model (sampling) with a function of the program.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates sampling. A revision from 2027-07-28 on can remove it.
     #[must_use]
     pub fn on_sampling<F>(mut self, answer: impl Fn(SamplingRequest, Context) -> F + 'static) -> Self
     where
@@ -271,6 +273,8 @@ impl Upstream {
     }
 
     /// Answers the requests of the server for the roots with these folders.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates roots. A revision from 2027-07-28 on can remove them.
     #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<Root> = roots.into_iter().collect();

@@ -246,6 +246,8 @@ impl McpServerBuilder {
 
     /// Declares that the server sends log messages ([`Context::log`](crate::Context::log)). Each request of a client
     /// of 2026-07-28 contains the lowest level that the client wants. Other clients get messages of `level` and above.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them.
     pub fn logging(mut self, level: LogLevel) -> Self {
         self.definitions.logging = Some(level);
         self

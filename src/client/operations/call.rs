@@ -144,6 +144,8 @@ impl Call {
     /// server for log messages.
     ///
     /// Invisible characters are removed from the name of the logger and from the data. The text comes from the server, so do not trust it.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them.
     pub fn on_log(mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) -> Self {
         self.listeners.set_log(lowest, move |message| {
             let mut message = message.clone();

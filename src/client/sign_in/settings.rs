@@ -115,7 +115,9 @@ impl SignIn {
     }
 
     /// Registers this client at an authorization server for which it has no client id and which does not read metadata documents (RFC 7591).
-    /// Revision 2026-07-28 deprecates this.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates this. A revision from 2027-07-28 on can remove it. Use a
+    /// [client metadata document](Self::document_at) instead, if the authorization server reads such documents.
     #[must_use]
     pub fn dynamic_registration(self) -> Self {
         self.with(|settings| settings.registers = true)
