@@ -26,7 +26,7 @@ fn definition(meta: &Value) -> Definition {
     Definition::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition")
 }
 
-/// A24, hostile case 9: a tool is for apps only if its visibility is a list without "model".
+/// A24, extension case 9: a tool is for apps only if its visibility is a list without "model".
 #[test]
 fn a_visibility_without_the_model_is_for_apps_only() {
     let many = json!(vec!["x"; 10_000]);
@@ -49,7 +49,7 @@ fn a_visibility_without_the_model_is_for_apps_only() {
     assert!(!definition(&json!(7)).is_for_app_only());
 }
 
-/// A26, hostile case 8: the nested member counts, then the deprecated one. Other URIs than `ui://` are ignored, and the tool stays.
+/// A26, extension case 8: the nested member counts, then the deprecated one. Other URIs than `ui://` are ignored, and the tool stays.
 #[test]
 fn the_uri_of_an_app_is_read_from_both_members() {
     let long = format!("https://evil.example/{}", "x".repeat(40_000));
@@ -95,7 +95,7 @@ fn a_source_keeps_tools_for_apps_from_models() {
     });
 }
 
-/// A25, hostile case 10: no agent is offered such a tool, named or not. A model that guesses its name calls nothing.
+/// A25, extension case 10: no agent is offered such a tool, named or not. A model that guesses its name calls nothing.
 #[test]
 fn no_agent_is_offered_a_tool_for_apps() {
     for is_named in [true, false] {

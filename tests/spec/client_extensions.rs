@@ -33,7 +33,7 @@ fn declaring(extensions: &Value) -> Value {
     json!({ "extensions": extensions })
 }
 
-/// E6, hostile case 1: only an object declares an extension. More than 64 extensions declare none.
+/// E6, extension case 1: only an object declares an extension. More than 64 extensions declare none.
 #[test]
 fn only_an_object_of_settings_declares_an_extension() {
     let others = |count: usize| -> serde_json::Map<String, Value> {
@@ -98,7 +98,7 @@ fn the_handshake_has_the_extensions_of_a_client() {
     }
 }
 
-/// E9, hostile case 6: an answer that depends on the extensions of the client is private, and a list of one client is never sent to another.
+/// E9, extension case 6: an answer that depends on the extensions of the client is private, and a list of one client is never sent to another.
 #[test]
 fn an_answer_that_depends_on_extensions_is_private() {
     let not_no = |request: &RequestInfo| !matches!(request.client_supports(LEDGER), ClientSupport::No);
