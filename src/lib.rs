@@ -305,6 +305,7 @@ pub use protocol::message::RequestId;
 pub use protocol::resource_contents::{NotBase64, ResourceContents};
 pub use protocol::revision::Revision;
 pub use schema::{HasJsonSchema, SchemaError};
+pub use server::app::{App, Permission};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};

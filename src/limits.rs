@@ -163,6 +163,10 @@ limits! {
             "a request state" => "when sent: `-32603`, and the log has the cause; when received: `-32602`";
         STATE_SECONDS: u64 = 600, Seconds, "`StateKeys::lifetime`":
             "the time for which a request state is valid" => "`-32602`; the client repeats the call without the state";
+        APP_BYTES: usize = 4 << 20, Bytes, "":
+            "the page of an app" => "the server cannot be built; for `App::of`: `-32603`, and the log has the cause";
+        APP_URI_BYTES: usize = 512, Bytes, "":
+            "the URI of an app" => "the server cannot be built";
         CLIENT_EXTENSIONS: usize = 64, Count, "":
             "extensions of the protocol that a client declares" => "the request declares no extension";
         FETCH_SECONDS: u64 = 10, Seconds, "`FetchLimits`":

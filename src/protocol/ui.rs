@@ -4,6 +4,12 @@
 
 use edge_json::{Kind, Value};
 
+/// The name of the extension.
+pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/ui";
+/// The media type of a user interface. Clients compare it as a string.
+pub(crate) const MIME_TYPE: &str = "text/html;profile=mcp-app";
+/// The deprecated member of a tool's `_meta` with the URI of its user interface. Clients still read it.
+pub(crate) const FLAT_RESOURCE_URI: &str = "ui/resourceUri";
 /// The member of a tool's `_meta` with its user interface, and who may call it.
 pub(crate) const UI: &str = "ui";
 /// The caller that is a user interface, in the `visibility` of a tool. The other caller is [`MODEL`].
@@ -22,5 +28,5 @@ pub(crate) fn is_for_app_only(tool: Value<'_>) -> bool {
 /// Returns the URI of the user interface in the definition of a tool, from the member of today or else from the deprecated one.
 pub(crate) fn resource_uri(tool: Value<'_>) -> Option<Value<'_>> {
     let meta = tool.get("_meta")?;
-    meta.get(UI).and_then(|ui| ui.get("resourceUri")).or_else(|| meta.get("ui/resourceUri"))
+    meta.get(UI).and_then(|ui| ui.get("resourceUri")).or_else(|| meta.get(FLAT_RESOURCE_URI))
 }

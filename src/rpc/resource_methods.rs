@@ -58,7 +58,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcErr
         return response.map(Outcome::Response);
     }
     let mut resources = Vec::new();
-    for resource in call.server.resources().filter(|resource| call.lists(&resource.access)) {
+    for resource in call.server.resources().filter(|resource| resource.is_listed && call.lists(&resource.access)) {
         resources.push(Cow::Borrowed(&resource.description));
     }
     let mut cache = call.server.definitions.cache_of(ListKind::Resources.into());

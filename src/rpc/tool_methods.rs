@@ -42,7 +42,9 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     if let Some(response) = envelope::cached_list(call, ListKind::Tools, cursor) {
         return response;
     }
-    let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).collect();
+    let lists_app_tools = call.server.definitions.lists_app_tools;
+    let shows = |tool: &&Tool| lists_app_tools || tool.app_clients.is_none_or(|shown| shown(call.cx.request()));
+    let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).filter(shows).collect();
     let (tools, next_cursor) = page(call, cursor, tools)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
     let mut schemas = Vec::with_capacity(tools.len());

@@ -36,6 +36,9 @@ impl Definitions {
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
             check_item("extension", name, unless(fits && settings.is_object(), problem))?;
         }
+        if let Some((uri, problem)) = &self.app_problem {
+            check_item("app", uri, Some(problem.clone()))?;
+        }
         if !checked_tools::are_checked(&self.tools) {
             self.check_tools()?;
             checked_tools::remember(&self.tools);
@@ -83,9 +86,15 @@ impl Definitions {
         for tool in &self.tools {
             let name = &*tool.metadata.name;
             if let Some(Origin { kind, key, problem, .. }) = &tool.origin {
-                check_item(kind, key, problem(&|name| self.tool(name).is_some_and(|tool| !tool.is_for_app_only)))?;
+                check_item(kind, key, problem(&|name| self.tool(name).is_some_and(|tool| !tool.is_for_app_only())))?;
             }
-            check_item("tool", name, tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)))?;
+            let of_app = || {
+                tool.app.as_ref().and_then(|app| {
+                    (app.problem)(&app.uri, tool, self.resource_at(&app.uri).map(|resource| &**resource))
+                })
+            };
+            let problem = tool_problem(tool).or_else(|| unless(seen.insert(name), TWICE)).or_else(of_app);
+            check_item("tool", name, problem)?;
         }
         Ok(())
     }

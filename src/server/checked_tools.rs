@@ -55,6 +55,6 @@ pub(super) fn remember(tools: &[Rc<Tool>]) {
 
 /// Returns the type of the handler, or `None` for a tool that has to be checked each time.
 fn handler_of(tool: &Tool) -> Option<TypeId> {
-    let is_plain = tool.origin.is_none() && tool.metadata.icons.is_empty();
+    let is_plain = tool.origin.is_none() && tool.app.is_none() && tool.metadata.icons.is_empty();
     if is_plain { tool.handler.type_with_schemas() } else { None }
 }

@@ -34,6 +34,10 @@ pub(crate) struct Definitions {
     pub logging: Option<LogLevel>,
     pub extensions: Map<String, Value>,
     pub lists_all: bool,
+    /// Whether clients without support for apps see the tools for apps only.
+    pub lists_app_tools: bool,
+    /// The URI of the first app with a problem, and the problem.
+    pub(super) app_problem: Option<(Text, String)>,
     /// The hooks of all tools.
     pub hooks: Vec<Hook>,
     /// Warnings about the definitions, for the log.
@@ -78,6 +82,8 @@ impl Definitions {
             logging: None,
             extensions: Map::new(),
             lists_all: false,
+            lists_app_tools: false,
+            app_problem: None,
             hooks: Vec::new(),
             warnings: Vec::new(),
             resource_check: None,
@@ -148,7 +154,9 @@ impl Definitions {
         let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
         add(ListKind::ResourceTemplates, templates_are_general);
         add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
-        add(ListKind::Tools, self.tools.iter().all(|tool| tool.access.is_general()));
+        let is_listed_for_all =
+            |tool: &Rc<Tool>| tool.access.is_general() && (self.lists_app_tools || tool.app_clients.is_none());
+        add(ListKind::Tools, self.tools.iter().all(is_listed_for_all));
         add(ListKind::Prompts, self.prompts.iter().all(|prompt| prompt.access.is_general()));
         lists
     }

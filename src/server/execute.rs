@@ -338,7 +338,7 @@ impl CallTools for McpServer {
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {
-        let is_callable = |tool: &Rc<Tool>| !tool.is_for_app_only && permits(cx.request(), &tool.access.scopes);
+        let is_callable = |tool: &Rc<Tool>| !tool.is_for_app_only() && permits(cx.request(), &tool.access.scopes);
         let tool = self.tool(name).filter(is_callable)?;
         tool.callable()
     }

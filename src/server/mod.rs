@@ -2,7 +2,8 @@
 //!
 //! The `builder` collects the items of a server: each `tool`, `resource` and `prompt`, with its `access` (visibility and scopes), and the
 //! functions of `completion` for its arguments. These are its `definitions`. `check` checks them when the server is built, and returns a
-//! `build_error`. `checked_tools` avoids this work if the last server had the same tools. A `source` adds items that are not known before a request.
+//! `build_error`. `checked_tools` avoids this work if the last server had the same tools. An `app` is a user
+//! interface of tools. A `source` adds items that are not known before a request.
 //!
 //! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
 //! the `tool_handler`, whose types are erased. `variables` reads the variables of a URI into the type of a handler, and `list` has the
@@ -11,6 +12,7 @@
 
 pub(crate) mod about;
 pub(crate) mod access;
+pub(crate) mod app;
 pub(crate) mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;

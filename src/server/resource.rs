@@ -93,6 +93,7 @@ pub(crate) const NOT_FOUND: &str =
 pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Vec<ResourceContents>, HandlerError>>;
 pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, HandlerError>>;
 type Variables = BTreeMap<String, String>;
+type ReadResource = Box<dyn Fn(Context) -> ContentsFuture>;
 type ReadTemplate = Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>;
 type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 
@@ -148,7 +149,9 @@ pub struct Resource {
     pub(crate) access: Access,
     pub(crate) cache: Option<CacheHint>,
     pub(crate) deadline: Duration,
-    pub(crate) read: Box<dyn Fn(Context) -> ContentsFuture>,
+    /// Whether `resources/list` has the resource.
+    pub(crate) is_listed: bool,
+    pub(crate) read: ReadResource,
 }
 
 impl Resource {
@@ -166,12 +169,17 @@ impl Resource {
                 .map(move |contents| contents.into_contents(&uri))
                 .boxed_local()
         };
+        Self::of_reader(uri, Box::new(read))
+    }
+
+    pub(super) fn of_reader(uri: Text, read: ReadResource) -> Self {
         Self {
             description: ResourceDescription::new(uri.clone(), uri),
             access: Access::default(),
             cache: None,
             deadline: DEADLINE,
-            read: Box::new(read),
+            is_listed: true,
+            read,
         }
     }
 

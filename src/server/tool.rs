@@ -5,20 +5,23 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::object;
+use edge_json::{Document, JsonLimits, object};
 
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, approval};
 use super::hook::hook;
+use super::resource::Resource;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
+use crate::call::client_extensions::ClientSupport;
 use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Arguments, Handler, Parameters};
+use crate::call::request_info::RequestInfo;
 use crate::call::result::IntoToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
-use crate::protocol::ui::{APP, UI};
+use crate::protocol::ui::{APP, EXTENSION, FLAT_RESOURCE_URI, MIME_TYPE, MODEL, UI};
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::text::Text;
 
@@ -62,12 +65,21 @@ pub struct Tool {
     pub(crate) handler: Box<dyn AnyToolHandler>,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) approval: Option<Approval>,
-    /// Whether the tool is for user interfaces only, and no model may see it.
-    pub(crate) is_for_app_only: bool,
+    /// For a tool for user interfaces only: returns whether the client of a request may see it.
+    pub(crate) app_clients: Option<fn(&RequestInfo) -> bool>,
+    /// The user interface of the tool.
+    pub(crate) app: Option<AppOfTool>,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<Origin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
     pub(crate) problem: Option<String>,
+}
+
+/// The user interface of a tool. Only `Tool::ui` creates it, so the wasm module of a server without apps does not contain the check.
+pub(crate) struct AppOfTool {
+    pub uri: Text,
+    /// Returns the problem with the resource at the URI, as the predicate of a sentence.
+    pub problem: fn(&str, &Tool, Option<&Resource>) -> Option<String>,
 }
 
 /// The agent or workflow that a tool was made from.
@@ -137,7 +149,8 @@ impl Tool {
             handler,
             hooks: Vec::new(),
             approval: None,
-            is_for_app_only: false,
+            app_clients: None,
+            app: None,
             origin: None,
             problem: None,
         }
@@ -231,9 +244,25 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn for_app_only(mut self) -> Self {
-        self.is_for_app_only = true;
-        self.metadata.set_meta(UI, object(vec![("visibility", vec![APP].into())]));
+        self.app_clients = Some(shows_apps);
+        self.describe_ui();
         self
+    }
+
+    /// Writes the user interface and the visibility of the tool to its `_meta`.
+    pub(super) fn describe_ui(&mut self) {
+        let callers = if self.is_for_app_only() { vec![APP] } else { vec![MODEL, APP] };
+        let mut ui = vec![("visibility", callers.into())];
+        if let Some(AppOfTool { uri, .. }) = &self.app {
+            ui.push(("resourceUri", (&**uri).into()));
+            self.metadata.set_meta(FLAT_RESOURCE_URI, &**uri);
+        }
+        self.metadata.set_meta(UI, object(ui));
+    }
+
+    /// Returns whether the tool is for user interfaces only, and no model may see it.
+    pub(crate) fn is_for_app_only(&self) -> bool {
+        self.app_clients.is_some()
     }
 
     /// Sets the title in the annotations, for a tool with two titles. By default, the annotations contain the [title](Self::title) in the
@@ -306,5 +335,21 @@ impl Tool {
 
     pub(crate) fn output_schema(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
         self.handler.output_schema().transpose()
+    }
+}
+
+/// Returns whether the client of a request shows apps, or may do so. It does if it supports the media type of their pages.
+///
+/// A legacy client declares that only in `initialize`. Its lists have the tools for apps, which it recognizes by their visibility.
+fn shows_apps(request: &RequestInfo) -> bool {
+    match request.client_supports(EXTENSION) {
+        ClientSupport::Unknown => true,
+        ClientSupport::No => false,
+        ClientSupport::Yes(settings) => {
+            Document::parse(settings.get().as_bytes(), JsonLimits::MOST).is_ok_and(|settings| {
+                let types = settings.root().get("mimeTypes");
+                types.is_some_and(|types| types.items().any(|known| known.is_str(MIME_TYPE)))
+            })
+        }
     }
 }

@@ -3,7 +3,7 @@
 use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{Definition, InProcess, McpClient, Upstream};
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Endpoint, McpServer, Revision, Tool};
+use edge_mcp::{App, Endpoint, McpServer, Revision, Tool};
 use serde_json::{Value, json};
 
 use crate::fake_model::{asked, calls, model, text};
@@ -13,7 +13,9 @@ fn parcels() -> McpClient {
     let parcels = InProcess::new(testing::endpoint(|_| {
         let track = Tool::new("track", "Tracks.", || async { "in Lyon" }).read_only();
         let refresh = Tool::new("refresh", "Refreshes.", || async { "fresh" }).read_only().for_app_only();
-        McpServer::builder("parcels", "1.0.0").tool(track).tool(refresh).build()
+        // Other servers list such tools for all clients.
+        let app = App::new("ui://parcels/map", "<!doctype html>").always_list_tools();
+        McpServer::builder("parcels", "1.0.0").tool(track).tool(refresh).app(app).build()
     }));
     let parcels = Upstream::via("http://localhost/mcp", parcels).expect("a URL").trusted();
     McpClient::builder("desk", "1.0.0").server("parcels", parcels).build().expect("a client")
@@ -80,7 +82,10 @@ fn a_source_keeps_tools_for_apps_from_models() {
     testing::run(async {
         let endpoint = desk(true);
         for revision in Revision::ALL {
-            let list = Client::new(&endpoint).revision(revision).request("tools/list", json!({})).await;
+            let apps = json!({ "extensions": { "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] } } });
+            let client = Client::new(&endpoint).revision(revision).capabilities(apps);
+            let list = client.request("tools/list", json!({})).await;
+            assert_eq!(list.names(), NAMED, "{revision}");
             for tool in list.result()["tools"].as_array().expect("a list") {
                 let is_for_apps = tool["name"] == "parcels_refresh";
                 let visibility = &tool["_meta"]["ui"]["visibility"];

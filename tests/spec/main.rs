@@ -17,6 +17,7 @@ mod agents;
 mod answers;
 mod approval;
 mod approval_lookups;
+mod apps;
 mod batches;
 mod building;
 mod cached_lists;

@@ -28,7 +28,7 @@ pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, 
         let Some(callable) = tool.callable() else { continue };
         let name = callable.name.clone();
         let next = match problem(&callable, &offered) {
-            _ if tool.is_for_app_only => Err("is for user interfaces only"),
+            _ if tool.is_for_app_only() => Err("is for user interfaces only"),
             Some(problem) => Err(problem),
             None => Offered::found(callable, server.clone(), tool).ok_or("has no input schema"),
         };
