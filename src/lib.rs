@@ -257,6 +257,12 @@ pub mod worker;
 #[cfg(doctest)]
 mod documentation;
 
+/// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
+pub mod skills {
+    pub use crate::server::skills::catalog::{Catalog, File, Skill};
+    pub use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+}
+
 /// Functions that the fuzz targets call directly. They read headers, bodies and texts whose bytes a caller or another server chooses.
 #[doc(hidden)]
 pub mod parsers {
@@ -313,6 +319,7 @@ pub use server::completion::{Completion, CompletionRequest};
 pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};
+pub use server::skills::Skills;
 pub use server::source::{Found, Source};
 pub use server::tool::Tool;
 pub use text::Text;

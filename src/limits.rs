@@ -167,6 +167,12 @@ limits! {
             "the page of an app" => "the server cannot be built; for `App::of`: `-32603`, and the log has the cause";
         APP_URI_BYTES: usize = 512, Bytes, "":
             "the URI of an app" => "the server cannot be built";
+        SKILL_PAGE: usize = 50, Count, "`McpServerBuilder::page_size`, if it is less":
+            "skills in a page of `skills/list`" => "further ones are on the next page";
+        SKILL_PAGE_BYTES: usize = 1 << 20, Bytes, "":
+            "the skills in a page of `skills/list`, if it has more than one" => "further ones are on the next page";
+        SKILLS_LISTED: usize = 1000, Count, "":
+            "skills in `resources/list`" => "further ones are left out";
         CLIENT_EXTENSIONS: usize = 64, Count, "":
             "extensions of the protocol that a client declares" => "the request declares no extension";
         FETCH_SECONDS: u64 = 10, Seconds, "`FetchLimits`":

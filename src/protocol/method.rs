@@ -21,6 +21,9 @@ pub(crate) enum Method {
     Complete,
     Listen,
     SetLogLevel,
+    ListSkills,
+    GetSkill,
+    ReadDirectory,
 }
 
 /// A method: its name, its first and last revision, and its properties.
@@ -53,7 +56,7 @@ impl Row {
 
 use Revision::{V2024_11_05 as FIRST, V2025_11_25 as LEGACY, V2026_07_28 as NEWEST};
 
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 16] = [
     row(Method::Initialize, "initialize", FIRST, LEGACY),
     row(Method::Ping, "ping", FIRST, LEGACY),
     row(Method::Discover, "server/discover", NEWEST, NEWEST),
@@ -67,6 +70,10 @@ const TABLE: [Row; 13] = [
     row(Method::Complete, "completion/complete", FIRST, NEWEST).notifies(),
     row(Method::Listen, "subscriptions/listen", NEWEST, NEWEST),
     row(Method::SetLogLevel, "logging/setLevel", FIRST, LEGACY),
+    // The extension for skills, which all revisions can have.
+    row(Method::ListSkills, "skills/list", FIRST, NEWEST),
+    row(Method::GetSkill, "skills/get", FIRST, NEWEST),
+    row(Method::ReadDirectory, "resources/directory/read", FIRST, NEWEST),
 ];
 
 impl Method {

@@ -9,7 +9,7 @@ use super::call::{Call, MethodResponse};
 use super::pagination::cursor;
 use super::prepared::{Outcome, Prepared, Stage, Work, within_limit};
 use super::resolve::Target;
-use super::{completion, discover, lifecycle, prompt_methods, resource_methods, tool_methods};
+use super::{completion, discover, lifecycle, prompt_methods, resource_methods, skill_methods, tool_methods};
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
@@ -44,6 +44,9 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::GetPrompt => start_handler(call, request, target, prompt_methods::get),
         Method::Complete => start_handler(call, request, target, completion::complete),
         Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
+        Method::ListSkills | Method::GetSkill | Method::ReadDirectory => {
+            start_handler(call, request, target, skill_methods::start)
+        }
         // The response is a stream. An endpoint without streams does not serve this method.
         Method::Listen => Err(not_found(&request.method)),
     }

@@ -1,7 +1,7 @@
 //! One JSON-RPC request in, one response out: a function for each method.
 //!
 //! `resolve` finds the method of a request and its target, once. `dispatch` calls the function of the method: `lifecycle` and `discover`,
-//! `tool_methods`, `resource_methods`, `prompt_methods` (with `prompt_versions`), or `completion`. A request is answered in two phases. In
+//! `tool_methods`, `resource_methods`, `skill_methods`, `prompt_methods` (with `prompt_versions`), or `completion`. A request is answered in two phases. In
 //! the first phase, a method reads its `params` while the body is in memory, and becomes a `prepared` request. The second phase runs the
 //! handler, without the body. `call` has the data that both phases share. `envelope` adds the common members to a result, and `pagination`
 //! divides lists. `handler_error` converts the error of a handler. If a handler asks the client, `input_required` is the result, and the
@@ -25,6 +25,7 @@ mod prompt_versions;
 mod request_state;
 mod resolve;
 mod resource_methods;
+mod skill_methods;
 mod tool_methods;
 
 pub(crate) use call::Call;

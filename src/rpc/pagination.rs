@@ -1,20 +1,15 @@
 //! Pagination of lists.
 //!
-//! A cursor contains the position of the next page, and a checksum of the list's name and the position. A cursor that is damaged or
-//! belongs to another list is rejected. A cursor contains no secret, and the server stores no cursors.
-//!
 //! Source: all revisions, server/utilities/pagination.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use sha2::{Digest, Sha256};
-
 use super::call::Call;
 use super::params;
-use crate::base64::URL_SAFE;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
+use crate::server::cursor;
 
 /// Returns the cursor of a request.
 pub(super) fn cursor<'d>(request: &Request<'d>) -> Result<Option<Cow<'d, str>>, RpcError> {
@@ -44,23 +39,14 @@ pub(super) fn page<T>(
 }
 
 fn invalid_cursor() -> RpcError {
-    RpcError::invalid_params(
-        "`params.cursor` is not a cursor of this list; omit it to read the list from its beginning",
-    )
+    RpcError::invalid_params(cursor::INVALID)
 }
 
 fn cursor_at(list: &str, position: usize) -> String {
-    let position = u32::try_from(position).unwrap_or(u32::MAX).to_be_bytes();
-    URL_SAFE.encode([position, checksum(list, position)].concat())
+    cursor::at(list, &u32::try_from(position).unwrap_or(u32::MAX).to_be_bytes())
 }
 
 fn position(list: &str, cursor: &str) -> Option<usize> {
-    let bytes: [u8; 8] = URL_SAFE.decode(cursor)?.try_into().ok()?;
-    let (position, sum) = bytes.split_first_chunk::<4>()?;
-    (sum == checksum(list, *position)).then(|| usize::try_from(u32::from_be_bytes(*position)).ok())?
-}
-
-fn checksum(list: &str, position: [u8; 4]) -> [u8; 4] {
-    let digest: [u8; 32] = Sha256::new().chain_update(list).chain_update(position).finalize().into();
-    digest.first_chunk().copied().unwrap_or_default()
+    let position: [u8; 4] = cursor::position(list, cursor)?.try_into().ok()?;
+    usize::try_from(u32::from_be_bytes(position)).ok()
 }

@@ -139,7 +139,10 @@ impl McpServer {
     }
 
     pub(crate) fn offers_resources(&self) -> bool {
-        self.definitions.has_sources() || self.resources().next().is_some() || self.templates().next().is_some()
+        self.definitions.has_sources()
+            || self.definitions.skills.is_some()
+            || self.resources().next().is_some()
+            || self.templates().next().is_some()
     }
 
     pub(crate) fn offers_prompts(&self) -> bool {

@@ -66,6 +66,12 @@ pub enum Cacheable {
     ResourceTemplates,
     /// The contents of resources.
     ReadResource,
+    /// The list of skills.
+    Skills,
+    /// The entry of a skill.
+    Skill,
+    /// The folders of skills.
+    Directory,
 }
 
 impl From<ListKind> for Cacheable {

@@ -39,6 +39,9 @@ impl Definitions {
         if let Some((uri, problem)) = &self.app_problem {
             check_item("app", uri, Some(problem.clone()))?;
         }
+        if let Some(uri) = self.skills.as_ref().and_then(|skills| skills.duplicate.as_ref()) {
+            check_item("skill", uri, Some(TWICE.to_owned()))?;
+        }
         if !checked_tools::are_checked(&self.tools) {
             self.check_tools()?;
             checked_tools::remember(&self.tools);

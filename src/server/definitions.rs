@@ -12,6 +12,7 @@ use super::cache::{CacheHint, Cacheable};
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
+use super::skills::sets::SkillSets;
 use super::source::{Source, add_new};
 use super::tool::{Origin, Tool};
 use crate::call::context::{Context, Hook};
@@ -50,6 +51,7 @@ pub(crate) struct Definitions {
     pub(super) cache: CacheHint,
     pub(super) caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
+    pub skills: Option<Rc<SkillSets>>,
     /// The `_meta` of a list, if parts of a source failed.
     pub found_meta: Option<Map<String, Value>>,
 }
@@ -92,6 +94,7 @@ impl Definitions {
             cache: CacheHint::NONE,
             caches: Vec::new(),
             sources: None,
+            skills: None,
             found_meta: None,
         }
     }
@@ -151,7 +154,9 @@ impl Definitions {
         let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
         // The list function of a template may return other resources each time, so the list of resources is not cached.
-        let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
+        let are_fixed = templates_are_general
+            && self.skills.is_none()
+            && self.templates.iter().all(|template| template.list.is_none());
         add(ListKind::ResourceTemplates, templates_are_general);
         add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
         let is_listed_for_all =

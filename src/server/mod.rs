@@ -3,11 +3,13 @@
 //! The `builder` collects the items of a server: each `tool`, `resource` and `prompt`, with its `access` (visibility and scopes), and the
 //! functions of `completion` for its arguments. These are its `definitions`. `check` checks them when the server is built, and returns a
 //! `build_error`. `checked_tools` avoids this work if the last server had the same tools. An `app` is a user
-//! interface of tools. A `source` adds items that are not known before a request.
+//! interface of tools. `skills` are folders of instructions for
+//! a model. A `source` adds items that are not known before a request.
 //!
 //! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
 //! the `tool_handler`, whose types are erased. `variables` reads the variables of a URI into the type of a handler, and `list` has the
-//! return types of functions that list or complete. `cache` has the cache hints of answers, and `cached_lists` has lists as JSON. `about`
+//! return types of functions that list or complete. `cache` has the cache hints of answers, `cached_lists` has lists as JSON, and `cursor` has the
+//! positions of pages. `about`
 //! describes the server for other programs.
 
 pub(crate) mod about;
@@ -21,6 +23,7 @@ pub(crate) mod cached_lists;
 pub(crate) mod check;
 mod checked_tools;
 pub(crate) mod completion;
+pub(crate) mod cursor;
 pub(crate) mod definitions;
 pub(crate) mod execute;
 mod hook;
@@ -28,6 +31,7 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 mod shown_arguments;
+pub(crate) mod skills;
 pub(crate) mod source;
 pub(crate) mod tool;
 pub(crate) mod tool_handler;

@@ -56,6 +56,7 @@ mod resources;
 mod rounds;
 mod schemas;
 mod sessions;
+mod skills;
 mod state;
 mod streamable_http;
 mod streams;

@@ -1,0 +1,220 @@
+//! Skills that are compiled into a program.
+//!
+//! `scripts/skills` writes a catalog from a folder: entries with digests as constant JSON, and the files by `include_str!`.
+
+use std::future::ready;
+
+use edge_json::{Document, JsonLimits, Value};
+use futures::FutureExt;
+use percent_encoding::percent_decode_str;
+
+use super::digest::digest;
+use super::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+use crate::call::context::Context;
+use crate::text::Text;
+
+/// The name of the file that makes a folder a skill.
+pub(super) const SKILL_FILE: &str = "/SKILL.md";
+
+/// A list of skills that are compiled into a program. `scripts/skills DIR` writes it.
+///
+/// ```
+/// use edge_mcp::{McpServer, Skills};
+/// use edge_mcp::skills::{Catalog, File, Skill};
+///
+/// static SKILLS: Catalog = Catalog::new(&[Skill::new(
+///     "skill://refunds",
+///     r#"{"uri":"skill://refunds/SKILL.md","frontmatter":{"name":"refunds","description":"Refunds an order."},
+///       "resources":[{"uri":"skill://refunds/SKILL.md","size":64,
+///         "digest":"sha256:915cdaa478b1ae1e355ee1c95876b5ae6c1912fbfe86130be23b9fcbb9707e0e"}]}"#,
+///     &[File::text("skill://refunds/SKILL.md", "text/markdown", "---\nname: refunds\ndescription: Refunds an order.\n---\nAsk first.\n")],
+/// )]);
+///
+/// assert_eq!(SKILLS.check(), Ok(()));
+/// let server = McpServer::builder("orders", "1.0.0").skills(Skills::embedded(&SKILLS)).build()?;
+/// # Ok::<_, edge_mcp::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct Catalog {
+    skills: &'static [Skill],
+}
+
+/// A skill of a [`Catalog`].
+#[derive(Debug)]
+pub struct Skill {
+    root: &'static str,
+    entry: &'static str,
+    files: &'static [File],
+}
+
+/// A file of a [`Skill`].
+#[derive(Debug)]
+pub struct File {
+    uri: &'static str,
+    mime_type: &'static str,
+    bytes: &'static [u8],
+}
+
+impl File {
+    /// Creates a file from its text.
+    pub const fn text(uri: &'static str, mime_type: &'static str, text: &'static str) -> Self {
+        Self { uri, mime_type, bytes: text.as_bytes() }
+    }
+
+    /// Creates a file from its bytes.
+    pub const fn bytes(uri: &'static str, mime_type: &'static str, bytes: &'static [u8]) -> Self {
+        Self { uri, mime_type, bytes }
+    }
+
+    fn size(&self) -> u64 {
+        u64::try_from(self.bytes.len()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Skill {
+    /// Creates the skill in the folder `root`. `entry` is its entry in `skills/list` as JSON. `files` are the files of the folder, without
+    /// those of skills inside it.
+    pub const fn new(root: &'static str, entry: &'static str, files: &'static [File]) -> Self {
+        Self { root, entry, files }
+    }
+
+    fn uri(&self) -> String {
+        format!("{}{SKILL_FILE}", self.root)
+    }
+
+    fn entry(&self) -> SkillEntry {
+        SkillEntry { uri: self.uri(), json: Text::Borrowed(self.entry), scopes: Vec::new() }
+    }
+}
+
+impl Catalog {
+    /// Creates a catalog. The skills are ordered by their URIs.
+    pub const fn new(skills: &'static [Skill]) -> Self {
+        Self { skills }
+    }
+
+    pub(super) fn uris(&self) -> impl Iterator<Item = String> {
+        self.skills.iter().map(Skill::uri)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &'static File> {
+        self.skills.iter().flat_map(|skill| skill.files)
+    }
+
+    /// Returns the files and folders in the folder `uri` of a skill, ordered by their URIs.
+    fn children(&self, uri: &str) -> Option<Vec<SkillChild>> {
+        let is_inside =
+            |root: &str| uri.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if !self.skills.iter().any(|skill| is_inside(skill.root)) {
+            return None;
+        }
+        let mut children: Vec<SkillChild> = Vec::new();
+        for file in self.files() {
+            let Some(path) = file.uri.strip_prefix(uri).and_then(|rest| rest.strip_prefix('/')) else { continue };
+            let (segment, is_folder) = path.split_once('/').map_or((path, false), |(folder, _)| (folder, true));
+            let child = SkillChild {
+                uri: format!("{uri}/{segment}"),
+                name: percent_decode_str(segment).decode_utf8_lossy().into_owned(),
+                mime_type: (!is_folder).then_some(Text::Borrowed(file.mime_type)),
+                size: (!is_folder).then(|| file.size()),
+                scopes: Vec::new(),
+            };
+            if children.iter().all(|known| known.uri != child.uri) {
+                children.push(child);
+            }
+        }
+        children.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
+        (!children.is_empty()).then_some(children)
+    }
+
+    /// Checks that the entries fit the files. A test of the program calls it, so that a file does not change without its entry.
+    ///
+    /// # Errors
+    /// The first difference, as a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let mut last = String::new();
+        for skill in self.skills {
+            let uri = skill.uri();
+            if uri <= last {
+                return Err(format!("The skill `{uri}` is not in the order of the URIs."));
+            }
+            let entry = Document::parse(skill.entry.as_bytes(), JsonLimits::MOST)
+                .map_err(|error| format!("The entry of `{uri}` is not JSON: {error}."))?;
+            self.check_entry(skill, &uri, entry.root())?;
+            last = uri;
+        }
+        Ok(())
+    }
+
+    fn check_entry(&self, skill: &Skill, uri: &str, entry: Value<'_>) -> Result<(), String> {
+        if entry.string("uri").as_deref() != Some(uri) {
+            return Err(format!("The entry of `{uri}` has another URI."));
+        }
+        let inside = format!("{}/", skill.root);
+        let mut files: Vec<_> = self.files().filter(|file| file.uri.starts_with(&inside)).collect();
+        files.sort_unstable_by_key(|file| file.uri);
+        let resources: Vec<_> = entry.get("resources").into_iter().flat_map(Value::items).collect();
+        if resources.len() != files.len() {
+            return Err(format!(
+                "The entry of `{uri}` lists {} files, and there are {}.",
+                resources.len(),
+                files.len()
+            ));
+        }
+        for (resource, file) in resources.into_iter().zip(files) {
+            let fits = resource.string("uri").as_deref() == Some(file.uri)
+                && resource.string("digest") == Some(digest(file.bytes))
+                && resource.get("size").is_some_and(|size| size.text() == file.size().to_string());
+            if !fits {
+                return Err(format!(
+                    "The entry of `{uri}` does not fit the file `{}`. Run scripts/skills again.",
+                    file.uri
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn found<T: 'static>(value: T) -> SkillFuture<T> {
+    ready(Ok(value)).boxed_local()
+}
+
+fn page<T>(items: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
+    items.take(limit).collect()
+}
+
+impl SkillStore for &'static Catalog {
+    fn list(&self, after: Option<String>, limit: usize, _: &Context) -> SkillFuture<Vec<SkillEntry>> {
+        let is_later = |entry: &SkillEntry| after.as_ref().is_none_or(|after| entry.uri > *after);
+        found(page(self.skills.iter().map(Skill::entry).filter(is_later), limit))
+    }
+
+    fn get(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillEntry>> {
+        let root = uri.strip_suffix(SKILL_FILE);
+        found(self.skills.iter().find(|skill| Some(skill.root) == root).map(Skill::entry))
+    }
+
+    fn read(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillFile>> {
+        let file = self.files().find(|file| file.uri == uri);
+        found(file.map(|file| SkillFile {
+            mime_type: Text::Borrowed(file.mime_type),
+            // `check` compares the digest in a test of the program.
+            digest: None,
+            bytes: file.bytes.to_vec(),
+            scopes: Vec::new(),
+            uri,
+        }))
+    }
+
+    fn directory(
+        &self,
+        uri: String,
+        after: Option<String>,
+        limit: usize,
+        _: &Context,
+    ) -> SkillFuture<Option<Vec<SkillChild>>> {
+        let is_later = |child: &SkillChild| after.as_ref().is_none_or(|after| child.uri > *after);
+        found(self.children(&uri).map(|children| page(children.into_iter().filter(is_later), limit)))
+    }
+}

@@ -1,0 +1,139 @@
+//! The results of `skills/list`, `skills/get` and `resources/directory/read`.
+//!
+//! Source: ext-skills, specification, "Listing Skills", "Getting a Skill", "Reading Directories".
+
+use std::borrow::Cow;
+
+use edge_json::write::ObjectWriter;
+use edge_uri_template::normalized;
+use futures::FutureExt;
+
+use super::sets::{Asked, SkillSet, shows};
+use super::store::{SkillChild, SkillEntry, SkillFuture};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::limits::{SKILL_PAGE, SKILL_PAGE_BYTES};
+use crate::server::cursor;
+
+/// The media type of a folder.
+const FOLDER: &str = "inode/directory";
+const UNKNOWN_SKILL: &str = "There is no such skill. Call skills/list for the available skills.";
+const UNKNOWN_FOLDER: &str = "There is no such folder of a skill. Call skills/get for the files of a skill.";
+
+pub(super) fn answer(sets: &[SkillSet], asked: Asked, cx: Context) -> SkillFuture<String> {
+    let sets: Vec<_> = sets.iter().filter(|set| set.is_open_to(&cx)).cloned().collect();
+    match asked {
+        Asked::List(cursor, size) => list(sets, cursor, size, cx).boxed_local(),
+        Asked::Get(uri) => get(sets, normalized(&uri).into_owned(), cx).boxed_local(),
+        Asked::Directory(uri, cursor, size) => {
+            directory(sets, normalized(&uri).into_owned(), cursor, size, cx).boxed_local()
+        }
+    }
+}
+
+async fn list(sets: Vec<SkillSet>, cursor: Option<String>, size: usize, cx: Context) -> Result<String, HandlerError> {
+    const LIST: &str = "skills/list";
+    let after = after(LIST, cursor)?;
+    let size = size.min(SKILL_PAGE);
+    let mut entries: Vec<SkillEntry> = Vec::new();
+    for set in &sets {
+        // One more shows whether there is a next page.
+        for entry in set.store.list(after.clone(), size.saturating_add(1), &cx).await? {
+            if entries.iter().all(|known| known.uri != entry.uri) {
+                entries.push(entry);
+            }
+        }
+    }
+    entries.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
+    let page = page(LIST, entries, size, |entry| &entry.uri, |entry| entry.json.len());
+    let shown = page.items.into_iter().filter(|entry| shows(&entry.scopes, &cx)).map(|entry| entry.json);
+    Ok(result("skills", shown, page.next.as_deref()))
+}
+
+async fn get(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<String, HandlerError> {
+    for set in &sets {
+        if let Some(entry) = set.store.get(uri.clone(), &cx).await? {
+            if !shows(&entry.scopes, &cx) {
+                break;
+            }
+            return Ok(ObjectWriter::new().json("skill", &entry.json).finish());
+        }
+    }
+    Err(HandlerError::invalid(UNKNOWN_SKILL))
+}
+
+async fn directory(
+    sets: Vec<SkillSet>,
+    uri: String,
+    cursor: Option<String>,
+    size: usize,
+    cx: Context,
+) -> Result<String, HandlerError> {
+    // A cursor belongs to its folder.
+    let folder = format!("resources/directory/read {uri}");
+    let after = after(&folder, cursor)?;
+    for set in &sets {
+        let children = set.store.directory(uri.clone(), after.clone(), size.saturating_add(1), &cx).await?;
+        if let Some(children) = children {
+            if !children.iter().all(|child| shows(&child.scopes, &cx)) {
+                break;
+            }
+            let page = page(&folder, children, size, |child| &child.uri, |child| child.uri.len());
+            let children = page.items.into_iter().map(|child| Cow::Owned(described(&child)));
+            return Ok(result("resources", children, page.next.as_deref()));
+        }
+    }
+    Err(HandlerError::invalid(UNKNOWN_FOLDER))
+}
+
+fn described(child: &SkillChild) -> String {
+    let mime_type = child.mime_type.as_deref().unwrap_or(FOLDER);
+    let object = ObjectWriter::new().text("uri", &child.uri).text("name", &child.name).text("mimeType", mime_type);
+    match child.size {
+        Some(size) => object.json("size", &size.to_string()).finish(),
+        None => object.finish(),
+    }
+}
+
+/// Returns the result of a list as JSON. `items` are JSON.
+fn result<'a>(name: &str, items: impl Iterator<Item = Cow<'a, str>>, next: Option<&str>) -> String {
+    let items: Vec<_> = items.collect();
+    let object = ObjectWriter::new().json(name, &format!("[{}]", items.join(",")));
+    match next {
+        Some(next) => object.text("nextCursor", next).finish(),
+        None => object.finish(),
+    }
+}
+
+/// A page of a list, and the cursor of the next page.
+struct Page<T> {
+    items: Vec<T>,
+    next: Option<String>,
+}
+
+/// Returns the first items: at most `size` of them, and at most 1 MiB, but at least one.
+fn page<T>(
+    list: &str,
+    mut items: Vec<T>,
+    size: usize,
+    uri: impl Fn(&T) -> &str,
+    bytes: impl Fn(&T) -> usize,
+) -> Page<T> {
+    let mut total = 0_usize;
+    let fits = |item: &T| {
+        total = total.saturating_add(bytes(item));
+        total <= SKILL_PAGE_BYTES
+    };
+    let fitting = items.iter().take(size).map(fits).take_while(|fits| *fits).count().max(1);
+    let has_more = items.len() > fitting;
+    items.truncate(fitting);
+    let next = items.last().filter(|_| has_more).map(|last| cursor::at(list, uri(last).as_bytes()));
+    Page { items, next }
+}
+
+/// Returns the URI after which the page of a cursor begins.
+fn after(list: &str, cursor: Option<String>) -> Result<Option<String>, HandlerError> {
+    let Some(cursor) = cursor else { return Ok(None) };
+    let uri = cursor::position(list, &cursor).and_then(|uri| String::from_utf8(uri).ok());
+    uri.map(Some).ok_or_else(|| HandlerError::invalid(cursor::INVALID))
+}

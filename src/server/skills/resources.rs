@@ -1,0 +1,97 @@
+//! The files of skills as resources.
+
+use edge_json::{Document, JsonLimits, Value};
+use edge_uri_template::normalized;
+use futures::FutureExt;
+
+use super::digest::digest;
+use super::sets::{SkillSet, shows};
+use super::store::{SkillEntry, SkillFile, SkillFuture};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::limits::{SKILL_PAGE, SKILLS_LISTED};
+use crate::protocol::description::ResourceDescription;
+use crate::protocol::resource_contents::ResourceContents;
+use crate::server::resource::{ContentsFuture, NOT_FOUND, Resource};
+use crate::text::Text;
+
+/// The scheme of the files of skills.
+const SCHEME: &str = "skill://";
+
+/// Returns the resource at `uri`, if skills may have it.
+pub(super) fn resource(sets: &[SkillSet], uri: &str) -> Option<Resource> {
+    let uri: Text = normalized(uri).into_owned().into();
+    let (sets, own_uri) = (sets.to_vec(), uri.to_string());
+    let read = move |cx: Context| -> ContentsFuture { read(sets.clone(), own_uri.clone(), cx).boxed_local() };
+    uri.starts_with(SCHEME).then(|| Resource::of_reader(uri, Box::new(read)))
+}
+
+async fn read(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
+    for set in sets.iter().filter(|set| set.is_open_to(&cx)) {
+        if let Some(file) = set.store.read(uri.clone(), &cx).await? {
+            if !shows(&file.scopes, &cx) {
+                break;
+            }
+            return contents(file).map(|contents| vec![contents]);
+        }
+    }
+    Err(HandlerError::not_found(NOT_FOUND))
+}
+
+/// Returns the bytes of a file as text if they are text, so that the client can compute the digest of what it gets.
+fn contents(
+    SkillFile { uri, mime_type, digest: expected, bytes, .. }: SkillFile,
+) -> Result<ResourceContents, HandlerError> {
+    if expected.is_some_and(|expected| expected != digest(&bytes)) {
+        return Err(HandlerError::new("This file cannot be read now. Call skills/get for the files of the skill.")
+            .because("the bytes of a file of a skill do not fit its digest"));
+    }
+    let contents = match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => ResourceContents::text(uri, text),
+        Ok(text) => ResourceContents::blob(uri, text.as_bytes()),
+        Err(error) => ResourceContents::blob(uri, error.as_bytes()),
+    };
+    Ok(contents.mime_type(mime_type))
+}
+
+/// Returns the `SKILL.md` of each skill.
+pub(super) fn listed(sets: &[SkillSet], cx: Context) -> SkillFuture<Vec<ResourceDescription>> {
+    let sets: Vec<_> = sets.iter().filter(|set| set.is_open_to(&cx)).cloned().collect();
+    let list = async move {
+        let mut listed: Vec<ResourceDescription> = Vec::new();
+        for set in &sets {
+            let mut after = None;
+            while listed.len() < SKILLS_LISTED {
+                let entries = set.store.list(after, SKILL_PAGE, &cx).await?;
+                after = entries.last().map(|last| last.uri.clone());
+                let is_last = entries.len() < SKILL_PAGE;
+                for entry in entries.into_iter().filter(|entry| shows(&entry.scopes, &cx)) {
+                    if listed.iter().all(|known| known.uri != entry.uri) {
+                        listed.extend(described(&entry));
+                    }
+                }
+                if is_last {
+                    break;
+                }
+            }
+        }
+        Ok(listed)
+    };
+    list.boxed_local()
+}
+
+/// Returns the `SKILL.md` of a skill as a resource, or `None` if the entry is not valid.
+fn described(entry: &SkillEntry) -> Option<ResourceDescription> {
+    let document = Document::parse(entry.json.as_bytes(), JsonLimits::MOST).ok()?;
+    let frontmatter = document.root().get("frontmatter")?;
+    let resource = ResourceDescription::new(entry.uri.clone(), frontmatter.string("name")?)
+        .description(frontmatter.string("description")?)
+        .mime_type("text/markdown");
+    let is_own = |resource: &Value<'_>| resource.get("uri").is_some_and(|uri| uri.is_str(&entry.uri));
+    let own = document.root().get("resources")?.items().find(is_own);
+    let size = own.and_then(|own| own.get("size")?.text().parse().ok());
+    Some(match size {
+        Some(size) => resource.size(size),
+        None => resource,
+    })
+}
