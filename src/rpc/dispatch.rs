@@ -45,7 +45,7 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::Complete => start_handler(call, request, target, completion::complete),
         Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
         Method::ListSkills | Method::GetSkill | Method::ReadDirectory => {
-            start_handler(call, request, target, skill_methods::start)
+            start_handler(call, request, target, skill_methods::begin)
         }
         // The response is a stream. An endpoint without streams does not serve this method.
         Method::Listen => Err(not_found(&request.method)),

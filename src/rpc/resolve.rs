@@ -99,7 +99,7 @@ fn is_offered(method: Method, server: &McpServer) -> bool {
         Method::ListPrompts | Method::GetPrompt => server.offers_prompts(),
         Method::Complete => server.offers_completions(),
         Method::SetLogLevel => server.definitions.logging.is_some(),
-        Method::ListSkills | Method::GetSkill | Method::ReadDirectory => server.definitions.skills.is_some(),
+        Method::ListSkills | Method::GetSkill | Method::ReadDirectory => server.definitions.skill_methods.is_some(),
     }
 }
 
@@ -121,10 +121,7 @@ fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Re
         Found::Target(target) => Some(target),
         // A source must not answer for a hidden item either.
         Found::Hidden => None,
-        Found::Nothing => {
-            let of_skills = server.definitions.skills.as_ref().and_then(|skills| (skills.resource)(&skills.sets, &uri));
-            of_skills.map(Rc::new).or_else(|| server.resource_of_sources(&uri)).map(Target::Resource)
-        }
+        Found::Nothing => server.resource_of_sources(&uri).map(Target::Resource),
     };
     found.ok_or_else(|| resource_not_found(revision, &uri))
 }

@@ -13,7 +13,7 @@ use super::pagination::{cursor, page};
 use super::prepared::{Outcome, Work};
 use super::resolve::{Target, resource_not_found, wrong_target};
 use super::{envelope, handler_error, input_required, params};
-use crate::call::deadline::{DEADLINE, run_only, run_or_ask};
+use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
 use crate::protocol::description::{ResourceDescription, ResourceTemplateDescription};
 use crate::protocol::error::RpcError;
@@ -74,11 +74,6 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcErr
                 .map_err(|error| handler_error::without_own_code(&call, &template.description.uri_template, error))?;
             resources.extend(listed.into_iter().map(Cow::Owned));
         }
-    }
-    if let Some(skills) = &call.server.definitions.skills {
-        let listed = run_only(&call.cx, DEADLINE, "skills", (skills.listed)(&skills.sets, call.cx.clone())).await?;
-        let listed = listed.map_err(|error| handler_error::without_own_code(&call, "skills", error))?;
-        resources.extend(listed.into_iter().map(Cow::Owned));
     }
     let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };

@@ -3,6 +3,7 @@
 //! Source: ext-skills, specification.
 
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 
 use edge_json::write::Raw;
 use futures::FutureExt;
@@ -16,12 +17,39 @@ use crate::call::deadline::{DEADLINE, run_only};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
+use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
-use crate::server::skills::sets::Asked;
+use crate::server::skills::Skills;
+use crate::server::skills::methods::{Asked, answer};
 use crate::server::skills::store::SkillFuture;
 
-/// Starts one of the methods.
-pub(super) fn start(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
+/// The function that starts one of the methods.
+type Start = fn(&Call, &Request<'_>) -> Result<Work, RpcError>;
+
+impl McpServerBuilder {
+    /// Adds skills, and declares the extension `io.modelcontextprotocol/skills`. If two places have a skill at the same URI, the first one
+    /// counts; two catalogs must not have the same URI.
+    ///
+    /// The files are resources: the `SKILL.md` of each skill is listed, and the other files can be read. A resource of the server at the same
+    /// URI takes precedence.
+    pub fn skills(mut self, skills: Skills) -> Self {
+        let start: Start = start;
+        self.definitions.skill_methods = Some(Rc::new(start));
+        match skills.add_to(&mut self.definitions) {
+            Some(template) => self.resource_template(template),
+            None => self,
+        }
+    }
+}
+
+/// Starts one of the methods. A server without skills does not have them.
+pub(super) fn begin(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
+    let methods = call.server.definitions.skill_methods.as_ref();
+    let start = methods.and_then(|methods| methods.downcast_ref::<Start>()).ok_or_else(|| wrong_target(call))?;
+    start(call, request)
+}
+
+fn start(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
     let size = call.server.definitions.page_size.map_or(usize::MAX, NonZeroUsize::get);
     let cursor = || Ok::<_, RpcError>(cursor(request)?.map(Into::into));
     let uri = || params::string(request, "uri").map(Into::into);
@@ -30,8 +58,7 @@ pub(super) fn start(call: &Call, request: &Request<'_>, _: Target) -> Result<Wor
         Some(Method::GetSkill) => (Asked::Get(uri()?), Cacheable::Skill),
         _ => (Asked::Directory(uri()?, cursor()?, size), Cacheable::Directory),
     };
-    let Some(skills) = &call.server.definitions.skills else { return Err(wrong_target(call)) };
-    let work = (skills.answer)(&skills.sets, asked, call.cx.clone());
+    let work = answer(&call.server.definitions.skills, asked, call.cx.clone());
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 

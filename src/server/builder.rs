@@ -139,10 +139,7 @@ impl McpServer {
     }
 
     pub(crate) fn offers_resources(&self) -> bool {
-        self.definitions.has_sources()
-            || self.definitions.skills.is_some()
-            || self.resources().next().is_some()
-            || self.templates().next().is_some()
+        self.definitions.has_sources() || self.resources().next().is_some() || self.templates().next().is_some()
     }
 
     pub(crate) fn offers_prompts(&self) -> bool {
@@ -161,7 +158,7 @@ impl McpServer {
 #[must_use]
 pub struct McpServerBuilder {
     /// Boxed, because each method moves the builder.
-    pub(super) definitions: Box<Definitions>,
+    pub(crate) definitions: Box<Definitions>,
 }
 
 impl McpServerBuilder {

@@ -36,11 +36,8 @@ impl Definitions {
             let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
             check_item("extension", name, unless(fits && settings.is_object(), problem))?;
         }
-        if let Some((uri, problem)) = &self.app_problem {
-            check_item("app", uri, Some(problem.clone()))?;
-        }
-        if let Some(uri) = self.skills.as_ref().and_then(|skills| skills.duplicate.as_ref()) {
-            check_item("skill", uri, Some(TWICE.to_owned()))?;
+        if let Some((kind, name, problem)) = &self.item_problem {
+            check_item(kind, name, Some(problem.clone()))?;
         }
         if !checked_tools::are_checked(&self.tools) {
             self.check_tools()?;

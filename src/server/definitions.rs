@@ -1,5 +1,6 @@
 //! The definitions of a server, and the items among them.
 
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
@@ -37,8 +38,8 @@ pub(crate) struct Definitions {
     pub lists_all: bool,
     /// Whether clients without support for apps see the tools for apps only.
     pub lists_app_tools: bool,
-    /// The URI of the first app with a problem, and the problem.
-    pub(super) app_problem: Option<(Text, String)>,
+    /// The kind and the name of the first app or skill with a problem, and the problem.
+    pub item_problem: Option<(&'static str, Text, String)>,
     /// The hooks of all tools.
     pub hooks: Vec<Hook>,
     /// Warnings about the definitions, for the log.
@@ -51,7 +52,10 @@ pub(crate) struct Definitions {
     pub(super) cache: CacheHint,
     pub(super) caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
-    pub skills: Option<Rc<SkillSets>>,
+    pub skills: SkillSets,
+    /// The methods of skills. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills` sets
+    /// it, so the wasm module of a server without skills does not contain the methods.
+    pub skill_methods: Option<Rc<dyn Any>>,
     /// The `_meta` of a list, if parts of a source failed.
     pub found_meta: Option<Map<String, Value>>,
 }
@@ -85,7 +89,7 @@ impl Definitions {
             extensions: Map::new(),
             lists_all: false,
             lists_app_tools: false,
-            app_problem: None,
+            item_problem: None,
             hooks: Vec::new(),
             warnings: Vec::new(),
             resource_check: None,
@@ -94,7 +98,8 @@ impl Definitions {
             cache: CacheHint::NONE,
             caches: Vec::new(),
             sources: None,
-            skills: None,
+            skills: SkillSets::default(),
+            skill_methods: None,
             found_meta: None,
         }
     }
@@ -154,9 +159,7 @@ impl Definitions {
         let mut add = |list, is_general: bool| lists.extend(is_general.then_some(list));
         let templates_are_general = self.templates.iter().all(|template| template.access.is_general());
         // The list function of a template may return other resources each time, so the list of resources is not cached.
-        let are_fixed = templates_are_general
-            && self.skills.is_none()
-            && self.templates.iter().all(|template| template.list.is_none());
+        let are_fixed = templates_are_general && self.templates.iter().all(|template| template.list.is_none());
         add(ListKind::ResourceTemplates, templates_are_general);
         add(ListKind::Resources, are_fixed && self.resources.iter().all(|resource| resource.access.is_general()));
         let is_listed_for_all =

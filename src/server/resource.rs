@@ -245,6 +245,10 @@ impl ResourceTemplate {
             let uri = uri.to_owned();
             read.call(P::of_call(variables, cx)).map(move |contents| contents.into_contents(&uri)).boxed_local()
         };
+        Self::of_reader(uri_template, Box::new(read))
+    }
+
+    pub(super) fn of_reader(uri_template: Text, read: ReadTemplate) -> Self {
         Self {
             parsed: UriTemplate::parse(&uri_template),
             description: ResourceTemplateDescription {
@@ -257,7 +261,7 @@ impl ResourceTemplate {
             cache: None,
             deadline: DEADLINE,
             completions: Completions::default(),
-            read: Box::new(read),
+            read,
             list: None,
         }
     }

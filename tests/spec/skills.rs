@@ -489,7 +489,7 @@ fn sets_of_skills_are_merged() {
         .build()
         .err()
         .expect("an error");
-    assert!(twice.to_string().contains("skill \"skill://b/SKILL.md\" is added twice"), "{twice}");
+    assert!(twice.to_string().contains("skill \"skill://b/SKILL.md\" is in two catalogs"), "{twice}");
 }
 
 /// S8, extension case 18: `Catalog::check` finds files that changed without their entry. An empty file and a skill of one file pass.

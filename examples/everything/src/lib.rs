@@ -11,6 +11,7 @@ mod parcels;
 mod passages;
 mod prompts;
 mod resources;
+mod skills;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -21,7 +22,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, RequestInfo, Theme};
+use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, RequestInfo, Skills, Theme};
 use worker::Env;
 
 use crate::guide::Guide;
@@ -64,7 +65,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     for tool in tools::all().into_iter().chain(others) {
         server = server.tool(tool);
     }
-    server = server.agent(Guide).workflow(outing());
+    server = server.agent(Guide).workflow(outing()).skills(Skills::embedded(&skills::SKILLS));
     for tool in conformance::tools().into_iter().chain(input_required::tools()) {
         server = server.tool(tool);
     }

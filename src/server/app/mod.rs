@@ -316,7 +316,7 @@ impl McpServerBuilder {
         definitions.extensions.entry(EXTENSION).or_insert_with(|| object(Vec::new()));
         definitions.lists_app_tools |= app.always_lists_tools;
         if let Some(problem) = app.problem() {
-            definitions.app_problem.get_or_insert_with(|| (app.uri().clone(), problem));
+            definitions.item_problem.get_or_insert_with(|| ("app", app.uri().clone(), problem));
         }
         if app.resource.description.get_size().is_some_and(|size| size > LARGE) {
             let size = "has more than 1 MiB, and each client reads all of it: load data with a tool instead";

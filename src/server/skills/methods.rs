@@ -8,7 +8,7 @@ use edge_json::write::ObjectWriter;
 use edge_uri_template::normalized;
 use futures::FutureExt;
 
-use super::sets::{Asked, SkillSet, shows};
+use super::sets::{SkillSet, SkillSets, open_sets, shows};
 use super::store::{SkillChild, SkillEntry, SkillFuture};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -20,8 +20,19 @@ const FOLDER: &str = "inode/directory";
 const UNKNOWN_SKILL: &str = "There is no such skill. Call skills/list for the available skills.";
 const UNKNOWN_FOLDER: &str = "There is no such folder of a skill. Call skills/get for the files of a skill.";
 
-pub(super) fn answer(sets: &[SkillSet], asked: Asked, cx: Context) -> SkillFuture<String> {
-    let sets: Vec<_> = sets.iter().filter(|set| set.is_open_to(&cx)).cloned().collect();
+/// A request for skills.
+pub(crate) enum Asked {
+    /// `skills/list`, from this cursor on, with at most this number of skills.
+    List(Option<String>, usize),
+    /// `skills/get` of a URI.
+    Get(String),
+    /// `resources/directory/read` of a URI, like `List`.
+    Directory(String, Option<String>, usize),
+}
+
+/// Returns the result of a request as JSON.
+pub(crate) fn answer(sets: &SkillSets, asked: Asked, cx: Context) -> SkillFuture<String> {
+    let sets = open_sets(sets, &cx);
     match asked {
         Asked::List(cursor, size) => list(sets, cursor, size, cx).boxed_local(),
         Asked::Get(uri) => get(sets, normalized(&uri).into_owned(), cx).boxed_local(),

@@ -7,7 +7,7 @@
 
 pub(crate) mod catalog;
 mod digest;
-mod methods;
+pub(crate) mod methods;
 mod resources;
 pub(crate) mod sets;
 pub(crate) mod store;
@@ -17,15 +17,16 @@ use std::rc::Rc;
 use edge_json::object;
 
 use self::catalog::Catalog;
-use self::sets::{SkillSet, SkillSets};
+use self::sets::SkillSet;
 use self::store::SkillStore;
 use super::access::{Access, access_methods};
-use super::builder::McpServerBuilder;
+use super::definitions::Definitions;
+use super::resource::ResourceTemplate;
 
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
-/// Skills from one place, for [`McpServerBuilder::skills`].
+/// Skills from one place, for [`McpServerBuilder::skills`](crate::McpServerBuilder::skills).
 pub struct Skills {
     store: Rc<dyn SkillStore>,
     access: Access,
@@ -47,37 +48,20 @@ impl Skills {
     access_methods!();
 }
 
-impl McpServerBuilder {
-    /// Adds skills, and declares the extension `io.modelcontextprotocol/skills`. If two places have a skill at the same URI, the first one
-    /// counts; two catalogs must not have the same URI.
-    ///
-    /// The files are resources: `SKILL.md` of each skill is listed, and the other files can be read. A resource or a template of the server at
-    /// the same URI takes precedence.
-    pub fn skills(mut self, skills: Skills) -> Self {
-        let Skills { store, access, uris } = skills;
-        let set = SkillSet { store, access: Rc::new(access) };
-        let definitions = &mut self.definitions;
-        definitions.extensions.insert(EXTENSION.to_owned(), object(vec![("directoryRead", true.into())]));
-        let mut sets = definitions.skills.take().map_or_else(
-            || SkillSets {
-                sets: Vec::new(),
-                answer: methods::answer,
-                resource: resources::resource,
-                listed: resources::listed,
-                uris: Vec::new(),
-                duplicate: None,
-            },
-            Rc::unwrap_or_clone,
-        );
-        sets.sets.push(set);
-        for uri in uris {
-            if sets.uris.contains(&uri) {
-                sets.duplicate.get_or_insert(uri);
-            } else {
-                sets.uris.push(uri);
+impl Skills {
+    /// Adds the skills to the server, and declares the extension. Returns the template of their files, if it is not yet there.
+    pub(crate) fn add_to(self, definitions: &mut Definitions) -> Option<ResourceTemplate> {
+        let Self { store, access, uris } = self;
+        let mut sets = definitions.skills.borrow_mut();
+        for uri in &uris {
+            if sets.iter().any(|set| set.uris.contains(uri)) {
+                let problem = || ("skill", uri.clone().into(), "is in two catalogs".to_owned());
+                definitions.item_problem.get_or_insert_with(problem);
             }
         }
-        definitions.skills = Some(Rc::new(sets));
-        self
+        sets.push(SkillSet { store, access: Rc::new(access), uris: uris.into() });
+        let template = (sets.len() == 1).then(|| resources::template(&definitions.skills));
+        definitions.extensions.insert(EXTENSION.to_owned(), object(vec![("directoryRead", true.into())]));
+        template
     }
 }

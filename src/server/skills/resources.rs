@@ -5,29 +5,28 @@ use edge_uri_template::normalized;
 use futures::FutureExt;
 
 use super::digest::digest;
-use super::sets::{SkillSet, shows};
-use super::store::{SkillEntry, SkillFile, SkillFuture};
+use super::sets::{SkillSet, SkillSets, open_sets, shows};
+use super::store::{SkillEntry, SkillFile};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{SKILL_PAGE, SKILLS_LISTED};
 use crate::protocol::description::ResourceDescription;
 use crate::protocol::resource_contents::ResourceContents;
-use crate::server::resource::{ContentsFuture, NOT_FOUND, Resource};
-use crate::text::Text;
+use crate::server::resource::{NOT_FOUND, ResourceTemplate};
 
-/// The scheme of the files of skills.
-const SCHEME: &str = "skill://";
-
-/// Returns the resource at `uri`, if skills may have it.
-pub(super) fn resource(sets: &[SkillSet], uri: &str) -> Option<Resource> {
-    let uri: Text = normalized(uri).into_owned().into();
-    let (sets, own_uri) = (sets.to_vec(), uri.to_string());
-    let read = move |cx: Context| -> ContentsFuture { read(sets.clone(), own_uri.clone(), cx).boxed_local() };
-    uri.starts_with(SCHEME).then(|| Resource::of_reader(uri, Box::new(read)))
+/// Returns the template of the files of skills. It lists the `SKILL.md` of each skill.
+pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
+    let (of_list, of_read) = (sets.clone(), sets.clone());
+    // The path in the URI may have escapes of `/`, so the lookup needs the URI itself.
+    let read =
+        move |uri: &str, _, cx: Context| read(open_sets(&of_read, &cx), normalized(uri).into_owned(), cx).boxed_local();
+    ResourceTemplate::of_reader("skill://{+path}".into(), Box::new(read))
+        .name("Files of skills")
+        .list(move |cx: Context| listed(open_sets(&of_list, &cx), cx))
 }
 
 async fn read(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
-    for set in sets.iter().filter(|set| set.is_open_to(&cx)) {
+    for set in &sets {
         if let Some(file) = set.store.read(uri.clone(), &cx).await? {
             if !shows(&file.scopes, &cx) {
                 break;
@@ -55,29 +54,25 @@ fn contents(
 }
 
 /// Returns the `SKILL.md` of each skill.
-pub(super) fn listed(sets: &[SkillSet], cx: Context) -> SkillFuture<Vec<ResourceDescription>> {
-    let sets: Vec<_> = sets.iter().filter(|set| set.is_open_to(&cx)).cloned().collect();
-    let list = async move {
-        let mut listed: Vec<ResourceDescription> = Vec::new();
-        for set in &sets {
-            let mut after = None;
-            while listed.len() < SKILLS_LISTED {
-                let entries = set.store.list(after, SKILL_PAGE, &cx).await?;
-                after = entries.last().map(|last| last.uri.clone());
-                let is_last = entries.len() < SKILL_PAGE;
-                for entry in entries.into_iter().filter(|entry| shows(&entry.scopes, &cx)) {
-                    if listed.iter().all(|known| known.uri != entry.uri) {
-                        listed.extend(described(&entry));
-                    }
-                }
-                if is_last {
-                    break;
+async fn listed(sets: Vec<SkillSet>, cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {
+    let mut listed: Vec<ResourceDescription> = Vec::new();
+    for set in &sets {
+        let mut after = None;
+        while listed.len() < SKILLS_LISTED {
+            let entries = set.store.list(after, SKILL_PAGE, &cx).await?;
+            after = entries.last().map(|last| last.uri.clone());
+            let is_last = entries.len() < SKILL_PAGE;
+            for entry in entries.into_iter().filter(|entry| shows(&entry.scopes, &cx)) {
+                if listed.iter().all(|known| known.uri != entry.uri) {
+                    listed.extend(described(&entry));
                 }
             }
+            if is_last {
+                break;
+            }
         }
-        Ok(listed)
-    };
-    list.boxed_local()
+    }
+    Ok(listed)
 }
 
 /// Returns the `SKILL.md` of a skill as a resource, or `None` if the entry is not valid.
