@@ -316,6 +316,7 @@ pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
+pub use server::extension::{Extension, ExtensionMethod, ExtensionResult, IntoExtensionResult};
 pub use server::list::{IntoList, ListKind};
 pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
 pub use server::resource::{IntoContents, Resource, ResourceTemplate};

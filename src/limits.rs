@@ -173,6 +173,8 @@ limits! {
             "the skills in a page of `skills/list`, if it has more than one" => "further ones are on the next page";
         SKILLS_LISTED: usize = 1000, Count, "":
             "skills in `resources/list`" => "further ones are left out";
+        EXTENSION_METHOD_BYTES: usize = 128, Bytes, "":
+            "the name of a method of an extension" => "the server cannot be built";
         CLIENT_EXTENSIONS: usize = 64, Count, "":
             "extensions of the protocol that a client declares" => "the request declares no extension";
         FETCH_SECONDS: u64 = 10, Seconds, "`FetchLimits`":

@@ -39,7 +39,7 @@ pub enum SessionRequired {
 }
 
 /// The methods that need a session.
-const METHODS: [(&str, SessionRequired); 7] = [
+const METHODS: [(&str, SessionRequired); 8] = [
     ("resources/subscribe", SessionRequired::ResourceSubscription),
     ("resources/unsubscribe", SessionRequired::ResourceSubscription),
     ("logging/setLevel", SessionRequired::SetLogLevel),
@@ -47,6 +47,7 @@ const METHODS: [(&str, SessionRequired); 7] = [
     ("tasks/result", SessionRequired::Tasks),
     ("tasks/list", SessionRequired::Tasks),
     ("tasks/cancel", SessionRequired::Tasks),
+    ("tasks/update", SessionRequired::Tasks),
 ];
 
 /// The texts of an error.

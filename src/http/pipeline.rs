@@ -226,7 +226,12 @@ impl Endpoint {
             request_headers::check_params(head, tool, &request)
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
-        let requested = self.requested_notifications(&request, resolved.method, &server, revision, head)?;
+        let target = resolved.extension_method().and_then(|method| method.target.as_deref());
+        if let Some(param) = target.filter(|_| revision.era() == Era::Modern) {
+            request_headers::check_name(head, param, &request)
+                .map_err(|error| error.with_id(Some(request.id.clone())))?;
+        }
+        let requested = self.requested_notifications(&request, resolved.notifies(), &server, revision, head)?;
         let notifications = (!requested.is_empty())
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
         let (of_context, channel) = notifications.unzip();
@@ -298,13 +303,13 @@ impl Endpoint {
     fn requested_notifications(
         &self,
         request: &Request<'_>,
-        method: Option<Method>,
+        notifies: bool,
         server: &McpServer,
         revision: Revision,
         head: &BoundedRequest,
     ) -> Result<RequestedNotifications, Box<HttpError>> {
         let nothing = RequestedNotifications::default();
-        if !method.is_some_and(Method::notifies) {
+        if !notifies {
             return Ok(nothing);
         }
         let mut requested = RequestedNotifications::of(request.meta)

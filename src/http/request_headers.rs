@@ -54,7 +54,14 @@ pub(super) fn check_presence_and_name(
 ) -> Result<(), Box<HttpError>> {
     version_header.ok_or_else(|| missing(VERSION))?;
     head.standard_header(METHOD)?.ok_or_else(|| missing(METHOD))?;
-    let Some(param) = request.known_method.and_then(Method::target_param) else { return Ok(()) };
+    match request.known_method.and_then(Method::target_param) {
+        Some(param) => check_name(head, param, request),
+        None => Ok(()),
+    }
+}
+
+/// Checks that `Mcp-Name` repeats the parameter `param`.
+pub(super) fn check_name(head: &BoundedRequest, param: &str, request: &Request<'_>) -> Result<(), Box<HttpError>> {
     let header = head.standard_header(NAME)?.ok_or_else(|| missing(NAME))?;
     // The method rejects a parameter that is not a string.
     let Some(named) = request.param(param).and_then(Value::as_str) else { return Ok(()) };

@@ -51,7 +51,7 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
         Target::Template(template, _) | Target::Hidden(template) => (of_template(template, &name)?, template.deadline),
         // The URI names a resource, not a template.
         Target::Resource(resource) => return Err(unknown_template(&resource.description.uri)),
-        Target::None | Target::Tool(_) => return Err(wrong_target(call)),
+        Target::None | Target::Tool(_) | Target::Extension(_) => return Err(wrong_target(call)),
     };
     let suggestions = completion.map(|Completion(complete)| {
         let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };

@@ -9,7 +9,9 @@ use super::call::{Call, MethodResponse};
 use super::pagination::cursor;
 use super::prepared::{Outcome, Prepared, Stage, Work, within_limit};
 use super::resolve::Target;
-use super::{completion, discover, lifecycle, prompt_methods, resource_methods, skill_methods, tool_methods};
+use super::{
+    completion, discover, extension_methods, lifecycle, prompt_methods, resource_methods, skill_methods, tool_methods,
+};
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
@@ -27,7 +29,11 @@ pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, 
 }
 
 fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
-    let Some(method) = call.method else { return Err(not_found(&request.method)) };
+    let Some(method) = call.method else {
+        let Ok(Target::Extension(method)) = target else { return Err(not_found(&request.method)) };
+        let work = extension_methods::begin(call, request, method);
+        return work.unwrap_or_else(|| Err(not_found(&request.method))).map(Stage::Working);
+    };
     let target = target?;
     match method {
         Method::Initialize => answer_directly(call, request, lifecycle::initialize),

@@ -19,7 +19,7 @@ use crate::server::list::ListKind;
 #[derive(Serialize)]
 struct Envelope<'a> {
     #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
-    result_type: Option<&'static str>,
+    result_type: Option<&'a str>,
     #[serde(flatten)]
     cache: Option<CacheHint>,
     #[serde(rename = "_meta")]
@@ -56,15 +56,31 @@ pub(super) fn input_required(call: &Call, result: impl Serialize) -> MethodRespo
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
 pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> MethodResponse {
-    let hint = match () {
+    let hint = hint_for(call, hint);
+    let meta = call.server.definitions.found_meta.as_ref();
+    respond(call, "complete", serialize(call, result), Some(hint), meta)
+}
+
+/// Returns the response with the result of a method of an extension.
+pub(super) fn of_extension(
+    call: &Call,
+    result: Raw<'_>,
+    result_type: &str,
+    hint: Option<CacheHint>,
+    meta: Option<&Map<String, Value>>,
+) -> MethodResponse {
+    respond(call, result_type, serialize(call, result), hint.map(|hint| hint_for(call, hint)), meta)
+}
+
+/// Returns the cache hint of a result, which is private if the result depends on the caller.
+fn hint_for(call: &Call, hint: CacheHint) -> CacheHint {
+    match () {
         // The result of a retry depends on the answers in the request, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
         // The items of a source may differ between callers.
         () if call.cx.depends_on_caller() || call.server.definitions.has_sources() => hint.for_this_caller(),
         () => hint,
-    };
-    let meta = call.server.definitions.found_meta.as_ref();
-    respond(call, "complete", serialize(call, result), Some(hint), meta)
+    }
 }
 
 /// Returns the response with the list `kind`, if it is in the cache and the request has no cursor.
@@ -105,7 +121,7 @@ fn serialize(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>>
 
 fn respond(
     call: &Call,
-    result_type: &'static str,
+    result_type: &str,
     response: serde_json::Result<Vec<u8>>,
     cache: Option<CacheHint>,
     own: Option<&Map<String, Value>>,

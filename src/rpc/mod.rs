@@ -1,7 +1,7 @@
 //! One JSON-RPC request in, one response out: a function for each method.
 //!
 //! `resolve` finds the method of a request and its target, once. `dispatch` calls the function of the method: `lifecycle` and `discover`,
-//! `tool_methods`, `resource_methods`, `skill_methods`, `prompt_methods` (with `prompt_versions`), or `completion`. A request is answered in two phases. In
+//! `tool_methods`, `resource_methods`, `skill_methods`, `extension_methods`, `prompt_methods` (with `prompt_versions`), or `completion`. A request is answered in two phases. In
 //! the first phase, a method reads its `params` while the body is in memory, and becomes a `prepared` request. The second phase runs the
 //! handler, without the body. `call` has the data that both phases share. `envelope` adds the common members to a result, and `pagination`
 //! divides lists. `handler_error` converts the error of a handler. If a handler asks the client, `input_required` is the result, and the
@@ -14,6 +14,7 @@ mod completion;
 mod discover;
 mod dispatch;
 mod envelope;
+mod extension_methods;
 mod handler_error;
 mod input_required;
 mod lifecycle;

@@ -16,6 +16,7 @@ use crate::protocol::method::Method;
 use crate::protocol::revision::{Feature, Revision};
 use crate::server::access::Access;
 use crate::server::builder::McpServer;
+use crate::server::extension::ExtensionMethod;
 use crate::server::prompt::Prompt;
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
@@ -40,6 +41,8 @@ pub(crate) enum Target {
     /// A template that matches the URI of an item that the caller must not see. The answer is the same as for a resource of this template
     /// that does not exist.
     Hidden(Rc<ResourceTemplate>),
+    /// A method of an extension.
+    Extension(Rc<ExtensionMethod>),
 }
 
 impl Resolved {
@@ -51,7 +54,8 @@ impl Resolved {
             Some(Method::GetPrompt) => prompt(request, server),
             Some(Method::ReadResource) => resource(request, server, revision),
             Some(Method::Complete) => reference(request, server),
-            _ => Ok(Target::None),
+            Some(_) => Ok(Target::None),
+            None => Ok(server.extension_method(&request.method, revision).map_or(Target::None, Target::Extension)),
         };
         Self { method, target }
     }
@@ -61,6 +65,19 @@ impl Resolved {
     /// Source: 2026-07-28, basic/authorization, "Runtime Insufficient Scope".
     pub(crate) fn scopes(&self) -> &[Text] {
         self.target.as_ref().ok().and_then(Target::access).map_or(&[], |access| &access.scopes)
+    }
+
+    /// Returns the method of an extension that the request calls.
+    pub(crate) fn extension_method(&self) -> Option<&ExtensionMethod> {
+        match &self.target {
+            Ok(Target::Extension(method)) => Some(method),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the method runs a handler, which can send notifications before the answer.
+    pub(crate) fn notifies(&self) -> bool {
+        self.method.is_some_and(Method::notifies) || self.extension_method().is_some_and(|method| method.notifies)
     }
 
     /// Returns the tool that the request calls.
@@ -76,6 +93,7 @@ impl Target {
     fn access(&self) -> Option<&Access> {
         match self {
             Self::None => None,
+            Self::Extension(method) => Some(&method.access),
             Self::Tool(tool) => Some(&tool.access),
             Self::Prompt(prompt) => Some(&prompt.access),
             Self::Resource(resource) => Some(&resource.access),

@@ -116,7 +116,7 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
             contents: (template.read)(&uri, variables, cx),
         },
         Target::Hidden(_) => return Err(resource_not_found(call.cx.revision(), &uri)),
-        Target::None | Target::Tool(_) | Target::Prompt(_) => return Err(wrong_target(call)),
+        Target::None | Target::Tool(_) | Target::Prompt(_) | Target::Extension(_) => return Err(wrong_target(call)),
     };
     Ok(respond(call.clone(), uri.into_owned(), reading).boxed_local())
 }

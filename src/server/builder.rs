@@ -12,6 +12,7 @@ use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::cached_lists::CachedLists;
 use super::definitions::{Definitions, Sources};
+use super::extension::{ExtensionMethod, identifier_problem};
 use super::hook::hook;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -23,6 +24,7 @@ use crate::call::request_info::RequestInfo;
 use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
+use crate::protocol::revision::Revision;
 use crate::text::Text;
 
 /// A server: the tools, resources and prompts that one request can use.
@@ -92,6 +94,13 @@ impl McpServer {
         let tool = self.definitions.tool(name).cloned();
         let tool = tool.or_else(|| self.definitions.source()?.tool(name).map(Rc::new));
         tool.filter(|tool| self.shows(&tool.access))
+    }
+
+    /// Returns the method `name` of an extension in `revision`, if the caller can see it.
+    pub(crate) fn extension_method(&self, name: &str, revision: Revision) -> Option<Rc<ExtensionMethod>> {
+        let mut methods = self.definitions.extension_methods.iter();
+        let method = methods.find(|method| method.name == name && method.since <= revision)?;
+        self.shows(&method.access).then(|| method.clone())
     }
 
     /// Returns the resources that the caller can see.
@@ -254,9 +263,14 @@ impl McpServerBuilder {
     }
 
     /// Declares an extension of the protocol, such as `example.com/search`. `settings` is an object. The server's own
-    /// tools, resources and prompts implement the extension.
+    /// tools, resources and prompts implement the extension. [`serve`](Self::serve) adds one with methods of its own.
     pub fn extension(mut self, name: impl Into<String>, settings: Value) -> Self {
-        self.definitions.extensions.insert(name.into(), settings);
+        let name = name.into();
+        if let Some(problem) = identifier_problem(&name, &settings) {
+            let problem = || ("extension", name.clone().into(), problem.to_owned());
+            self.definitions.item_problem.get_or_insert_with(problem);
+        }
+        self.definitions.extensions.insert(name, settings);
         self
     }
 

@@ -31,11 +31,6 @@ impl Definitions {
         if let Some(about) = &self.about {
             check_item("server", &info.name, about.problem.clone())?;
         }
-        for (name, settings) in &self.extensions {
-            let fits = name.split_once('/').is_some_and(|(prefix, name)| !prefix.is_empty() && !name.is_empty());
-            let problem = "must have a prefix, such as `example.com/search`, and an object of settings";
-            check_item("extension", name, unless(fits && settings.is_object(), problem))?;
-        }
         if let Some((kind, name, problem)) = &self.item_problem {
             check_item(kind, name, Some(problem.clone()))?;
         }

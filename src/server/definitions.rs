@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
+use super::extension::ExtensionMethod;
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -53,6 +54,9 @@ pub(crate) struct Definitions {
     pub(super) caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
     pub skills: SkillSets,
+    pub extension_methods: Vec<Rc<ExtensionMethod>>,
+    /// The function that starts a method of an extension, like `skill_methods`.
+    pub start_extension_method: Option<Rc<dyn Any>>,
     /// The methods of skills. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills` sets
     /// it, so the wasm module of a server without skills does not contain the methods.
     pub skill_methods: Option<Rc<dyn Any>>,
@@ -99,6 +103,8 @@ impl Definitions {
             caches: Vec::new(),
             sources: None,
             skills: SkillSets::default(),
+            extension_methods: Vec::new(),
+            start_extension_method: None,
             skill_methods: None,
             found_meta: None,
         }

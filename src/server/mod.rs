@@ -2,7 +2,7 @@
 //!
 //! The `builder` collects the items of a server: each `tool`, `resource` and `prompt`, with its `access` (visibility and scopes), and the
 //! functions of `completion` for its arguments. These are its `definitions`. `check` checks them when the server is built, and returns a
-//! `build_error`. `checked_tools` avoids this work if the last server had the same tools. An `app` is a user
+//! `build_error`. `checked_tools` avoids this work if the last server had the same tools. An `extension` has methods of its own. An `app` is a user
 //! interface of tools. `skills` are folders of instructions for
 //! a model. A `source` adds items that are not known before a request.
 //!
@@ -26,6 +26,7 @@ pub(crate) mod completion;
 pub(crate) mod cursor;
 pub(crate) mod definitions;
 pub(crate) mod execute;
+pub(crate) mod extension;
 mod hook;
 pub(crate) mod list;
 pub(crate) mod prompt;

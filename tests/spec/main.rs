@@ -31,6 +31,7 @@ mod concurrent_steps;
 mod context;
 mod crashes;
 mod envelope;
+mod extensions;
 mod header_params;
 mod hooks;
 mod hostile_input;

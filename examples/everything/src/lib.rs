@@ -6,6 +6,7 @@ mod conformance;
 mod contact;
 mod guide;
 mod input_required;
+mod ledger;
 mod outing;
 mod parcels;
 mod passages;
@@ -65,7 +66,8 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     for tool in tools::all().into_iter().chain(others) {
         server = server.tool(tool);
     }
-    server = server.agent(Guide).workflow(outing()).skills(Skills::embedded(&skills::SKILLS));
+    server =
+        server.agent(Guide).workflow(outing()).skills(Skills::embedded(&skills::SKILLS)).serve(ledger::extension());
     for tool in conformance::tools().into_iter().chain(input_required::tools()) {
         server = server.tool(tool);
     }

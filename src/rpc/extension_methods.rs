@@ -1,0 +1,122 @@
+//! The methods of extensions.
+//!
+//! Source: 2026-07-28, basic/versioning, "Extension Negotiation"; basic/index, "ResultType" and "Error Codes".
+
+use std::fmt::Display;
+use std::rc::Rc;
+
+use edge_json::write::{ObjectWriter, Raw};
+use edge_json::{Document, JsonLimits, object};
+use futures::FutureExt;
+
+use super::call::{Call, MethodResponse};
+use super::prepared::{Outcome, Work};
+use super::{envelope, handler_error, input_required};
+use crate::call::client_extensions::ClientSupport;
+use crate::call::deadline::{run_only, run_or_ask};
+use crate::call::failure;
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::protocol::message::Request;
+use crate::protocol::revision::Era;
+use crate::server::builder::McpServerBuilder;
+use crate::server::extension::{Extension, ExtensionMethod, ExtensionResult, MethodFuture};
+
+/// The function that starts a method.
+type Start = fn(&Call, &Request<'_>, Rc<ExtensionMethod>) -> Result<Work, RpcError>;
+
+impl McpServerBuilder {
+    /// Adds an extension of the protocol with its methods, and declares it. [`extension`](Self::extension) only declares one.
+    pub fn serve(mut self, extension: Extension) -> Self {
+        let definitions = &mut self.definitions;
+        if let Some(problem) = extension.problem(&definitions.extension_methods) {
+            definitions.item_problem.get_or_insert_with(|| ("extension", extension.id.clone(), problem));
+        }
+        definitions.extensions.insert(extension.id.into_owned(), extension.settings);
+        definitions.extension_methods.extend(extension.methods.into_iter().map(Rc::new));
+        let start: Start = start;
+        definitions.start_extension_method = Some(Rc::new(start));
+        self
+    }
+}
+
+/// Starts a method, or returns `None` if the server has none of an extension.
+pub(super) fn begin(call: &Call, request: &Request<'_>, method: Rc<ExtensionMethod>) -> Option<Result<Work, RpcError>> {
+    let start = call.server.definitions.start_extension_method.as_ref()?.downcast_ref::<Start>()?;
+    Some(start(call, request, method))
+}
+
+fn start(call: &Call, request: &Request<'_>, method: Rc<ExtensionMethod>) -> Result<Work, RpcError> {
+    if method.requires_client && !call.cx.client_supports(&method.extension).is_yes() {
+        return Err(unsupported_by_client(call, &method));
+    }
+    if method.asks {
+        input_required::resume(call, request)?;
+    }
+    let mut params = ObjectWriter::new();
+    // The rest are members of every request.
+    for (name, value) in request.params.into_iter().flat_map(edge_json::Value::members) {
+        let is_common = name == "_meta" || (method.asks && (name == "inputResponses" || name == "requestState"));
+        if !is_common {
+            params = params.json(&name, value.text());
+        }
+    }
+    let params = params.finish();
+    let internal = |error: &dyn Display| failure::internal(call.cx.host(), &method.name, &error.to_string());
+    let document = Document::parse(params.as_bytes(), JsonLimits::MOST).map_err(|error| internal(&error))?;
+    let schema = method.input_schema().map_err(|error| internal(&error))?;
+    let mistakes = schema.validate_within(document.root(), call.cx.request().argument_steps());
+    if !mistakes.is_empty() {
+        return Err(invalid(&method, &mistakes.join("\n- ")));
+    }
+    let work = method.call(document.root(), call.cx.clone()).map_err(|mistake| invalid(&method, &mistake))?;
+    Ok(respond(call.clone(), method, work).boxed_local())
+}
+
+fn invalid(method: &ExtensionMethod, mistakes: &str) -> RpcError {
+    RpcError::invalid_params(format!("The parameters of {} are not valid:\n- {mistakes}", method.name))
+}
+
+/// Returns the error for a client that does not declare the extension. Older revisions have no error code for that.
+fn unsupported_by_client(call: &Call, method: &ExtensionMethod) -> RpcError {
+    let ExtensionMethod { name, extension, .. } = method;
+    if call.cx.revision().era() == Era::Legacy {
+        let reason = format!("The method {name} needs a client of 2026-07-28 that declares the extension {extension}.");
+        return RpcError::new(ErrorCode::MethodNotFound, reason);
+    }
+    let declared = object(vec![(&**extension, object(Vec::new()))]);
+    let required = object(vec![("extensions", declared)]);
+    RpcError::new(
+        ErrorCode::MissingCapability,
+        format!("The method {name} needs a client that declares the extension {extension}."),
+    )
+    .with_data(object(vec![("requiredCapabilities", required)]))
+}
+
+async fn respond(call: Call, method: Rc<ExtensionMethod>, work: MethodFuture) -> Result<Outcome, RpcError> {
+    let result = if method.asks {
+        match run_or_ask(&call.cx, method.deadline, work).await? {
+            Some(result) => result,
+            None => return Ok(Outcome::Asks),
+        }
+    } else {
+        run_only(&call.cx, method.deadline, &method.name, work).await?
+    };
+    let result = result.map_err(|error| handler_error::without_own_code(&call, &method.name, error))?;
+    complete(&call, &method, &result).map(Outcome::Response)
+}
+
+fn complete(call: &Call, method: &ExtensionMethod, result: &ExtensionResult) -> MethodResponse {
+    let result_type = result.result_type.as_deref().unwrap_or("complete");
+    if result_type != "complete" {
+        let is_declared = method.result_types.iter().any(|declared| declared == result_type);
+        // A client rejects a result of a type that it does not know. In older revisions, results have no type.
+        let is_known = !matches!(call.cx.client_supports(&method.extension), ClientSupport::No);
+        if !is_declared || !is_known {
+            let problem = if is_declared { "the client does not know" } else { "the method does not declare" };
+            let cause = format!("the result has the type `{result_type}`, which {problem}");
+            return Err(failure::internal(call.cx.host(), &method.name, &cause));
+        }
+    }
+    let hint = result.cache.map(|hint| if method.access.is_general() { hint } else { hint.for_this_caller() });
+    envelope::of_extension(call, Raw(result.json.get()), result_type, hint, result.meta.as_ref())
+}
