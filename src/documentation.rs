@@ -69,6 +69,15 @@ struct Workflows;
 #[doc = include_str!("../docs/hooks.md")]
 struct Hooks;
 
+#[doc = include_str!("../docs/extensions.md")]
+struct Extensions;
+
+#[doc = include_str!("../docs/apps.md")]
+struct Apps;
+
+#[doc = include_str!("../docs/skills.md")]
+struct Skills;
+
 #[doc = include_str!("../docs/testing.md")]
 struct Testing;
 
