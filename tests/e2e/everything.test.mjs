@@ -22,7 +22,7 @@ const withoutConformance = (names) => names.filter((name) => !/^test_|^test:|^js
 const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail',
   'get-weather', 'collectContactInfo', 'get-user-data', 'track-parcel', 'search-passages', 'ask_guide', 'run_outing']
 const PROMPTS = ['hello', 'review', 'summarize', 'picture', 'analyze-code', 'current']
-const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://current',
+const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://current', 'skill://write-a-letter/SKILL.md',
   'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris', 'file://data/123.txt']
 
 for (const { name, connect, isModern } of CLIENTS) {
@@ -74,7 +74,7 @@ for (const { name, connect, isModern } of CLIENTS) {
       assert.deepEqual([resources[0].size, resources[0].annotations.priority], [10, 0.8])
       const { resourceTemplates } = await client.listResourceTemplates()
       assert.deepEqual(withoutConformance(resourceTemplates.map(({ uriTemplate }) => uriTemplate)),
-        ['weather://{city}{?days}', 'demo://files/{+path}', 'file://data/{id}'])
+        ['skill://{+path}', 'weather://{city}{?days}', 'demo://files/{+path}', 'file://data/{id}'])
     })
 
     test('reads resources', async () => {
@@ -152,7 +152,7 @@ for (const era of ['legacy', 'auto', 'modern']) {
     const added = await inspect('--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=1', 'b=2')
     assert.deepEqual(added.structuredContent, { total: 3 })
     assert.deepEqual(withoutConformance((await inspect('--method', 'resources/list')).resources.map(({ uri }) => uri)), RESOURCES)
-    assert.equal((await inspect('--method', 'resources/templates/list')).resourceTemplates.length, 4)
+    assert.equal((await inspect('--method', 'resources/templates/list')).resourceTemplates.length, 5)
     assert.equal((await inspect('--method', 'resources/read', '--uri', 'demo://text')).contents[0].text, 'Plain text')
     assert.deepEqual(withoutConformance((await inspect('--method', 'prompts/list')).prompts.map((prompt) => prompt.name)), PROMPTS)
     const prompt = await inspect('--method', 'prompts/get', '--prompt-name', 'summarize', '--prompt-args', 'text=z')
