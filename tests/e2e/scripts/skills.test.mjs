@@ -176,6 +176,11 @@ test('S10, extension case 18: 512 files and 16 MiB are the most. An empty file a
   assert.deepEqual(await problemsOf({ 'a/SKILL.md': skill('a'), 'a/a/SKILL.md': skill('a') }), [], 'a nested skill of the same name')
 })
 
+test('S6: a key of the metadata that is reserved for the protocol is a warning', async () => {
+  const { warnings, problems } = await readSkills(await folderOf({ 'a/SKILL.md': skill('a', 'metadata:\n  io.modelcontextprotocol/x: "1"\n  own/x: "1"\n') }))
+  assert.deepEqual([problems, warnings], [[], ['a: the key `io.modelcontextprotocol/x` of `metadata` is reserved for the protocol']])
+})
+
 test('S29: invisible characters are a warning', async () => {
   const { warnings, problems } = await readSkills(await folderOf({ 'a/SKILL.md': `${skill('a')}do\u200b this`, 'a/b.txt': 'x\u{e0041}' }))
   assert.deepEqual([problems, warnings.length], [[], 2])
