@@ -226,7 +226,7 @@
 
 // Only the client and retrieval use some functions of other modules. The linker drops them from a wasm module without these features. With
 // the features, the compiler finds functions that nothing uses.
-#![cfg_attr(not(all(feature = "client", feature = "rag")), allow(dead_code, unused_imports))]
+#![cfg_attr(not(all(feature = "client", feature = "gateway", feature = "rag")), allow(dead_code, unused_imports))]
 
 pub mod agents;
 mod auth;
@@ -236,6 +236,8 @@ mod call;
 #[cfg(feature = "client")]
 pub mod client;
 mod config;
+#[cfg(feature = "gateway")]
+pub mod gateway;
 pub mod host;
 mod http;
 pub mod limits;
@@ -251,6 +253,8 @@ mod server;
 pub mod storage;
 pub mod testing;
 mod text;
+#[cfg(any(feature = "rag", feature = "gateway"))]
+mod words;
 #[cfg(feature = "worker")]
 pub mod worker;
 

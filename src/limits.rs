@@ -173,6 +173,8 @@ limits! {
             "the skills in a page of `skills/list`, if it has more than one" => "further ones are on the next page";
         SKILLS_LISTED: usize = 1000, Count, "":
             "skills in `resources/list`" => "further ones are left out";
+        MISSING_SECONDS: u64 = 5, Seconds, "":
+            "the time for which a client may cache a list that lacks the items of a failed source" => "the client asks again";
         EXTENSION_METHOD_BYTES: usize = 128, Bytes, "":
             "the name of a method of an extension" => "the server cannot be built";
         CLIENT_EXTENSIONS: usize = 64, Count, "":
@@ -295,6 +297,32 @@ limits! {
             "the time for an answer of a reranker, at most the time that the call has left, without its last second"
             => "the passages keep their order";
     }
+    "Gateway" {
+        GATEWAY_MOUNTS: usize = 64, Count, "":
+            "servers of a gateway" => "the gateway cannot be built";
+        GATEWAY_LIST_SECONDS: u64 = 8, Seconds, "":
+            "the time for a list of all servers" => "the servers that have not answered are missing";
+        GATEWAY_DESCRIPTION: usize = 4 << 10, Bytes, "":
+            "the description of a tool, a resource or a prompt of a mounted server" => "it is cut";
+        GATEWAY_URI_BYTES: usize = 8 << 10, Bytes, "":
+            "the URI of a resource of a mounted server" => "the resource is not found";
+        GATEWAY_LOG_BYTES: usize = 64 << 10, Bytes, "":
+            "the log messages of a mounted server that a call passes on" => "further messages are dropped";
+        GATEWAY_FAILURES: u32 = 3, Count, "":
+            "failures in a row" => "the server is not asked for a while";
+        GATEWAY_PAUSE_SECONDS: u64 = 30, Seconds, "":
+            "the time for which such a server is not asked; each further failure doubles it" => "one request is sent";
+        GATEWAY_PAUSES_SECONDS: u64 = 300, Seconds, "":
+            "the longest such time" => "it does not double any more";
+        GATEWAY_BUSY_SECONDS: u64 = 60, Seconds, "":
+            "the time that an overloaded server can ask for" => "the server is asked after this time";
+        GATEWAYS: usize = 4, Count, "":
+            "gateways through which a request goes" => "the call fails";
+        GATEWAY_QUERY: usize = 1 << 10, Bytes, "":
+            "the words for a search of tools" => "further words are ignored";
+        FOUND_TOOLS: usize = 10, Count, "":
+            "tools that a search returns" => "further ones are left out";
+    }
     "MCP client" {
         UPSTREAM_SECONDS: u64 = 25, Seconds, "`Upstream::timeout`":
             "a request to another MCP server" => "the request is aborted, and the call fails";
@@ -386,6 +414,8 @@ limits! {
             "the time for which the tokens of a person are kept without a refresh" => "the person has to sign in again";
         SIGN_IN_ENDED_SECONDS: u64 = 86_400, Seconds, "":
             "the time for which the store remembers that an authorization server has ended an access" => "the entry is removed";
+        UPSTREAM_FORWARDED_BYTES: usize = 1 << 10, Bytes, "":
+            "a header or a member of `_meta` of the caller that is passed on" => "it is not passed on";
         UPSTREAM_PARAMS: usize = 16, Count, "":
             "arguments that the definition of a tool marks with `x-mcp-header`" => "the list does not have the tool";
         UPSTREAM_PARAM_BYTES: usize = 4 << 10, Bytes, "":

@@ -319,6 +319,14 @@ impl Context {
         }
     }
 
+    /// Sends a log message like [`log`](Self::log), of the logger `logger`.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn log_as(&self, level: LogLevel, logger: &str, data: impl Serialize) {
+        if let Some(live) = self.live() {
+            live.outbox.log(level, logger, data);
+        }
+    }
+
     /// Calls the tool `name` of the same server for the same caller, like a request of the client. The tool's
     /// scopes, schema, hooks and deadline apply. Its progress notifications are dropped. Its questions are sent to the
     /// client.

@@ -73,6 +73,13 @@ fn unknown(server: &str, problem: &str) -> ClientError {
     ClientError::new(&Text::Owned(shortened(server).into_owned()), "connect", Failure::Local(problem.into()))
 }
 
+/// Creates a connection to the server `nth` of a client. It has its own limit of requests.
+#[cfg(feature = "gateway")]
+pub(crate) fn to(client: &McpClient, nth: usize, cx: &Context) -> Option<Peer> {
+    let (server, of_call) = (client.0.servers.get(nth)?.clone(), Rc::new(OfCall::new(cx.clone())));
+    Some(Peer(Rc::new(Link::new(client.clone(), server, of_call))))
+}
+
 impl Connection {
     pub(super) fn links(&self) -> &[Rc<Link>] {
         &self.0

@@ -191,7 +191,7 @@ impl From<Failure> for Failed {
 }
 
 impl ClientError {
-    pub(super) fn new(server: &Text, method: &'static str, failure: Failure) -> Self {
+    pub(crate) fn new(server: &Text, method: &'static str, failure: Failure) -> Self {
         let executed = failure.executed();
         let cause = cause(method, server, "no further details");
         Self(Box::new(Details { server: server.clone(), method, failure, executed, cause }))
@@ -243,7 +243,7 @@ impl Failure {
     }
 
     /// Returns whether the server could not be reached or failed, so that a stale list may replace its list.
-    pub(super) fn is_outage(&self) -> bool {
+    pub(crate) fn is_outage(&self) -> bool {
         matches!(
             self,
             Self::Unreachable(_)

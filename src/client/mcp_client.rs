@@ -38,6 +38,8 @@ pub(super) struct Definition {
     pub user_agent: HeaderValue,
     pub servers: Vec<Rc<Server>>,
     pub lists: ListCache,
+    /// The name of the gateway that uses the client, which each request has in its `_meta`.
+    pub gateway: Option<Text>,
 }
 
 pub(super) struct Server {
@@ -55,12 +57,13 @@ pub struct McpClientBuilder {
     name: Text,
     version: Text,
     servers: Vec<(Text, Upstream)>,
+    gateway: Option<Text>,
 }
 
 impl McpClient {
     /// Creates a builder for a client with this name and version, which it sends to its servers.
     pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> McpClientBuilder {
-        McpClientBuilder { name: name.into(), version: version.into(), servers: Vec::new() }
+        McpClientBuilder { name: name.into(), version: version.into(), servers: Vec::new(), gateway: None }
     }
 
     /// Returns the names of the servers.
@@ -82,13 +85,20 @@ impl McpClientBuilder {
         self
     }
 
+    /// Makes the client that of a gateway with this name.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn gateway(mut self, name: Text) -> Self {
+        self.gateway = Some(name);
+        self
+    }
+
     /// Builds the client.
     ///
     /// # Errors
     /// [`BuildError`] names the first server with an invalid name, or with a name that is used twice. Case does not matter. An
     /// [untrusted](Upstream::untrusted) server must not get a secret of the program.
     pub fn build(self) -> Result<McpClient, BuildError> {
-        let Self { name, version, servers } = self;
+        let Self { name, version, servers, gateway } = self;
         for (nth, (name, _)) in servers.iter().enumerate() {
             if !is_name(name) {
                 let problem = "must begin with a letter and have at most 24 letters, digits and hyphens";
@@ -111,7 +121,7 @@ impl McpClientBuilder {
         let servers = servers.into_iter().map(server).collect();
         let lists = ListCache::default();
         let info = ObjectWriter::new().text("name", &name).text("version", &version).finish_raw();
-        Ok(McpClient(Rc::new(Definition { info, user_agent: user_agent(&name, &version), servers, lists })))
+        Ok(McpClient(Rc::new(Definition { info, user_agent: user_agent(&name, &version), servers, lists, gateway })))
     }
 }
 

@@ -39,16 +39,22 @@ mod tokens;
 mod upstream;
 pub(crate) mod wire;
 
+#[cfg(feature = "gateway")]
+pub(crate) use connection::to as connection_to;
 pub use connection::{Connection, Peer};
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
+#[cfg(feature = "gateway")]
+pub(crate) use operations::definition::warn_of_output;
 pub use operations::listing::{Listing, Toolset};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::result::CallResult;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use session::about::About;
+#[cfg(feature = "gateway")]
+pub(crate) use session::channel::gateways;
 pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{MemoryTokens, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration};
 pub use source::RemoteTools;

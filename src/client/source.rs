@@ -112,6 +112,7 @@ impl Source for RemoteTools {
                         continue;
                     }
                 };
+                found = found.answered();
                 for listed in list.items.iter().filter(|tool| source.includes(tool)) {
                     match source.tool_of(listed, link.channel.upstream().is_trusted, &cx) {
                         Some(tool) => found = found.tool(tool),

@@ -30,6 +30,10 @@ use crate::config::{ConfigError, SecureUrl};
 use crate::host::transport::{Network, Transport};
 use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
+use crate::text::Text;
+
+/// The prefixes of the members of `_meta` that a program cannot pass on.
+const OWN_PREFIXES: [&str; 3] = ["io.modelcontextprotocol/", "modelcontextprotocol.io/", "edge-mcp/"];
 
 /// Creates the source of the tokens for a connection. The argument is the name of the server.
 type NewTokenSource = dyn Fn(&str) -> Rc<dyn TokenSource>;
@@ -59,14 +63,18 @@ pub struct Upstream {
     pub(super) transport: Rc<dyn Transport>,
     pub(super) access: Access,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) forwarded_headers: Vec<HeaderName>,
+    pub(super) forwarded_meta: Vec<Text>,
     pub(super) revision: Option<Revision>,
-    pub(super) is_trusted: bool,
+    pub(crate) is_trusted: bool,
     /// Whether a user of the program chose the URL.
     pub(super) is_untrusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
     pub(super) list_ttl: Duration,
     pub(super) handlers: Handlers,
+    /// Whether the model of the caller of this program may answer.
+    pub(super) passes_sampling: bool,
 }
 
 impl Upstream {
@@ -105,6 +113,8 @@ impl Upstream {
             transport: Rc::new(transport),
             access: Access::None,
             headers: Vec::new(),
+            forwarded_headers: Vec::new(),
+            forwarded_meta: Vec::new(),
             revision: None,
             is_trusted: false,
             is_untrusted: false,
@@ -112,6 +122,7 @@ impl Upstream {
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
             list_ttl: Duration::ZERO,
             handlers: Handlers::default(),
+            passes_sampling: false,
         })
     }
 
@@ -161,6 +172,32 @@ impl Upstream {
     /// The client or the runtime sets this header, or the value is not visible ASCII.
     pub fn header(mut self, name: &'static str, value: &str) -> Result<Self, ConfigError> {
         self.headers.push(headers::own_header(name, value)?);
+        Ok(self)
+    }
+
+    /// Passes a header of the caller's request on to the server, such as `x-tenant`. No other header of the caller reaches a server. A value
+    /// of more than 1 KiB, or that is not visible ASCII, is not passed on.
+    ///
+    /// # Errors
+    /// The client or the runtime sets this header.
+    pub fn forward_header(mut self, name: &'static str) -> Result<Self, ConfigError> {
+        self.forwarded_headers.push(headers::own_name(name)?);
+        Ok(self)
+    }
+
+    /// Passes a member of the `_meta` of the caller's request on to the server, such as `example.com/tenant`. A value of more than 1 KiB is
+    /// not passed on.
+    ///
+    /// # Errors
+    /// The name has no prefix, or the prefix is that of the protocol or of this library.
+    pub fn forward_meta(mut self, name: impl Into<Text>) -> Result<Self, ConfigError> {
+        let name = name.into();
+        let is_own = OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        if is_own || !name.contains('/') {
+            let problem = "must have a prefix of your own, such as `example.com/tenant`";
+            return Err(ConfigError::new("a member of `_meta` to pass on", problem));
+        }
+        self.forwarded_meta.push(name);
         Ok(self)
     }
 
@@ -272,6 +309,16 @@ impl Upstream {
         self
     }
 
+    /// Passes the requests of the server for text from a model (sampling) to the caller of this program, if the call
+    /// [asks the caller](super::Call::ask_caller). The caller's model then writes the text, and the caller pays for it.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates sampling. A revision from 2027-07-28 on can remove it.
+    #[must_use]
+    pub fn pass_sampling(mut self) -> Self {
+        self.passes_sampling = true;
+        self
+    }
+
     /// Answers the requests of the server for the roots with these folders.
     ///
     /// Revision 2026-07-28 of the protocol deprecates roots. A revision from 2027-07-28 on can remove them.
@@ -286,7 +333,9 @@ impl Upstream {
 impl Upstream {
     /// Returns whether requests contain a secret of the program, which a server that a user chose must not get.
     pub(super) fn sends_secrets(&self) -> bool {
-        !self.headers.is_empty() || matches!(self.access, Access::Token(_) | Access::Source(_))
+        !self.headers.is_empty()
+            || !self.forwarded_headers.is_empty()
+            || matches!(self.access, Access::Token(_) | Access::Source(_))
     }
 
     /// Creates the credential for a connection to the server, which has this name.

@@ -85,9 +85,14 @@ impl LogLine {
         }
     }
 
-    /// Records whether the request calls a tool that is not read-only.
+    /// Records whether the request calls a tool that is not read-only. If the request names a tool that calls another one, adds the name of
+    /// the other one.
     pub(super) fn target(&mut self, resolved: &Resolved) {
-        self.may_change_data |= resolved.tool().is_some_and(|tool| tool.annotations.read_only_hint != Some(true));
+        let Some(tool) = resolved.tool() else { return };
+        self.may_change_data |= tool.annotations.read_only_hint != Some(true);
+        if tool.arguments_member.is_some() {
+            self.add("called", &shortened(tool.name()));
+        }
     }
 
     pub(super) fn batch(&mut self) {

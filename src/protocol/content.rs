@@ -282,6 +282,12 @@ impl PromptMessage {
         &self.content
     }
 
+    /// Replaces the content.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn map_content(self, map: impl FnOnce(Content) -> Content) -> Self {
+        Self { content: map(self.content), ..self }
+    }
+
     /// Converts the message into a form that clients of `revision` accept.
     pub(crate) fn for_revision(self, revision: Revision) -> Self {
         Self { content: self.content.for_revision(revision), ..self }

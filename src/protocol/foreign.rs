@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
-use edge_json::write::ObjectWriter;
-use edge_json::{Kind, Value};
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::Map;
 
 use super::content::{Block, Content, Media, PromptMessage, Typed};
@@ -18,6 +18,8 @@ use crate::text::visible;
 const LABELS: [&str; 3] = ["name", "title", "description"];
 /// The member with an embedded resource, which has its own `_meta`.
 const RESOURCE: &str = "resource";
+#[cfg(feature = "gateway")]
+const URI: &str = "uri";
 /// The prefix of the keys that this library adds to `_meta`. Clients would take the members of another server for ours.
 const OWN_PREFIX: &str = "edge-mcp/";
 
@@ -44,6 +46,48 @@ impl Content {
         let annotations = block.get(ANNOTATIONS).map(Annotations::read);
         Some(Self { typed: Typed { block: parts, annotations, meta: read_meta(block) }, received: Some(received) })
     }
+}
+
+#[cfg(feature = "gateway")]
+impl Content {
+    /// Replaces the URI of a link or of an embedded resource.
+    pub(crate) fn map_uri(mut self, shown: impl Fn(&str) -> String) -> Self {
+        let received = self.received().map(str::to_owned);
+        let (uri, inner) = match &mut self.typed.block {
+            Block::ResourceLink(link) => {
+                link.uri = shown(&link.uri).into();
+                (link.uri.to_string(), None)
+            }
+            Block::Resource { resource } => {
+                resource.uri = shown(&resource.uri);
+                (resource.uri.clone(), Some(RESOURCE))
+            }
+            _ => return self,
+        };
+        self.received = received.and_then(|text| {
+            let document = Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?;
+            let block = document.root();
+            let text = match inner {
+                None => with_member(block, URI, write::literal(&uri).get()),
+                Some(inner) => {
+                    with_member(block, inner, &with_member(block.get(inner)?, URI, write::literal(&uri).get()))
+                }
+            };
+            let range = 0..text.len();
+            Some(Received::new(text.into(), range))
+        });
+        self
+    }
+}
+
+/// Returns the text of an object with another value of a member.
+#[cfg(feature = "gateway")]
+fn with_member(object: Value<'_>, name: &str, value: &str) -> String {
+    let members = object.members().map(|(known, old)| (known == name, known, old));
+    let written = members.fold(ObjectWriter::new(), |written, (is_it, known, old)| {
+        written.json(&known, if is_it { value } else { old.text() })
+    });
+    written.finish()
 }
 
 impl ResourceContents {
@@ -73,7 +117,7 @@ impl ResourceDescription {
 }
 
 impl Icon {
-    fn read(icon: Value<'_>) -> Option<Self> {
+    pub(crate) fn read(icon: Value<'_>) -> Option<Self> {
         let mut read = Self::new(icon.string("src")?);
         read.mime_type = icon.string("mimeType").map(Into::into);
         let sizes = icon.get("sizes").into_iter().flat_map(Value::items);

@@ -112,6 +112,18 @@ impl ResourceContents {
         Self { mime_type: self.mime_type.or_else(|| mime_type.cloned()), ..self }
     }
 
+    /// Returns the members of `_meta`, to change them.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn meta_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        self.meta.as_deref_mut()
+    }
+
+    /// Sets the URI.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn at(self, uri: String) -> Self {
+        Self { uri, ..self }
+    }
+
     /// Sets a member of `_meta`.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {

@@ -25,6 +25,14 @@ pub(crate) fn is_for_app_only(tool: Value<'_>) -> bool {
         .is_some_and(|callers| callers.items().all(|caller| !caller.is_str(MODEL)))
 }
 
+/// Returns whether user interfaces may call a tool: its `visibility` has [`APP`], or says nothing.
+#[cfg(feature = "gateway")]
+pub(crate) fn is_for_apps(tool: Value<'_>) -> bool {
+    let visibility = tool.get("_meta").and_then(|meta| meta.get(UI)).and_then(|ui| ui.get("visibility"));
+    let visibility = visibility.filter(|callers| callers.kind() == Kind::Array);
+    visibility.is_none_or(|callers| callers.items().any(|caller| caller.is_str(APP)))
+}
+
 /// Returns the URI of the user interface in the definition of a tool, from the member of today or else from the deprecated one.
 pub(crate) fn resource_uri(tool: Value<'_>) -> Option<Value<'_>> {
     let meta = tool.get("_meta")?;

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use super::order::{descending, ordered};
 use super::passage::{Passage, PassageId};
+use super::rank::{ByWords, best_first, scores, spread_over_sections};
 use super::search::{Meaning, Search};
 use super::search_result::{FoundPassage, SearchMode, SearchResult};
 use super::store_error::StoreError;
 use super::vectors::int8::Int8;
-use super::words::rank::{ByWords, best_first, scores, spread_over_sections};
 
 /// How similar passages are to a question, the most similar first.
 pub(super) struct Similarities(Vec<(PassageId, f64, Int8)>);

@@ -1,15 +1,15 @@
 //! Retrieval: documents as chunks, and the search for the chunks that answer a question (feature `rag`).
 //!
 //! `chunks` divides a `document`, and `links` finds the links of the chunks. A `store` saves the chunks as a `passage` each, and finds
-//! passages; its failures are in `store_error`. There are two stores, `memory` and `sqlite`. Both find passages by their `words`, and a
-//! `vector_store` also by the `vectors` of an embedding model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
+//! passages; its failures are in `store_error`. There are two stores, `memory` and `sqlite`. Both find passages by the `impact` of
+//! their words, which `rank` then orders, and a `vector_store` also by the `vectors` of an embedding model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
 //! a service that finds the nearest vectors for a store. `filter` is the condition on the metadata of documents.
 //!
 //! A `retriever` takes a `search`, adds the settings of the request in `search_scope`, and asks the store that `store_source` chooses.
 //! `by_meaning` calculates the vector of the question meanwhile. Then the retriever takes `steps`: `rerank` orders the passages by the scores
 //! of a model, and `graph` by their connections. `passages` writes the `search_result` as text for a model. `tools` has the tool that searches.
 //!
-//! `order` sorts. `log` writes the causes of failures that do not end a call. `work` counts the bytes that a function reads, for tests of linear time.
+//! `order` sorts. `log` writes the causes of failures that do not end a call.
 
 mod by_meaning;
 mod chunks;
@@ -17,6 +17,7 @@ mod document;
 mod filter;
 mod fuse;
 mod graph;
+mod impact;
 mod indexer;
 mod links;
 mod log;
@@ -24,6 +25,7 @@ mod memory;
 mod order;
 mod passage;
 mod passages;
+mod rank;
 mod rerank;
 mod retriever;
 mod search;
@@ -38,13 +40,12 @@ mod tools;
 mod vector_index;
 mod vector_store;
 mod vectors;
-mod words;
-mod work;
 
 pub use crate::models::embedding::{Embedder, EmbeddingModel, Purpose};
 pub use chunks::{Chunk, ChunkOptions, Link, chunks, front_matter};
 pub use document::Document;
 
+pub use crate::words::stems;
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use indexer::{Indexed, Indexer};
@@ -65,4 +66,3 @@ pub use store_source::StoreSource;
 pub use tools::search_tool::SearchTool;
 pub use vector_index::{IndexedVector, VectorIndex, VectorIndexError, VectorQuery};
 pub use vector_store::{Pending, VectorStore};
-pub use words::stems;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::auth::StateKeys;
 use crate::call::context::Context;
 use crate::config::ConfigError;
-use crate::protocol::error::RpcError;
+use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
 use crate::server::builder::McpServer;
@@ -26,11 +26,17 @@ pub(crate) struct Call {
 
 impl Call {
     /// Returns the call with the items that the sources of the server find for the list `kind`.
-    pub(super) async fn with_sources(self, kind: ListKind) -> Self {
-        let Some(sources) = self.server.definitions.sources.clone() else { return self };
+    ///
+    /// # Errors
+    /// The sources failed, and the list has no other items. An empty list would tell the caller that there are none.
+    pub(super) async fn with_sources(self, kind: ListKind) -> Result<Self, RpcError> {
+        let Some(sources) = self.server.definitions.sources.clone() else { return Ok(self) };
         let mut server = self.server;
         server.definitions = (sources.add_found)(sources.all, server.definitions, kind, self.cx.clone()).await;
-        Self { server, ..self }
+        match server.definitions.only_failures(kind) {
+            Some(problems) => Err(RpcError::new(ErrorCode::Internal, problems)),
+            None => Ok(Self { server, ..self }),
+        }
     }
 
     /// Returns the name of the method, for the log.

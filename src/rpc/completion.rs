@@ -54,7 +54,8 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
         Target::None | Target::Tool(_) | Target::Extension(_) => return Err(wrong_target(call)),
     };
     let suggestions = completion.map(|Completion(complete)| {
-        let mut asked = CompletionRequest { value: value.into_owned(), arguments: BTreeMap::new() };
+        let (argument, value) = (name.clone().into_owned(), value.into_owned());
+        let mut asked = CompletionRequest { argument, value, arguments: BTreeMap::new() };
         // `collect` would sort the items first. No other code needs this sort, so it would only make the wasm module larger.
         asked.arguments.extend(arguments.into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())));
         complete(asked, call.cx.clone())
@@ -83,6 +84,9 @@ async fn respond(
 }
 
 fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {
+    if let Some(all) = &prompt.completions.all {
+        return Ok(Some(all));
+    }
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
     if prompt.arguments().map_err(internal)?.iter().any(|known| known.name == argument) {
         return Ok(prompt.completions.of(argument));
@@ -91,6 +95,9 @@ fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Opti
 }
 
 fn of_template<'t>(template: &'t ResourceTemplate, variable: &str) -> Result<Option<&'t Completion>, RpcError> {
+    if let Some(all) = &template.completions.all {
+        return Ok(Some(all));
+    }
     if template.parsed.as_ref().is_ok_and(|parsed| parsed.variables().any(|known| known == variable)) {
         return Ok(template.completions.of(variable));
     }

@@ -84,7 +84,7 @@ fn list(
     let cursor = cursor(request)?;
     if call.server.definitions.has_sources() {
         let (call, cursor) = (call.clone(), cursor.map(Cow::into_owned));
-        let work = async move { list(&call.with_sources(kind).await, cursor.as_deref()).map(Outcome::Response) };
+        let work = async move { list(&call.with_sources(kind).await?, cursor.as_deref()).map(Outcome::Response) };
         return Ok(Stage::Working(work.boxed_local()));
     }
     list(call, cursor.as_deref())

@@ -124,7 +124,10 @@ fn is_offered(method: Method, server: &McpServer) -> bool {
 fn tool(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
     let name = params::string(request, "name")?;
     let tool = server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
-    Ok(Target::Tool(tool))
+    // A tool that calls another one is only its address: the scopes, the log and the call are those of the other tool.
+    let called = tool.called.as_ref().and_then(|called| called(request.param("arguments")?));
+    let called = called.filter(|called| server.shows(&called.access));
+    Ok(Target::Tool(called.map_or(tool, Rc::new)))
 }
 
 fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {

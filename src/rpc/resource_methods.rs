@@ -53,7 +53,7 @@ pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work
 }
 
 async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcError> {
-    let call = call.with_sources(ListKind::Resources).await;
+    let call = call.with_sources(ListKind::Resources).await?;
     if let Some(response) = envelope::cached_list(&call, ListKind::Resources, cursor.as_deref()) {
         return response.map(Outcome::Response);
     }

@@ -77,7 +77,10 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 /// Answers `tools/call`.
 pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
     let Target::Tool(tool) = target else { return Err(wrong_target(call)) };
-    let arguments = params::optional_object(request, "arguments")?;
+    let mut arguments = params::optional_object(request, "arguments")?;
+    if let Some(member) = tool.arguments_member {
+        arguments = arguments.and_then(|arguments| arguments.get(member));
+    }
     input_required::resume(call, request)?;
     let empty = Document::empty_object();
     let work = execute(&call.server, &tool, arguments.unwrap_or(empty.root()), &call.cx);

@@ -45,6 +45,11 @@ impl CacheHint {
         self.cache_scope == Scope::Public
     }
 
+    /// Returns the hint for a result that may be cached for at most `time`.
+    pub(crate) fn at_most(self, time: Duration) -> Self {
+        Self { ttl_ms: self.ttl_ms.min(Self::private(time).ttl_ms), ..self }
+    }
+
     /// Returns the hint for a result that depends on the caller.
     pub(crate) fn for_this_caller(self) -> Self {
         Self { cache_scope: Scope::Private, ..self }

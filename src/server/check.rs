@@ -48,10 +48,21 @@ impl Definitions {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.resources.len(), FxBuildHasher);
         let uris: Vec<_> = self.resources.iter().map(|resource| normalized(&resource.description.uri)).collect();
         for (resource, uri) in self.resources.iter().zip(&uris) {
-            let problem = resource_problem(resource).or_else(|| unless(seen.insert(&**uri), TWICE));
+            let problem = resource_problem(resource)
+                .or_else(|| unless(seen.insert(&**uri), TWICE))
+                .or_else(|| unless(!self.belongs_to_mount(uri), "has the URI of an app of a mounted server"));
             check_item("resource", &resource.description.uri, problem)?;
         }
         Ok(())
+    }
+
+    /// Returns whether a URI would be that of an app of a mounted server.
+    fn belongs_to_mount(&self, uri: &str) -> bool {
+        let mut mounts = self.reserved_authorities.iter();
+        let rest = uri.strip_prefix("ui://");
+        rest.is_some_and(|rest| {
+            mounts.any(|mount| rest.strip_prefix(&**mount).is_some_and(|rest| rest.starts_with('/')))
+        })
     }
 
     pub(super) fn check_templates(&self) -> Result<(), BuildError> {

@@ -17,6 +17,8 @@ use crate::text::Text;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompletionRequest {
+    /// The name of the argument or the variable.
+    pub argument: String,
     /// The text that the user has typed so far.
     pub value: String,
     /// The values of other arguments that the client sent.
@@ -73,24 +75,28 @@ impl Completion {
 
 /// The completions of a prompt or template, by argument.
 #[derive(Default)]
-pub(crate) struct Completions(Vec<(Text, Completion)>);
+pub(crate) struct Completions {
+    by_argument: Vec<(Text, Completion)>,
+    /// The completion of every argument, for items of a source whose arguments are not known.
+    pub(crate) all: Option<Completion>,
+}
 
 impl Completions {
     pub(crate) fn add(&mut self, argument: Text, completion: Completion) {
-        self.0.push((argument, completion));
+        self.by_argument.push((argument, completion));
     }
 
     pub(crate) fn of(&self, argument: &str) -> Option<&Completion> {
-        self.0.iter().find(|(name, _)| name == argument).map(|(_, completion)| completion)
+        self.by_argument.iter().find(|(name, _)| name == argument).map(|(_, completion)| completion)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_argument.is_empty()
     }
 
     /// Returns the first name that is not the name of an argument, or that has two completions.
     pub(crate) fn first_invalid(&self, exists: impl Fn(&str) -> bool) -> Option<&str> {
-        let names = self.0.iter().map(|(name, _)| &**name);
+        let names = self.by_argument.iter().map(|(name, _)| &**name);
         names
             .clone()
             .enumerate()

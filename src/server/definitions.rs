@@ -18,10 +18,11 @@ use super::skills::sets::SkillSets;
 use super::source::{Source, add_new};
 use super::tool::{Origin, Tool};
 use crate::call::context::{Context, Hook};
+use crate::host::warning;
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::About;
-use crate::text::Text;
+use crate::text::{Text, shortened};
 
 /// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
 #[derive(Clone)]
@@ -53,6 +54,8 @@ pub(crate) struct Definitions {
     pub(super) cache: CacheHint,
     pub(super) caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
+    /// The first parts of `ui://` URIs that belong to mounted servers.
+    pub reserved_authorities: Vec<Text>,
     pub skills: SkillSets,
     pub extension_methods: Vec<Rc<ExtensionMethod>>,
     /// The function that starts a method of an extension, like `skill_methods`.
@@ -62,6 +65,8 @@ pub(crate) struct Definitions {
     pub skill_methods: Option<Rc<dyn Any>>,
     /// The `_meta` of a list, if parts of a source failed.
     pub found_meta: Option<Map<String, Value>>,
+    /// The problems of the sources, if none of them answered.
+    found_failure: Option<String>,
 }
 
 type Check = fn(&Definitions) -> Result<(), BuildError>;
@@ -102,11 +107,13 @@ impl Definitions {
             cache: CacheHint::NONE,
             caches: Vec::new(),
             sources: None,
+            reserved_authorities: Vec::new(),
             skills: SkillSets::default(),
             extension_methods: Vec::new(),
             start_extension_method: None,
             skill_methods: None,
             found_meta: None,
+            found_failure: None,
         }
     }
 
@@ -117,11 +124,35 @@ impl Definitions {
         let found = sources.find(list, &cx).await;
         let mut definitions = Self::clone(&self);
         definitions.found_meta = found.meta();
-        add_new(&mut definitions.tools, found.tools, |tool| tool.metadata.name.to_string());
-        add_new(&mut definitions.resources, found.resources, |resource| resource.description.uri.to_string());
-        add_new(&mut definitions.templates, found.templates, |found| found.description.uri_template.to_string());
-        add_new(&mut definitions.prompts, found.prompts, |prompt| prompt.metadata.name.to_string());
+        definitions.found_failure = found.failure();
+        if let Some(time) = found.longest_cache() {
+            definitions.cache = definitions.cache.at_most(time);
+            definitions.caches.iter_mut().for_each(|(_, hint)| *hint = hint.at_most(time));
+        }
+        let in_use = [
+            add_new(&mut definitions.tools, found.tools, |tool| tool.metadata.name.to_string()),
+            add_new(&mut definitions.resources, found.resources, |resource| resource.description.uri.to_string()),
+            add_new(&mut definitions.templates, found.templates, |found| found.description.uri_template.to_string()),
+            add_new(&mut definitions.prompts, found.prompts, |prompt| prompt.metadata.name.to_string()),
+        ];
+        for name in in_use.iter().flatten() {
+            let problem = format!("`{}` of a source is left out, because the name is in use", shortened(name));
+            warning::once(cx.host(), "source", &problem);
+        }
         Rc::new(definitions)
+    }
+
+    /// Returns the problems of the sources, if they failed and the list `kind` has no items.
+    pub(crate) fn only_failures(&self, kind: ListKind) -> Option<String> {
+        let is_empty = match kind {
+            ListKind::Tools => self.tools.is_empty(),
+            ListKind::Resources => {
+                self.resources.is_empty() && self.templates.iter().all(|template| template.list.is_none())
+            }
+            ListKind::ResourceTemplates => self.templates.is_empty(),
+            ListKind::Prompts => self.prompts.is_empty(),
+        };
+        self.found_failure.clone().filter(|_| is_empty)
     }
 
     /// Returns whether there are sources. Their items are not known before a request asks for them.

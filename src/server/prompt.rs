@@ -169,13 +169,17 @@ impl Prompt {
         P: Parameters<Arguments: HasJsonSchema>,
         H: Handler<P, Output: IntoPromptResult>,
     {
+        Self::of_handler(name.into(), Box::new(TypedPrompt(handler, PhantomData)))
+    }
+
+    pub(crate) fn of_handler(name: Text, handler: Box<dyn AnyPromptHandler>) -> Self {
         Self {
             metadata: Metadata::new(name),
             version: None,
             access: Access::default(),
             completions: Completions::default(),
             deadline: DEADLINE,
-            handler: Box::new(TypedPrompt(handler, PhantomData)),
+            handler,
             declared: Vec::new(),
         }
     }

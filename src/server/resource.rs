@@ -172,7 +172,7 @@ impl Resource {
         Self::of_reader(uri, Box::new(read))
     }
 
-    pub(super) fn of_reader(uri: Text, read: ReadResource) -> Self {
+    pub(crate) fn of_reader(uri: Text, read: ReadResource) -> Self {
         Self {
             description: ResourceDescription::new(uri.clone(), uri),
             access: Access::default(),
@@ -248,7 +248,7 @@ impl ResourceTemplate {
         Self::of_reader(uri_template, Box::new(read))
     }
 
-    pub(super) fn of_reader(uri_template: Text, read: ReadTemplate) -> Self {
+    pub(crate) fn of_reader(uri_template: Text, read: ReadTemplate) -> Self {
         Self {
             parsed: UriTemplate::parse(&uri_template),
             description: ResourceTemplateDescription {

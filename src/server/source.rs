@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, join};
@@ -12,6 +13,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
+use crate::limits::MISSING_SECONDS;
 
 /// The member of a list's `_meta` that names the parts of sources that failed, such as servers.
 const MISSING: &str = "edge-mcp/missing";
@@ -59,6 +61,7 @@ pub struct Found {
     pub(crate) templates: Vec<Rc<ResourceTemplate>>,
     pub(crate) prompts: Vec<Rc<Prompt>>,
     missing: Map<String, Value>,
+    has_answered: bool,
 }
 
 impl Found {
@@ -104,7 +107,27 @@ impl Found {
         self.templates.append(&mut other.templates);
         self.prompts.append(&mut other.prompts);
         self.missing.extend(other.missing);
+        self.has_answered |= other.has_answered;
         self
+    }
+
+    /// Notes that a part of the source answered, also if it has no items. If parts failed and no part answered, the caller gets an error
+    /// instead of an empty list.
+    #[must_use]
+    pub fn answered(mut self) -> Self {
+        self.has_answered = true;
+        self
+    }
+
+    /// Returns the problems, if parts failed and no part answered.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let problems: Vec<&str> = self.problems().collect();
+        (!problems.is_empty() && !self.has_answered).then(|| problems.join(" "))
+    }
+
+    /// Returns the time for which a client may cache the list, if a part failed: it may soon answer again.
+    pub(crate) fn longest_cache(&self) -> Option<Duration> {
+        (!self.missing.is_empty()).then_some(Duration::from_secs(MISSING_SECONDS))
     }
 
     /// Returns the problems of the parts that failed.
@@ -119,14 +142,24 @@ impl Found {
     }
 }
 
-/// Adds the items of `others` whose names are not in use.
-pub(super) fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) {
+/// Adds the items of `others` whose names are not in use. Returns the names of the others.
+pub(super) fn add_new<T>(items: &mut Vec<Rc<T>>, others: Vec<Rc<T>>, name_of: impl Fn(&T) -> String) -> Vec<String> {
     // `collect` would sort the names first, which needs more code.
     let mut names = BTreeSet::new();
     for item in &*items {
         names.insert(name_of(item));
     }
-    items.extend(others.into_iter().filter(|other| names.insert(name_of(other))));
+    let mut in_use = Vec::new();
+    for other in others {
+        let name = name_of(&other);
+        if names.contains(&name) {
+            in_use.push(name);
+        } else {
+            names.insert(name);
+            items.push(other);
+        }
+    }
+    in_use
 }
 
 /// Returns `second` as a source that follows `first`. Items of `first` take precedence.

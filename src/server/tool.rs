@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, object};
+use edge_json::{Document, JsonLimits, Value, object};
 
 use super::access::{Access, access_methods};
 use super::approval::{APPROVAL, Approval, approval};
@@ -69,11 +69,19 @@ pub struct Tool {
     pub(crate) app_clients: Option<fn(&RequestInfo) -> bool>,
     /// The user interface of the tool.
     pub(crate) app: Option<AppOfTool>,
+    /// For a tool that calls another tool: returns that tool for the arguments of a call. Its
+    /// [`arguments_member`](Self::arguments_member) says where its own arguments are.
+    pub(crate) called: Option<CalledTool>,
+    /// The member of the arguments of a request that has the arguments of this tool. `None` for a tool that the request names itself.
+    pub(crate) arguments_member: Option<&'static str>,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<Origin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
     pub(crate) problem: Option<String>,
 }
+
+/// Returns the tool that a call with these arguments calls, if there can be one.
+pub(crate) type CalledTool = Rc<dyn Fn(Value<'_>) -> Option<Tool>>;
 
 /// The user interface of a tool. Only `Tool::ui` creates it, so the wasm module of a server without apps does not contain the check.
 pub(crate) struct AppOfTool {
@@ -151,6 +159,8 @@ impl Tool {
             approval: None,
             app_clients: None,
             app: None,
+            called: None,
+            arguments_member: None,
             origin: None,
             problem: None,
         }
@@ -245,6 +255,14 @@ impl Tool {
     #[must_use]
     pub fn for_app_only(mut self) -> Self {
         self.app_clients = Some(shows_apps);
+        self.describe_ui();
+        self
+    }
+
+    /// Shows the user interface at `uri`, which the server of the tool has.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn with_app(mut self, uri: Text) -> Self {
+        self.app = Some(AppOfTool { uri, problem: |_, _, _| None });
         self.describe_ui();
         self
     }

@@ -20,7 +20,7 @@ use methods::{MethodCall, method_calls};
 
 /// The modules. Each imports only the modules before it. Every module may use the first five: the table of limits, base64, the
 /// bounded cache, parallel futures, and text.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 23] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -37,7 +37,9 @@ const MODULES: [&str; 21] = [
     "registry",
     "server",
     "client",
+    "words",
     "agents",
+    "gateway",
     "rag",
     "rpc",
     "http",

@@ -210,7 +210,7 @@ impl Definition {
     }
 
     /// Returns the input schema of a tool, which its server enforces.
-    pub(in crate::client) fn input(&self) -> Option<&Rc<Schema>> {
+    pub(crate) fn input(&self) -> Option<&Rc<Schema>> {
         self.0.input.as_ref()
     }
 
@@ -253,7 +253,7 @@ impl Definition {
     ///
     /// # Errors
     /// This library cannot enforce the schema. A client might then reject the whole list.
-    pub(in crate::client) fn published_output(&self, left: &Cell<u32>) -> Result<Option<Rc<Schema>>, NotEnforceable> {
+    pub(crate) fn published_output(&self, left: &Cell<u32>) -> Result<Option<Rc<Schema>>, NotEnforceable> {
         let Some(output) = self.0.output.as_ref().filter(|output| output.is_visible) else { return Ok(None) };
         if output.is_enforceable.get() != Some(Ok(())) {
             output.compiled(left)?;
@@ -329,7 +329,7 @@ impl OutputSchema {
 }
 
 /// Logs that output schemas of a server are not `used`. The text does not depend on the tool: the number of different warnings is limited.
-pub(in crate::client) fn warn_of_output(server: &str, reason: NotEnforceable, used: &str, host: &Rc<dyn Host>) {
+pub(crate) fn warn_of_output(server: &str, reason: NotEnforceable, used: &str, host: &Rc<dyn Host>) {
     let reason = match reason {
         NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
         NotEnforceable::TooCostly => "take too long to compile",

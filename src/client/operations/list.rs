@@ -86,6 +86,12 @@ impl Connection {
 }
 
 impl Peer {
+    /// Returns a list: from the cache, or from the server.
+    #[cfg(feature = "gateway")]
+    pub(crate) async fn list(&self, kind: ListKind) -> ListResult {
+        self.0.lists.list(kind).await
+    }
+
     /// Lists the tools.
     ///
     /// # Errors

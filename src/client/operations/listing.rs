@@ -33,6 +33,6 @@ pub struct Toolset {
     pub tools: Result<Listing, ClientError>,
 }
 
-pub(super) type ListResult = Result<Rc<Listing>, ClientError>;
+pub(crate) type ListResult = Result<Rc<Listing>, ClientError>;
 /// A kind of list, and the lock of the task that reads this list.
 pub(super) type ListLock = (ListKind, Rc<Mutex<Option<ListResult>>>);

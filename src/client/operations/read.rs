@@ -13,8 +13,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::rounds::{Asked, answered};
+#[cfg(feature = "gateway")]
+use crate::call::{call_path::Callee, context::Context};
 use crate::client::connection::{Link, Peer};
 use crate::client::error::{ClientError, Failure};
+#[cfg(feature = "gateway")]
+use crate::client::questions::passed::pass;
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::wire::message::Params;
@@ -89,10 +93,27 @@ impl Peer {
     /// # Errors
     /// The server cannot be asked, has no such resource, or its answer is not valid.
     pub async fn read_resource(&self, uri: &str) -> Result<ReadResult, ClientError> {
+        self.read(uri, &Asked::by_program(self.0.channel.cx())).await
+    }
+
+    /// Reads the resource at `uri`. The caller of `cx` answers the questions of the server, as for [`Call::ask_caller`](super::call::Call::ask_caller).
+    #[cfg(feature = "gateway")]
+    pub(crate) async fn read_resource_for_caller(&self, uri: &str, cx: &Context) -> Result<ReadResult, ClientError> {
+        self.read(uri, &self.by_caller(uri, "{}", cx)).await
+    }
+
+    /// Creates the settings for a request whose questions the caller of `cx` answers.
+    #[cfg(feature = "gateway")]
+    fn by_caller(&self, target: &str, arguments: &str, cx: &Context) -> Asked {
+        let callee = Callee { server: Some(&self.0.channel.server().name), tool: target };
+        Asked { cx: cx.at_call(callee, arguments), pass: Some(pass), is_kept: true }
+    }
+
+    async fn read(&self, uri: &str, asked: &Asked) -> Result<ReadResult, ClientError> {
         let params = Params::default().with_text("uri", uri);
         let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.channel.upstream().timeout);
         outgoing.target = Some(uri.to_owned());
-        let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
+        let json = answered(&self.0.session, outgoing, asked).await?;
         read(&self.0.channel, Method::ReadResource, &json, |result| {
             let contents = array(result, "contents")?.items().filter_map(ResourceContents::read).collect();
             Some(ReadResult { contents, json: result.text().into() })
@@ -108,10 +129,32 @@ impl Peer {
             let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
             ClientError::new(&self.0.channel.server().name, Method::GetPrompt.name(), failure).because(error)
         })?;
+        self.prompt(name, arguments, &Asked::by_program(self.0.channel.cx())).await
+    }
+
+    /// Gets the messages of a prompt. The caller of `cx` answers the questions of the server, as for
+    /// [`Call::ask_caller`](super::call::Call::ask_caller).
+    #[cfg(feature = "gateway")]
+    pub(crate) async fn get_prompt_for_caller(
+        &self,
+        name: &str,
+        arguments: Box<RawValue>,
+        cx: &Context,
+    ) -> Result<GetPromptResult, ClientError> {
+        let asked = self.by_caller(name, arguments.get(), cx);
+        self.prompt(name, arguments, &asked).await
+    }
+
+    async fn prompt(
+        &self,
+        name: &str,
+        arguments: Box<RawValue>,
+        asked: &Asked,
+    ) -> Result<GetPromptResult, ClientError> {
         let params = Params::default().with_text("name", name).with("arguments", arguments);
         let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.channel.upstream().timeout);
         outgoing.target = Some(name.to_owned());
-        let json = answered(&self.0.session, outgoing, &Asked::by_program(self.0.channel.cx())).await?;
+        let json = answered(&self.0.session, outgoing, asked).await?;
         read(&self.0.channel, Method::GetPrompt, &json, |result| {
             let json: Rc<str> = result.text().into();
             let messages = array(result, "messages")?.items();

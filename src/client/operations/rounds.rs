@@ -23,6 +23,7 @@ use crate::client::questions::question::ServerQuestion;
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::session::request::Session;
+use crate::client::upstream::Upstream;
 use crate::client::wire::response::RoundResult;
 use crate::limits::{
     UPSTREAM_EMPTY_ROUNDS, UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS, UPSTREAM_ROUNDS, UPSTREAM_STATE_BYTES,
@@ -89,12 +90,14 @@ impl Asked {
         Self { cx: cx.clone(), pass: None, is_kept: false }
     }
 
-    /// Returns the capabilities to declare.
-    fn capabilities(&self, own: ClientCapabilities) -> ClientCapabilities {
+    /// Returns the capabilities to declare to a server, whose questions the program and perhaps the caller of this program answer.
+    fn capabilities(&self, upstream: &Upstream) -> ClientCapabilities {
+        let own = upstream.handlers.capabilities();
         let caller = if self.pass.is_some() { self.cx.client_capabilities() } else { ClientCapabilities::default() };
         ClientCapabilities {
             elicitation_form: own.elicitation_form || caller.elicitation_form,
             elicitation_url: own.elicitation_url || caller.elicitation_url,
+            sampling: own.sampling || (upstream.passes_sampling && caller.sampling),
             ..own
         }
     }
@@ -107,7 +110,7 @@ pub(super) async fn answered(
     asked: &Asked,
 ) -> Result<Box<RawValue>, ClientError> {
     let channel = &*session.channel;
-    let capabilities = asked.capabilities(channel.upstream().handlers.capabilities());
+    let capabilities = asked.capabilities(channel.upstream());
     outgoing.capabilities = Some(capabilities);
     let method = outgoing.method;
     let failed = |failed| channel.failed(method, failed).executed_as(Executed::Unknown);

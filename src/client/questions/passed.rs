@@ -1,6 +1,7 @@
 //! The questions of a server that the caller of this program answers.
 //!
-//! Only elicitation is passed on: sampling spends the model of the client, and roots are its folders.
+//! Elicitation is passed on. Sampling spends the model of the client, so it is passed on only from a server for which the program says so.
+//! Roots are the folders of the client, which no other server learns.
 //!
 //! The person must see which server asks. So a label with its name begins each line of the message. The texts of a form are one line each, and
 //! none of them begins with a label of another server.
@@ -10,7 +11,7 @@ use futures::FutureExt;
 use serde_json::Value as Json;
 
 use super::handlers::{AnswerFuture, undeclared};
-use super::question::{Elicitation, QuestionKind, ServerQuestion, UrlElicitation};
+use super::question::{Elicitation, QuestionKind, SamplingRequest, ServerQuestion, UrlElicitation};
 use crate::call::context::Context;
 use crate::client::error::{Failed, Failure};
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
@@ -77,7 +78,11 @@ fn for_caller(question: &ServerQuestion<'_>, own: [&str; 2]) -> Result<Option<Js
             }
             vec![("mode", "url".into()), ("message", labelled(&server, &message).into()), ("url", url.into())]
         }
-        QuestionKind::Sampling | QuestionKind::Roots => return Ok(None),
+        QuestionKind::Sampling => {
+            let params = SamplingRequest::read(question)?.params;
+            return Ok(Some(object(vec![("method", "sampling/createMessage".into()), ("params", params)])));
+        }
+        QuestionKind::Roots => return Ok(None),
     };
     Ok(Some(object(vec![("method", "elicitation/create".into()), ("params", object(params))])))
 }

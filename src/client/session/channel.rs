@@ -1,13 +1,15 @@
 //! The channel to one server, for one call of a handler: its HTTP requests, with the credential and the session that they carry.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::write;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::lock::Mutex;
 use futures::pin_mut;
-use http::{HeaderValue, Method};
+use http::{HeaderName, HeaderValue, Method};
 use serde_json::value::RawValue;
 
 use super::about::About;
@@ -25,10 +27,13 @@ use crate::client::wire::exchange;
 use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, Params, write_message, write_response};
 use crate::host::{FetchError, Host, Opened, Outbound};
-use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::limits::{UPSTREAM_FORWARDED_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method as RpcMethod;
+
+/// The member of `_meta` with the names of the gateways through which a request came.
+const VIA: &str = "edge-mcp/via";
 
 /// The time limit of a message without a response.
 const UNANSWERED: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
@@ -161,6 +166,41 @@ impl Channel {
     }
 }
 
+/// What the program adds to each request.
+impl Channel {
+    /// Returns the headers of the program, and those of the caller's request that the program passes on.
+    pub(in crate::client) fn own_headers(&self) -> Cow<'_, [(HeaderName, HeaderValue)]> {
+        let upstream = self.upstream();
+        let mut headers = Cow::Borrowed(&*upstream.headers);
+        for name in &upstream.forwarded_headers {
+            let value = self.cx().header(name.as_str()).filter(|value| value.len() <= UPSTREAM_FORWARDED_BYTES);
+            if let Some(value) = value.and_then(|value| headers::visible(&value)) {
+                headers.to_mut().push((name.clone(), value));
+            }
+        }
+        headers
+    }
+
+    /// Returns the members of `_meta` that the program adds. A gateway adds its name to those of the gateways before it.
+    pub(super) fn own_meta(&self) -> Vec<(String, String)> {
+        let text = |name: &str| Some(write::text(&self.cx().meta(name)?));
+        let forwarded = self.upstream().forwarded_meta.iter();
+        let forwarded = forwarded.filter_map(|name| Some((name.to_string(), text(name)?)));
+        let mut own: Vec<_> = forwarded.filter(|(_, value)| value.len() <= UPSTREAM_FORWARDED_BYTES).collect();
+        if let Some(gateway) = &self.client.0.gateway {
+            let via = gateways(self.cx()).chain([gateway.to_string()]).map(serde_json::Value::from).collect();
+            own.push((VIA.to_owned(), write::text(&serde_json::Value::Array(via))));
+        }
+        own
+    }
+}
+
+/// Returns the names of the gateways through which the request of `cx` came.
+pub(crate) fn gateways(cx: &Context) -> impl Iterator<Item = String> {
+    let names = cx.meta(VIA).and_then(|names| names.as_array().cloned()).unwrap_or_default();
+    names.into_iter().filter_map(|name| Some(name.as_str()?.to_owned()))
+}
+
 /// The HTTP requests.
 impl Channel {
     /// Returns the header for the next request, or `None` if the server gets no credential.
@@ -254,7 +294,7 @@ impl Channel {
         }
         let upstream = self.upstream();
         let mut request = Outbound { method, url: upstream.url.as_str().to_owned(), headers: Vec::new(), body };
-        headers::add_common(&mut request, &upstream.headers, &self.client.0.user_agent, credential);
+        headers::add_common(&mut request, &self.own_headers(), &self.client.0.user_agent, credential);
         Ok(request)
     }
 }

@@ -188,6 +188,7 @@ fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known) -> St
         progress_token: listeners.progress.is_some().then(|| progress_token(id)),
         log_level: listeners.log.as_ref().map(|(level, _)| *level),
         traceparent: channel.cx().traceparent(),
+        own: &channel.own_meta(),
     };
     write_message(Some(id), method.name(), params, &meta)
 }

@@ -51,14 +51,20 @@ pub(super) fn is_reserved(name: &HeaderName) -> bool {
 /// # Errors
 /// The name is reserved or not valid, or the value is not visible ASCII. The error does not contain the value.
 pub(in crate::client) fn own_header(name: &'static str, value: &str) -> Result<(HeaderName, HeaderValue), ConfigError> {
-    let parsed = HeaderName::from_bytes(name.as_bytes()).ok();
-    let Some(parsed) = parsed.filter(|parsed| !is_reserved(parsed)) else {
-        return Err(ConfigError::new(name, "is not the name of a header that a program can set"));
-    };
+    let parsed = own_name(name)?;
     match visible(value) {
         Some(value) => Ok((parsed, value)),
         None => Err(ConfigError::new(name, "has a value that is not visible ASCII text")),
     }
+}
+
+/// Reads the name of a header that a program sets.
+///
+/// # Errors
+/// The name is reserved or not valid.
+pub(in crate::client) fn own_name(name: &'static str) -> Result<HeaderName, ConfigError> {
+    let parsed = HeaderName::from_bytes(name.as_bytes()).ok().filter(|parsed| !is_reserved(parsed));
+    parsed.ok_or_else(|| ConfigError::new(name, "is not the name of a header that a program can set"))
 }
 
 /// Returns the header with a token.
@@ -69,7 +75,8 @@ pub(in crate::client) fn bearer(token: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-fn visible(value: &str) -> Option<HeaderValue> {
+/// Returns the value of a header, if it is visible ASCII text.
+pub(in crate::client) fn visible(value: &str) -> Option<HeaderValue> {
     let is_visible = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
     HeaderValue::from_str(value)
         .ok()

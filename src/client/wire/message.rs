@@ -42,6 +42,8 @@ pub(in crate::client) struct Meta<'a> {
     /// The lowest level of the log messages to send, for modern servers only.
     pub log_level: Option<LogLevel>,
     pub traceparent: Option<&'a str>,
+    /// Members that the program adds: names, and values as JSON text.
+    pub own: &'a [(String, String)],
 }
 
 /// Writes a request, or a notification if `id` is `None`. `id` is JSON text.
@@ -62,7 +64,7 @@ pub(in crate::client) fn write_message(id: Option<&str>, method: &str, params: &
 }
 
 fn written(meta: &Meta<'_>) -> ObjectWriter {
-    let Meta { modern, capabilities, progress_token, log_level, traceparent } = meta;
+    let Meta { modern, capabilities, progress_token, log_level, traceparent, own } = meta;
     let mut members = ObjectWriter::new();
     if let Some((version, client)) = modern {
         members = members.text(PROTOCOL_VERSION, version).json(CLIENT_INFO, client.get());
@@ -77,7 +79,7 @@ fn written(meta: &Meta<'_>) -> ObjectWriter {
     if let Some(parent) = traceparent {
         members = members.text("traceparent", parent);
     }
-    members
+    own.iter().fold(members, |members, (name, value)| members.json(name, value))
 }
 
 /// Writes the response to a request of a server. `id` is JSON text.

@@ -1,7 +1,7 @@
 //! The lines of a Markdown document, and the block that a line begins.
 
 use crate::limits::RAG_HEADING_BYTES;
-use crate::rag::work;
+use crate::words::work;
 
 /// Code blocks are indented by at least this many columns.
 pub(super) const CODE_INDENT: usize = 4;

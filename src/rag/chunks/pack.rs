@@ -10,7 +10,7 @@ use super::blocks::{Block, BlockKind};
 use super::chunk::Chunk;
 use super::options::ChunkOptions;
 use super::split::{UNITS, Unit, line_length, sentence_length};
-use crate::rag::work;
+use crate::words::work;
 
 /// Packs `blocks` of `text` into chunks.
 pub(super) fn pack(text: &str, blocks: Vec<Block>, options: &ChunkOptions) -> Vec<Chunk> {

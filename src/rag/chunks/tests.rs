@@ -6,7 +6,7 @@ use super::blocks::{BlockKind, blocks};
 use super::front_matter::body;
 use super::{Chunk, ChunkOptions, chunks, front_matter};
 use crate::limits::RAG_HEADING_BYTES;
-use crate::rag::work;
+use crate::words::work;
 use edge_mcp_test_support::random::Random;
 
 /// Returns the chunks of `text`, each as its headings joined by ` > ` and its text.

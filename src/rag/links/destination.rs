@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::limits::{RAG_LINK_BYTES, RAG_LINKS};
 use crate::rag::chunks::line::line_length;
-use crate::rag::work;
+use crate::words::work;
 
 /// The nesting depth of parentheses in a destination (CommonMark requires at least 3).
 const PARENTHESES: usize = 8;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::destination::{Definitions, label, read};
-use crate::rag::work;
+use crate::words::work;
 
 /// An open bracket.
 struct Bracket {

@@ -9,17 +9,17 @@ use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
 use crate::rag::filter::Filter;
 use crate::rag::fuse::{Similarities, by_meaning};
+use crate::rag::impact::{impacts, weight};
 use crate::rag::order::ordered;
 use crate::rag::passage::{Edge, HEADING_SEPARATOR, Passage, PassageId, Space};
+use crate::rag::rank::ByWords;
 use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::store::Saved;
 use crate::rag::store_error::StoreError;
 use crate::rag::vector_store::{Pending, dimensions};
 use crate::rag::vectors::int8::Int8;
-use crate::rag::words::impact::{impacts, weight};
-use crate::rag::words::query::{IndexedWord, Words, beginning};
-use crate::rag::words::rank::ByWords;
+use crate::words::query::{IndexedWord, Words, beginning};
 
 /// The weight of the edges of links: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
 const LINK: f64 = 0.9;

@@ -14,15 +14,15 @@ use futures::future::LocalBoxFuture;
 use super::document::Document;
 use super::filter::Filter;
 use super::passage::{Edge, Passage, PassageId, Space};
+use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::{SaveStore, Saved, SearchStore};
 use super::store_error::StoreError;
-use super::words::query::{IndexedWord, Words, beginning};
-use super::words::rank::ByWords;
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use crate::storage::{Database, Rows, Statement};
+use crate::words::query::{IndexedWord, Words, beginning};
 use rows::{Array, Group, Statistics, array, found, groups, passages, read, unavailable};
 
 /// The prefix of the tables in the texts of the statements.

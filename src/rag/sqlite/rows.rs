@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use crate::limits::RAG_STATEMENT_BYTES;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
+use crate::rag::impact::{IMPACTS, impacts};
 use crate::rag::passage::{HEADING_SEPARATOR, Passage, PassageId};
 use crate::rag::store_error::{StoreError, StoreFailure};
-use crate::rag::words::impact::{IMPACTS, impacts};
 
 /// Documents that are written by the same statements. Each array is the value of a parameter.
 #[derive(Default)]

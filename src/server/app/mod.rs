@@ -2,7 +2,7 @@
 //!
 //! Source: ext-apps, specification 2026-01-26.
 
-mod origin;
+pub(crate) mod origin;
 
 use std::rc::Rc;
 
@@ -282,7 +282,7 @@ fn page_problem(html: &str) -> Option<&'static str> {
 }
 
 /// Returns the problem with the URI of an app, as the predicate of a sentence.
-fn uri_problem(uri: &str) -> Option<&'static str> {
+pub(crate) fn uri_problem(uri: &str) -> Option<&'static str> {
     let Some(rest) = uri.strip_prefix("ui://") else { return Some("must have a URI that begins with `ui://`") };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
     let segments_are_plain = rest.split('/').all(|segment| !matches!(segment, "" | "." | ".."));

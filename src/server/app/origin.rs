@@ -4,7 +4,7 @@
 
 /// A list of origins in the settings of an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum List {
+pub(crate) enum List {
     Connect,
     Resource,
     Frame,
@@ -12,9 +12,9 @@ pub(super) enum List {
 }
 
 impl List {
-    pub(super) const ALL: [Self; 4] = [Self::Connect, Self::Resource, Self::Frame, Self::BaseUri];
+    pub(crate) const ALL: [Self; 4] = [Self::Connect, Self::Resource, Self::Frame, Self::BaseUri];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connectDomains",
             Self::Resource => "resourceDomains",
@@ -25,7 +25,7 @@ impl List {
 }
 
 /// Returns the problem with an origin, as the predicate of a sentence.
-pub(super) fn origin_problem(list: List, origin: &str, is_for_development: bool) -> Option<String> {
+pub(crate) fn origin_problem(list: List, origin: &str, is_for_development: bool) -> Option<String> {
     let rest = origin.strip_prefix("https://");
     let rest = rest.or_else(|| origin.strip_prefix("wss://").filter(|_| list == List::Connect));
     let is_local = origin.strip_prefix("http://localhost:").is_some_and(is_port);

@@ -9,11 +9,11 @@ use super::tables::{Tables, near_by_index};
 use crate::limits::VECTOR_MATCHES;
 use crate::rag::fuse::{Similarities, by_meaning};
 use crate::rag::passage::Passage;
+use crate::rag::rank::ByWords;
 use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::store::SearchStore;
 use crate::rag::store_error::StoreError;
-use crate::rag::words::rank::ByWords;
 
 impl Tables {
     pub(super) async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {

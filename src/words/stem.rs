@@ -44,7 +44,7 @@ const STEP_4: [&str; 19] = [
 ];
 
 /// Returns the stem of a word. The word must be folded to lower case.
-pub(super) fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     let mut word = word.to_owned();
     if STEMMED_BYTES.contains(&word.len()) {
         plural(&mut word);

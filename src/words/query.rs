@@ -25,29 +25,29 @@ const CORRECT_LETTERS: usize = 2;
 
 /// The words of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::rag) struct Words(Vec<Word>);
+pub(crate) struct Words(Vec<Word>);
 
 /// A word of a question.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Word {
-    pub(super) stem: String,
+struct Word {
+    stem: String,
     /// The number of passages that contain the stem, of those that the caller can see.
-    pub(super) passages: u64,
+    passages: u64,
     /// Whether the word is long enough to correct it.
     is_long: bool,
 }
 
 /// A word of the passages that a caller can see.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::rag) struct IndexedWord {
-    pub(in crate::rag) stem: String,
+pub(crate) struct IndexedWord {
+    pub(crate) stem: String,
     /// The number of passages that contain it.
-    pub(in crate::rag) passages: u64,
+    pub(crate) passages: u64,
 }
 
 impl Words {
     /// Reads the words of a question. Punctuation only separates words, so no part of a question is an operator.
-    pub(in crate::rag) fn of(question: &str) -> Self {
+    pub(crate) fn of(question: &str) -> Self {
         let said: Vec<_> = words(question).map(fold).filter(|word| !word.is_empty()).collect();
         let only_stop_words = said.iter().all(|word| is_stop_word(word));
         let mut all = Self(Vec::new());
@@ -61,12 +61,12 @@ impl Words {
     }
 
     /// Returns whether the question has no words.
-    pub(in crate::rag) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the stems of the words, each once.
-    pub(in crate::rag) fn stems(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn stems(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|word| word.stem.as_str())
     }
 
@@ -76,7 +76,7 @@ impl Words {
     /// several words do, the one in most passages is taken. At most the first 4 words that no passage contains are corrected.
     ///
     /// The words must come only from passages that the caller can see, because the caller sees the correction.
-    pub(in crate::rag) fn learn(&mut self, index: &[IndexedWord]) -> bool {
+    pub(crate) fn learn(&mut self, index: &[IndexedWord]) -> bool {
         let mut corrected = false;
         let mut unknown: usize = 0;
         for mut word in std::mem::take(&mut self.0) {
@@ -98,11 +98,11 @@ impl Words {
     }
 
     /// Returns the stems of the words that are corrected if no passage contains them.
-    pub(in crate::rag) fn correctable(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn correctable(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|word| word.is_correctable()).map(|word| word.stem.as_str())
     }
 
-    pub(in crate::rag) fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|word| (word.stem.as_str(), word.passages))
     }
 
@@ -139,7 +139,7 @@ fn is_english(word: &str) -> bool {
 }
 
 /// Returns the letters of a stem that are not corrected.
-pub(in crate::rag) fn beginning(stem: &str) -> Option<&str> {
+pub(crate) fn beginning(stem: &str) -> Option<&str> {
     stem.get(..CORRECT_LETTERS)
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::rag::work;
+use super::work;
 
 /// Letters with diacritics, in lower case and in the order of their code points, with the letters that FTS5 stores for them. The list is
 /// complete: FTS5 keeps the diacritics of all other letters.
@@ -34,12 +34,12 @@ const DIACRITICS: [(char, char); 247] = [
 ];
 
 /// Returns the words of `text`, as they are written. A word consists of letters, digits and combining diacritics.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && !is_combining(c)).filter(|word| !word.is_empty())
 }
 
 /// Returns a word in lower case and without diacritics. The result is empty for a word that consists of diacritics.
-pub(super) fn fold(word: &str) -> Cow<'_, str> {
+pub(crate) fn fold(word: &str) -> Cow<'_, str> {
     if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Cow::Borrowed(word);
     }

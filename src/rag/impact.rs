@@ -3,12 +3,12 @@
 //! A store calculates the impacts of a passage once, when it saves the passage. A search then finds its candidates with two numbers: the
 //! impact of a word in a passage, and the weight of the word among the passages that the caller can see. The formula is that of BM25, with
 //! two differences. The mean length of a passage is a constant, so an impact does not depend on other passages. And both numbers are
-//! integers, so every store adds them up to the same score. [`rank`](super::rank::rank) orders the candidates again without rounding.
+//! integers, so every store adds them up to the same score. [`rank`](super::rank) orders the candidates again without rounding.
 
 use std::collections::BTreeMap;
 
-use super::split::{fold, words};
-use super::stem::stem;
+use crate::words::split::{fold, words};
+use crate::words::stem::stem;
 
 /// The number of impacts, which are 1 to this number.
 pub(in crate::rag) const IMPACTS: u8 = 16;

@@ -1,28 +1,15 @@
 //! The order of the passages that a store found.
 //!
-//! A store by words chooses passages by [impacts](super::impact), which are BM25 with rounded numbers. This module orders them again, by BM25 with
-//! three differences:
-//!
-//! - The weight of a word is the square root of its weight in BM25. Questions contain words that are rare in the documents and say
-//!   little about the subject ("flaky", "hammering"). In BM25 such a word outweighs two words of the subject.
-//! - Words of a passage's own heading count more than words of the headings above it.
-//! - A passage of a section that already has a better passage counts less, so that the first results come from several sections.
+//! A store by words chooses passages by [impacts](super::impact), which are BM25 with rounded numbers. This module orders them again by their
+//! [scores](crate::words::score). A passage of a section that already has a better passage counts less, so that the first results come
+//! from several sections.
 
-use super::query::Words;
-use super::split::{fold, words};
-use super::stem::stem;
-use crate::rag::order::{descending, ordered};
-use crate::rag::passage::{HEADING_SEPARATOR, Passage};
-use crate::rag::search_result::{FoundPassage, SearchResult};
+use super::order::{descending, ordered};
+use super::passage::{HEADING_SEPARATOR, Passage};
+use super::search_result::{FoundPassage, SearchResult};
+use crate::words::query::Words;
+use crate::words::score::{self, Headed};
 
-/// How often a word of the passage's own heading counts, in addition to the word in the path of headings.
-const OWN_HEADING: f64 = 3.0;
-/// The parameter `k1` of BM25: how fast further occurrences of a word lose importance.
-const SATURATION: f64 = 1.2;
-/// The parameter `b` of BM25: the influence of the length of a passage.
-const LENGTH: f64 = 0.75;
-/// The least weight of a word before the square root. BM25 gives none to a word that most passages contain.
-const LEAST_WEIGHT: f64 = 0.05;
 /// The factor of a passage for each better passage of the same section.
 const SAME_SECTION: f64 = 0.7;
 
@@ -58,13 +45,12 @@ impl ByWords {
 
 /// Returns how well passages match the words of a question, from 0 to 1.
 pub(in crate::rag) fn scores(asked: &Words, number: u64, passages: &[Passage]) -> Vec<f64> {
-    let counted: Vec<_> = passages.iter().map(|passage| Counted::new(asked, passage)).collect();
-    let (length, count) =
-        counted.iter().fold((0.0, 0.0), |(length, count), passage| (length + passage.length, count + 1.0));
-    let mean_length = length / f64::max(count, 1.0);
-    let weights: Vec<_> = asked.iter().map(|(_, containing)| weight(containing, number)).collect();
-    let most = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-    counted.iter().map(|passage| passage.score(&weights, mean_length) / most).collect()
+    score::scores(asked, number, passages.iter().map(headed))
+}
+
+fn headed(passage: &Passage) -> Headed<'_> {
+    let heading = passage.heading.rsplit(HEADING_SEPARATOR).next().unwrap_or_default();
+    Headed { path: &passage.heading, heading, text: &passage.text }
 }
 
 /// Lowers the score of each passage whose section has better passages. The best passage must come first.
@@ -83,67 +69,10 @@ pub(in crate::rag) fn best_first(found: Vec<FoundPassage>) -> Vec<FoundPassage> 
     ordered(found, |found| [descending(found.score), descending(found.similarity.unwrap_or_default()), 0])
 }
 
-/// The weight of a word that `containing` of `passages` contain.
-// Rounding does not matter beyond 2^53 passages.
-#[allow(clippy::cast_precision_loss)]
-fn weight(containing: u64, passages: u64) -> f64 {
-    let (containing, passages) = (containing as f64, passages as f64);
-    let rarity = ((passages - containing).max(0.0) + 0.5) / (containing + 0.5);
-    rarity.ln().max(LEAST_WEIGHT).sqrt()
-}
-
-/// A passage, as its score needs it.
-struct Counted {
-    /// For each word of the question, how often it occurs. Occurrences in headings count more.
-    occurrences: Vec<f64>,
-    /// The number of words.
-    length: f64,
-}
-
-impl Counted {
-    fn new(asked: &Words, passage: &Passage) -> Self {
-        let mut counted = Self { occurrences: vec![0.0; asked.stems().count()], length: 0.0 };
-        let own_heading = passage.heading.rsplit(HEADING_SEPARATOR).next().unwrap_or_default();
-        counted.length = counted.add(asked, &passage.text, 1.0) + counted.add(asked, &passage.heading, 1.0);
-        counted.add(asked, own_heading, OWN_HEADING);
-        counted
-    }
-
-    /// Counts the words of the question in a text, and returns the number of all words.
-    fn add(&mut self, asked: &Words, text: &str, times: f64) -> f64 {
-        let mut length = 0.0;
-        for word in words(text) {
-            length += 1.0;
-            if !may_occur(asked, word) {
-                continue;
-            }
-            let stem = stem(&fold(word));
-            for (wanted, count) in asked.stems().zip(&mut self.occurrences) {
-                if wanted == stem {
-                    *count += times;
-                }
-            }
-        }
-        length
-    }
-
-    fn score(&self, weights: &[f64], mean_length: f64) -> f64 {
-        let relative_length = self.length / mean_length.max(1.0);
-        let half = SATURATION * (1.0 - LENGTH + LENGTH * relative_length);
-        self.occurrences.iter().zip(weights).map(|(count, weight)| weight * count / (count + half)).sum()
-    }
-}
-
-/// Returns whether a stem begins like the word. The first letter of a word and of its stem are equal, so most words need no stem.
-fn may_occur(asked: &Words, word: &str) -> bool {
-    let first = word.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    first.is_some_and(|first| !first.is_ascii()) || asked.stems().any(|stem| stem.bytes().next() == first)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::query::IndexedWord;
     use super::*;
+    use crate::words::query::IndexedWord;
 
     const PASSAGES: u64 = 100;
 

@@ -1,0 +1,202 @@
+//! The catalogue of a gateway: which tools are listed, and which ones a model finds by words.
+//!
+//! All tools of many servers are too much for a model: each definition is in each conversation. Two tools replace them: one finds tools,
+//! and one calls them. A search uses no data of other callers: it ranks the tools that this caller can see.
+
+use std::rc::Rc;
+
+use edge_json::write::ObjectWriter;
+use edge_json::{Value, object};
+use serde::Deserialize;
+
+use super::Gateway;
+use crate::call::context::{Context, unknown_tool};
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
+use crate::limits::{FOUND_TOOLS, GATEWAY_QUERY};
+use crate::server::execute::execute_nested;
+use crate::server::list::ListKind;
+use crate::server::tool::Tool;
+use crate::text::Text;
+use crate::words::query::Words;
+use crate::words::score::{Headed, scores_among};
+
+/// The tools of the catalogue.
+const FIND: &str = "find-tools";
+const CALL: &str = "call-tool";
+const CALL_READ_ONLY: &str = "call-read-only-tool";
+
+/// The member of the arguments of [`CALL`] with the arguments of the other tool.
+const ARGUMENTS: &str = "arguments";
+
+/// Which tools of mounted servers `tools/list` has. A tool that is not listed can still be called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Catalogue {
+    /// All tools.
+    #[default]
+    All,
+    /// No tools. A model finds them with the tool `find-tools`, and calls them with `call-tool`.
+    Search,
+    /// These tools, by their names here. A model finds the others.
+    Chosen(Vec<Text>),
+}
+
+impl Catalogue {
+    /// Creates a catalogue that lists these tools, by their names here, such as `github_create_issue`.
+    pub fn chosen(names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
+        Self::Chosen(names.into_iter().map(Into::into).collect())
+    }
+
+    /// Returns whether `tools/list` has a tool. Tools with a user interface are always listed: clients show the user interface only of tools that
+    /// are listed and called directly.
+    pub(super) fn lists(&self, tool: &Tool) -> bool {
+        let is_chosen = match self {
+            Self::All => true,
+            Self::Search => false,
+            Self::Chosen(names) => names.iter().any(|name| name == tool.name()),
+        };
+        is_chosen || tool.app.is_some() || tool.is_for_app_only()
+    }
+}
+
+#[derive(Deserialize)]
+struct Question {
+    query: String,
+    limit: Option<usize>,
+}
+
+/// Returns the tool of a name.
+type Lookup = fn(&Gateway, &str) -> Option<Tool>;
+
+/// Returns the tools of the catalogue.
+pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
+    let limit =
+        |default: usize| object(vec![("type", "integer".into()), ("minimum", 1.into()), ("maximum", default.into())]);
+    let text = |description: &str| object(vec![("type", "string".into()), ("description", description.into())]);
+    let question = object(vec![
+        ("type", "object".into()),
+        (
+            "properties",
+            object(vec![("query", text("What the tool should do, in words")), ("limit", limit(FOUND_TOOLS))]),
+        ),
+        ("required", vec!["query"].into()),
+    ]);
+    let of_gateway = gateway.clone();
+    let find = Tool::with_schema(
+        FIND,
+        "Finds tools of other servers by words. Returns their names, descriptions and input schemas. Call them with call-tool.",
+        &question,
+        None,
+        move |question: Question, cx: Context| find(of_gateway.clone(), question, cx),
+    );
+    let arguments = object(vec![("type", "object".into()), ("description", "As its input schema says".into())]);
+    let called = object(vec![
+        ("type", "object".into()),
+        ("properties", object(vec![("name", text("Name of the tool, from find-tools")), (ARGUMENTS, arguments)])),
+        ("required", vec!["name"].into()),
+    ]);
+    let call = |name: &'static str, description: &'static str, named: Lookup| {
+        let (of_nested, of_request) = (gateway.clone(), gateway.clone());
+        let mut tool =
+            Tool::with_schema(name, description, &called, None, move |arguments: serde_json::Value, cx: Context| {
+                nested(of_nested.clone(), arguments, named, cx)
+            });
+        tool.called = Some(Rc::new(move |arguments: Value<'_>| {
+            let tool = named(&of_request, &arguments.string("name")?)?;
+            Some(Tool { arguments_member: Some(ARGUMENTS), ..tool })
+        }));
+        tool
+    };
+    [
+        find.title("Find tools").read_only().open_world(),
+        call(CALL, "Calls a tool that find-tools returned.", Gateway::tool_named)
+            .title("Call a tool")
+            .destructive()
+            .open_world(),
+        call(
+            CALL_READ_ONLY,
+            "Calls a tool that find-tools returned with readOnlyHint. It changes nothing.",
+            Gateway::read_only_tool_named,
+        )
+        .title("Call a read-only tool")
+        .read_only()
+        .open_world(),
+    ]
+}
+
+/// Answers a search with a line of JSON for each tool.
+async fn find(gateway: Gateway, Question { query, limit }: Question, cx: Context) -> Result<ToolResult, HandlerError> {
+    let query = query.get(..query.floor_char_boundary(GATEWAY_QUERY)).unwrap_or_default();
+    let words = Words::of(query);
+    let (all, problems) = gateway.all_tools(&cx).await;
+    let is_offered =
+        |tool: &&Rc<Tool>| tool.access.permits(cx.request()) && tool.app.is_none() && !tool.is_for_app_only();
+    let offered: Vec<_> = all.iter().filter(is_offered).collect();
+    let headings: Vec<String> = offered.iter().map(|tool| heading(tool)).collect();
+    let texts = offered.iter().zip(&headings).map(|(tool, heading)| Headed {
+        path: heading,
+        heading,
+        text: tool.metadata.description.as_deref().unwrap_or_default(),
+    });
+    let scores = scores_among(&words, texts);
+    let mut found: Vec<_> = offered.into_iter().zip(scores).filter(|(_, score)| *score > 0.0).collect();
+    // Equal scores keep the order of the list.
+    found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let mut lines: Vec<String> = Vec::new();
+    for (tool, _) in found.into_iter().take(limit.unwrap_or(FOUND_TOOLS.div_ceil(2))) {
+        lines.push(described(tool)?);
+    }
+    if lines.is_empty() {
+        lines.push("No tool matches these words. Try other words.".to_owned());
+    }
+    lines.extend(problems);
+    Ok(ToolResult::new([lines.join("\n").into()]))
+}
+
+/// Returns the name and the title of a tool, with the words of the name apart.
+fn heading(tool: &Tool) -> String {
+    let mut words = String::new();
+    let mut before = ' ';
+    for character in tool.name().chars() {
+        if character.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            words.push(' ');
+        }
+        words.push(if character.is_ascii_alphanumeric() { character } else { ' ' });
+        before = character;
+    }
+    format!("{words} {}", tool.metadata.title.as_deref().unwrap_or_default())
+}
+
+fn described(tool: &Tool) -> Result<String, HandlerError> {
+    let input = tool.input_schema().map_err(|error| HandlerError::new("A tool cannot be described.").because(error))?;
+    let description = tool.metadata.description.as_deref().unwrap_or_default();
+    let mut line = ObjectWriter::new().text("name", tool.name()).text("description", description);
+    if tool.annotations.read_only_hint == Some(true) {
+        line = line.json("readOnlyHint", "true");
+    }
+    Ok(line.json("inputSchema", input.json().get()).finish())
+}
+
+/// Calls another tool for a handler of this server. A request of a client is resolved to the other tool before.
+async fn nested(
+    gateway: Gateway,
+    arguments: serde_json::Value,
+    named: Lookup,
+    cx: Context,
+) -> Result<ToolResult, HandlerError> {
+    let name = arguments.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let tool = named(&gateway, name).filter(|tool| tool.access.shows_to(cx.request()));
+    let (Some(tool), Some(tools)) = (tool, cx.tools()) else { return Err(HandlerError::new(unknown_tool(name))) };
+    let arguments = arguments.get(ARGUMENTS).cloned().unwrap_or_else(|| object(Vec::new()));
+    execute_nested(tools.clone(), &Rc::new(tool), arguments, &cx).await
+}
+
+impl Gateway {
+    /// Returns all tools that callers can call, and the problems of the servers that failed.
+    async fn all_tools(&self, cx: &Context) -> (Vec<Rc<Tool>>, Vec<String>) {
+        let found = self.found(ListKind::Tools, cx, |_, _| true).await;
+        let problems = found.problems().map(str::to_owned).collect();
+        (found.tools, problems)
+    }
+}

@@ -1,0 +1,246 @@
+//! Mounted resources, resource templates and prompts.
+
+use std::rc::Rc;
+
+use edge_json::{Document, JsonLimits, Value};
+use futures::FutureExt;
+use serde_json::value::RawValue;
+
+use super::mounted::Mounted;
+use super::names::may_be_hashed;
+use super::tools::{icons, line_breaks_kept};
+use super::{apps, content, pins, uris};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::client::{ClientError, Definition, Failure, Peer};
+use crate::protocol::description::{Metadata, PromptArgument};
+use crate::protocol::foreign::read_meta;
+use crate::protocol::resource_contents::ResourceContents;
+use crate::schema::{Schema, SchemaError};
+use crate::server::completion::{Completion, CompletionRequest};
+use crate::server::list::ListKind;
+use crate::server::prompt::{AnyPromptHandler, Prompt, PromptFuture, PromptResult};
+use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
+use crate::text::visible;
+
+/// Returns the resource that callers know as `shown`. `own` is its URI at the server.
+pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resource {
+    let of_read = mount.clone();
+    let read = move |cx: Context| read(of_read.clone(), own.clone(), cx).boxed_local();
+    let mut resource = Resource::of_reader(shown.to_owned().into(), Box::new(read));
+    resource.access = mount.access();
+    resource
+}
+
+async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
+    if !uris::is_sendable(&own) {
+        return Err(HandlerError::not_found(NOT_FOUND));
+    }
+    let asked = mount.ask(&cx, |peer| {
+        let (own, cx) = (own.clone(), cx.clone());
+        async move { peer.read_resource_for_caller(&own, &cx).await }.boxed_local()
+    });
+    let contents = asked.await.map_err(not_found)?.contents;
+    if own.starts_with("ui://") {
+        let page = contents.first().and_then(ResourceContents::as_text).unwrap_or_default();
+        if let Err(problem) = mount.settings.pins.check(&own, || pins::of_text(page)) {
+            mount.held_back(&own, &problem, &cx);
+            return Err(HandlerError::not_found(NOT_FOUND));
+        }
+    }
+    Ok(contents.into_iter().map(|contents| content::shown_contents(&mount, contents)).collect())
+}
+
+/// Converts the error of a server that does not have a resource. Its code depends on the revision of the server.
+fn not_found(error: ClientError) -> HandlerError {
+    match error.failure() {
+        Failure::Rpc { code: -32_002 | -32_602, .. } => HandlerError::not_found(NOT_FOUND).because(error),
+        _ => error.into(),
+    }
+}
+
+/// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
+pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
+    let own = listed.name();
+    let is_page = own.starts_with("ui://");
+    if !uris::is_sendable(own) || (is_page && !(mount.settings.shows_apps && apps::is_valid(own))) {
+        return None;
+    }
+    let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
+    let definition = document.root();
+    let mut resource = resource(mount, &mount.shown_uri(own), own.to_owned());
+    resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+    resource.description.mime_type = definition.string("mimeType").map(Into::into);
+    if let Some(size) = definition.get("size").and_then(|size| size.text().parse().ok()) {
+        resource.description = resource.description.size(size);
+    }
+    Some(resource)
+}
+
+/// Returns the metadata of an item. Its `_meta` has the settings of a page that the gateway allows.
+fn metadata(mount: &Mounted, name: String, listed: &Definition, definition: Value<'_>) -> Metadata {
+    let mut metadata = Metadata::new(visible(&name));
+    metadata.title = listed.title().map(|title| title.to_owned().into());
+    let description = listed.description();
+    metadata.description = (!description.is_empty()).then(|| line_breaks_kept(description).into());
+    metadata.icons = icons(definition);
+    let meta = read_meta(definition).map(|mut meta| {
+        apps::show_settings(mount, &mut meta);
+        meta
+    });
+    metadata.meta = meta.filter(|meta| !meta.is_empty());
+    metadata
+}
+
+/// Returns the resource template that callers know as `shown`. `own` is the template at the server.
+pub(super) fn template(mount: &Rc<Mounted>, shown: String, own: String) -> ResourceTemplate {
+    let of_read = mount.clone();
+    let read = move |uri: &str, _, cx: Context| {
+        let own = of_read.own_uri(uri).map(|own| own.into_owned()).unwrap_or_default();
+        read(of_read.clone(), own, cx).boxed_local()
+    };
+    let mut template = ResourceTemplate::of_reader(shown.into(), Box::new(read));
+    template.access = mount.access();
+    template.completions.all = Some(completion(mount.clone(), Reference::Template(own)));
+    template
+}
+
+/// Returns the template for a definition, or `None` for one that cannot be shown.
+pub(super) fn listed_template(mount: &Rc<Mounted>, listed: &Definition) -> Option<ResourceTemplate> {
+    let own = listed.name();
+    let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
+    let definition = document.root();
+    let mut template = template(mount, mount.shown_uri(own).into_owned(), own.to_owned());
+    template.parsed.as_ref().ok()?;
+    template.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+    template.description.mime_type = definition.string("mimeType").map(Into::into);
+    Some(template)
+}
+
+/// The item whose argument is completed, by its name at the server.
+#[derive(Clone)]
+enum Reference {
+    Prompt(String),
+    Template(String),
+}
+
+fn completion(mount: Rc<Mounted>, reference: Reference) -> Completion {
+    Completion::with(move |request: CompletionRequest, cx: Context| {
+        let (mount, reference) = (mount.clone(), reference.clone());
+        async move {
+            let CompletionRequest { argument, value, arguments } = request;
+            let asked = mount.ask(&cx, |peer| {
+                let complete = match &reference {
+                    Reference::Prompt(name) => peer.complete_prompt(name, &argument, &value),
+                    Reference::Template(template) => peer.complete_template(template, &argument, &value),
+                };
+                let complete =
+                    arguments.into_iter().fold(complete, |complete, (name, value)| complete.given(name, value));
+                complete.into_future()
+            });
+            Ok::<_, HandlerError>(asked.await?.values)
+        }
+    })
+}
+
+/// Gets a prompt of a mounted server.
+struct MountedPrompt {
+    mount: Rc<Mounted>,
+    shown: String,
+    /// The name at the server, or `None` if only the list of the server shows it.
+    own: Option<String>,
+}
+
+/// Returns the prompt that callers know as `shown`, or `None` if the server can have none. `rest` is the name without the prefix.
+pub(super) fn prompt_named(mount: &Rc<Mounted>, shown: &str, rest: &str) -> Option<Prompt> {
+    let own = (mount.prompt_name(rest) == shown).then_some(rest);
+    match own {
+        // A hash at the end of a name does not say which prompt it is.
+        _ if may_be_hashed(rest) => Some(prompt(mount, shown.to_owned(), None)),
+        Some(own) => Some(prompt(mount, shown.to_owned(), Some(own))),
+        None => None,
+    }
+}
+
+fn prompt(mount: &Rc<Mounted>, shown: String, own: Option<&str>) -> Prompt {
+    let handler = MountedPrompt { mount: mount.clone(), shown: shown.clone(), own: own.map(str::to_owned) };
+    let mut prompt = Prompt::of_handler(shown.into(), Box::new(handler));
+    prompt.access = mount.access();
+    prompt.completions.all = own.map(|own| completion(mount.clone(), Reference::Prompt(own.to_owned())));
+    prompt
+}
+
+/// Returns the name at the server of the prompt that callers know as `shown`.
+async fn own_name(mount: &Mounted, peer: &Peer, shown: &str) -> Result<Option<String>, ClientError> {
+    let list = peer.list(ListKind::Prompts).await?;
+    let own = list.items.iter().find(|prompt| mount.prompt_name(prompt.name()) == shown);
+    Ok(own.map(|prompt| prompt.name().to_owned()))
+}
+
+/// Returns the prompt for a definition.
+pub(super) fn listed_prompt(mount: &Rc<Mounted>, listed: &Definition) -> Option<Prompt> {
+    let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
+    let definition = document.root();
+    let shown = mount.prompt_name(listed.name());
+    let mut prompt = prompt(mount, shown.clone(), Some(listed.name()));
+    prompt.metadata = metadata(mount, shown, listed, definition);
+    for argument in definition.get("arguments").into_iter().flat_map(Value::items) {
+        let Some(name) = argument.string("name") else { continue };
+        let mut declared = PromptArgument::new(name);
+        if let Some(description) = argument.string("description") {
+            declared = declared.description(line_breaks_kept(&visible(&description)));
+        }
+        if argument.get("required").is_some_and(|required| required.text() == "true") {
+            declared = declared.required();
+        }
+        prompt = prompt.argument(declared);
+    }
+    Some(prompt)
+}
+
+impl AnyPromptHandler for MountedPrompt {
+    /// Returns the schema of any strings. The server checks its arguments itself.
+    fn schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        Schema::of_value(&edge_json::object(vec![
+            ("type", "object".into()),
+            ("additionalProperties", edge_json::object(vec![("type", "string".into())])),
+        ]))
+    }
+
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String> {
+        let arguments = arguments.to_raw().unwrap_or_else(|| RawValue::NULL.to_owned());
+        let (mount, shown, own) = (self.mount.clone(), self.shown.clone(), self.own.clone());
+        let get = async move {
+            let (server, cx) = (&*mount, &cx);
+            let asked = mount.ask(cx, |peer| {
+                let asked = async move {
+                    let own = match own {
+                        Some(own) => Some(own),
+                        None => own_name(server, &peer, &shown).await?,
+                    };
+                    let Some(own) = own else { return Ok(None) };
+                    peer.get_prompt_for_caller(&own, arguments, cx).await.map(Some)
+                };
+                asked.boxed_local()
+            });
+            let unknown =
+                || HandlerError::invalid("There is no such prompt. Call prompts/list for the available prompts.");
+            let got = asked.await.map_err(invalid)?.ok_or_else(unknown)?;
+            let mut result =
+                PromptResult::new(got.messages.into_iter().map(|message| content::shown_message(&mount, message)));
+            if let Some(description) = got.description {
+                result = result.description(visible(&description));
+            }
+            Ok(result)
+        };
+        Ok(get.boxed_local())
+    }
+}
+
+/// Converts the error of a server that rejects the name or the arguments of a prompt.
+fn invalid(error: ClientError) -> HandlerError {
+    match error.failure() {
+        Failure::Rpc { code: -32_602, .. } => HandlerError::invalid(error.to_string()).because(error),
+        _ => error.into(),
+    }
+}

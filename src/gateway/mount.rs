@@ -1,0 +1,246 @@
+//! A server that a gateway mounts: the server, and what the gateway shows of it.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::catalogue::Catalogue;
+use super::pins::{self, Pins};
+use crate::client::Upstream;
+use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
+use crate::protocol::log_level::LogLevel;
+use crate::server::app::origin::{List, origin_problem};
+use crate::server::check::name_problem;
+use crate::server::tool::Tool;
+use crate::text::Text;
+
+type EachTool = Rc<dyn Fn(Tool) -> Tool>;
+
+/// Another MCP server, for [`GatewayBuilder::mount`](super::GatewayBuilder::mount).
+///
+/// ```
+/// use edge_mcp::client::Upstream;
+/// use edge_mcp::gateway::Mount;
+///
+/// let github = Mount::new(Upstream::at("https://mcp.github.example/mcp")?.bearer("gh-4f1c")?)
+///     .scopes(["github:use"])
+///     .without(["delete_repository"])
+///     .each_tool(|tool| if tool.name() == "github_merge" { tool.scopes(["github:merge"]) } else { tool });
+/// # Ok::<_, edge_mcp::ConfigError>(())
+/// ```
+pub struct Mount {
+    upstream: Upstream,
+    settings: Settings,
+}
+
+/// What a gateway shows of a server.
+pub(super) struct Settings {
+    /// Whether the program trusts the server.
+    pub(super) is_trusted: bool,
+    pub(super) has_prefix: bool,
+    /// The tools that exist. `None` means all.
+    tools: Option<Vec<Text>>,
+    without: Vec<Text>,
+    /// Names of tools at the server, with their names here.
+    renames: Vec<(Text, Text)>,
+    pub(super) scopes: Vec<Text>,
+    pub(super) each_tool: Option<EachTool>,
+    pub(super) pins: Pins,
+    pub(super) has_resources: bool,
+    pub(super) has_prompts: bool,
+    /// The lowest level of the log messages that are passed on.
+    pub(super) logs: Option<LogLevel>,
+    pub(super) catalogue: Option<Catalogue>,
+    pub(super) shows_apps: bool,
+    pub(super) app_domain: Option<Text>,
+    /// The origins that the pages of apps may use. `None` means all that they declare.
+    pub(super) app_origins: Option<Vec<Text>>,
+}
+
+impl Mount {
+    /// Mounts a server with all its tools, resources and prompts.
+    ///
+    /// A list of the server has 5 s. [`Upstream::list_timeout`] does not change this: a slow server must not delay the lists of the others.
+    pub fn new(upstream: Upstream) -> Self {
+        let settings = Settings {
+            is_trusted: false,
+            has_prefix: true,
+            tools: None,
+            without: Vec::new(),
+            renames: Vec::new(),
+            scopes: Vec::new(),
+            each_tool: None,
+            pins: Pins::default(),
+            has_resources: true,
+            has_prompts: true,
+            logs: None,
+            catalogue: None,
+            shows_apps: false,
+            app_domain: None,
+            app_origins: None,
+        };
+        let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+        Self { upstream: upstream.list_timeout(time), settings }
+    }
+
+    /// Shows the names and URIs of the server as they are, without a prefix. Only the one mount of a gateway can do so. Its apps are shown.
+    #[must_use]
+    pub fn as_is(mut self) -> Self {
+        (self.settings.has_prefix, self.settings.shows_apps) = (false, true);
+        self
+    }
+
+    /// Shows only these tools, by their names at the server. The others do not exist: they are not listed and cannot be called.
+    #[must_use]
+    pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
+        self.settings.tools.get_or_insert_default().extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Hides these tools, by their names at the server.
+    #[must_use]
+    pub fn without(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
+        self.settings.without.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Hides the resources and resource templates of the server.
+    #[must_use]
+    pub fn without_resources(mut self) -> Self {
+        self.settings.has_resources = false;
+        self
+    }
+
+    /// Hides the prompts of the server.
+    #[must_use]
+    pub fn without_prompts(mut self) -> Self {
+        self.settings.has_prompts = false;
+        self
+    }
+
+    /// Shows the tool `name` of the server by a shorter name, after the prefix of the mount.
+    #[must_use]
+    pub fn rename(mut self, name: impl Into<Text>, shown: impl Into<Text>) -> Self {
+        self.settings.renames.push((name.into(), shown.into()));
+        self
+    }
+
+    /// Requires that the caller has all of these scopes, for each tool, resource and prompt of the server. They are scopes of the gateway, as for
+    /// [`Tool::scopes`].
+    #[must_use]
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<Text>>) -> Self {
+        self.settings.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Changes each tool, for example with scopes, a hook, a deadline or an approval. The function also runs for each call, before the
+    /// definition of the tool is known, so rely only on the [name](Tool::name), which has the prefix of the mount.
+    #[must_use]
+    pub fn each_tool(mut self, change: impl Fn(Tool) -> Tool + 'static) -> Self {
+        self.settings.each_tool = Some(Rc::new(change));
+        self
+    }
+
+    /// Holds a tool or an app back if its definition has changed. `name` is the name of the tool at the server, or the URI of the app there.
+    /// [`Gateway::pins`](super::Gateway::pins) writes the digests.
+    ///
+    /// A call of a pinned tool needs the list of tools, which is one more request if the server does not let the client cache it.
+    #[must_use]
+    pub fn pin(mut self, name: impl Into<Text>, digest: impl Into<Text>) -> Self {
+        self.settings.pins.pinned.push((name.into(), digest.into()));
+        self
+    }
+
+    /// Hides the tools and apps that are not [pinned](Self::pin).
+    #[must_use]
+    pub fn pins_only(mut self) -> Self {
+        self.settings.pins.excludes_others = true;
+        self
+    }
+
+    /// Passes the log messages of the server on, if they have at least the level `lowest` and the caller asked for them.
+    ///
+    /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them.
+    #[must_use]
+    pub fn relay_logs(mut self, lowest: LogLevel) -> Self {
+        self.settings.logs = Some(lowest);
+        self
+    }
+
+    /// Sets how the tools of this server are listed, instead of the setting of the gateway.
+    #[must_use]
+    pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
+        self.settings.catalogue = Some(catalogue);
+        self
+    }
+
+    /// Shows the user interfaces of the tools ([MCP Apps](https://modelcontextprotocol.io/extensions/apps)). Their pages call tools by the names
+    /// at the server, so the gateway also accepts these names, if only one server has such a tool.
+    ///
+    /// The pages may use the origins that they declare, so a result can leave through these origins. Only a [trusted](Upstream::trusted)
+    /// server may ask for the camera and other permissions of the browser.
+    #[must_use]
+    pub fn apps(mut self) -> Self {
+        self.settings.shows_apps = true;
+        self
+    }
+
+    /// Sets the origin of the pages of apps in one client. The one that the server sets is for its own URL.
+    #[must_use]
+    pub fn app_domain(mut self, domain: impl Into<Text>) -> Self {
+        self.settings.app_domain = Some(domain.into());
+        self
+    }
+
+    /// Lets the pages of apps use only these origins, such as `https://cdn.example.com`.
+    #[must_use]
+    pub fn app_origins(mut self, origins: impl IntoIterator<Item = impl Into<Text>>) -> Self {
+        self.settings.app_origins.get_or_insert_default().extend(origins.into_iter().map(Into::into));
+        self
+    }
+}
+
+impl Mount {
+    /// Returns the settings and the server.
+    pub(super) fn split(self) -> (Settings, Upstream) {
+        (Settings { is_trusted: self.upstream.is_trusted, ..self.settings }, self.upstream)
+    }
+}
+
+impl Settings {
+    /// Returns whether the tool with this name at the server exists here.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        let is_named = |names: &[Text]| names.iter().any(|known| known == name);
+        self.tools.as_deref().is_none_or(is_named) && !is_named(&self.without)
+    }
+
+    /// Returns the name that the program gives the tool, or its name at the server.
+    pub(super) fn shown_name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.renames.iter().find(|(known, _)| known == name).map_or(name, |(_, shown)| shown)
+    }
+
+    /// Returns the name at the server of the tool that the program calls `shown`.
+    pub(super) fn renamed(&self, shown: &str) -> Option<&str> {
+        self.renames.iter().find(|(_, name)| name == shown).map(|(name, _)| &**name)
+    }
+
+    /// Returns the problem with the settings, as the predicate of a sentence whose subject is the mount.
+    pub(super) fn problem(&self) -> Option<String> {
+        for (nth, (name, shown)) in self.renames.iter().enumerate() {
+            if let Some(problem) = name_problem(shown) {
+                return Some(format!("renames `{name}` to `{shown}`, which {problem}"));
+            }
+            if self.renames.iter().take(nth).any(|(other, known)| other == name || known == shown) {
+                return Some(format!("renames `{name}`, or another tool to `{shown}`, twice"));
+            }
+        }
+        let invalid = self.pins.pinned.iter().find(|(_, digest)| !pins::is_digest(digest));
+        if let Some((name, _)) = invalid {
+            return Some(format!(
+                "pins `{name}` to a text that is not a digest: it must be `sha256-` and 44 characters of base64"
+            ));
+        }
+        let origins = self.app_origins.iter().flatten();
+        let problem = origins.filter_map(|origin| origin_problem(List::Connect, origin, false)).next();
+        problem.map(|problem| format!("allows an origin that is not valid: it {problem}"))
+    }
+}

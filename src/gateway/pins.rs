@@ -1,0 +1,74 @@
+//! The pins of definitions: a tool that has changed since a person read its definition is held back.
+//!
+//! A pin is a digest of everything of a definition that a model or a person relies on. A digest of the name alone, or without the
+//! description, would miss the attack.
+
+use edge_json::{Document, JsonLimits, Value, canonical};
+use sha2::{Digest, Sha256};
+
+use crate::base64::STANDARD;
+use crate::protocol::ui::UI;
+use crate::text::Text;
+
+/// The members of a definition that a pin covers, and `_meta.ui`.
+const PINNED: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// The pins of a mount: names of tools and URIs of apps, with their digests.
+#[derive(Default)]
+pub(super) struct Pins {
+    pub(super) pinned: Vec<(Text, Text)>,
+    /// Whether only pinned tools and apps exist.
+    pub(super) excludes_others: bool,
+}
+
+impl Pins {
+    /// Returns whether a tool or an app must be checked before it is used.
+    pub(super) fn concern(&self, name: &str) -> bool {
+        self.excludes_others || self.of(name).is_some()
+    }
+
+    fn of(&self, name: &str) -> Option<&str> {
+        self.pinned.iter().find(|(known, _)| known == name).map(|(_, digest)| &**digest)
+    }
+
+    /// Checks the digest of the tool or the app `name`.
+    ///
+    /// # Errors
+    /// The reason why it is held back, for the log.
+    pub(super) fn check(&self, name: &str, digest: impl FnOnce() -> String) -> Result<(), String> {
+        match self.of(name) {
+            None if self.excludes_others => Err("it is not pinned".to_owned()),
+            None => Ok(()),
+            Some(expected) => {
+                let found = digest();
+                if found == expected {
+                    Ok(())
+                } else {
+                    Err(format!("its digest is {found}, and the pin is {expected}"))
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether a text has the form of a digest.
+pub(super) fn is_digest(text: &str) -> bool {
+    text.strip_prefix("sha256-").and_then(|digest| STANDARD.decode(digest)).is_some_and(|bytes| bytes.len() == 32)
+}
+
+/// Returns the digest of a definition, which is JSON text. Spelling does not matter: white space, escapes and the order of members.
+pub(super) fn of_definition(json: &str) -> String {
+    let mut text = String::new();
+    if let Ok(document) = Document::parse(json.as_bytes(), JsonLimits::MOST) {
+        canonical::write_members(document.root(), |name, _| PINNED.contains(&name), &mut text);
+        if let Some(ui) = document.root().get("_meta").and_then(|meta: Value<'_>| meta.get(UI)) {
+            canonical::write(ui, &mut text);
+        }
+    }
+    of_text(&text)
+}
+
+/// Returns the digest of a text, such as the page of an app.
+pub(super) fn of_text(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+}

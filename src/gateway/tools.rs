@@ -1,0 +1,258 @@
+//! Mounted tools.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use edge_json::{Document, JsonLimits, Kind, Value};
+use futures::FutureExt;
+use serde_json::value::RawValue;
+
+use super::mounted::Mounted;
+use super::names::may_be_hashed;
+use super::{Gateway, apps, content};
+use crate::call::context::{Context, unknown_tool};
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
+use crate::client::{ClientError, Definition, Peer, warn_of_output};
+use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
+use crate::protocol::description::Icon;
+use crate::protocol::foreign::read_meta;
+use crate::protocol::meta::LOG_LEVEL;
+use crate::protocol::ui;
+use crate::schema::{Schema, SchemaError};
+use crate::server::list::ListKind;
+use crate::server::tool::Tool;
+use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
+use crate::text::{Text, line};
+
+/// The tool of a server that a name stands for.
+#[derive(Clone)]
+pub(super) enum Named {
+    /// The tool with this name at the server.
+    AtServer(String),
+    /// The tool of the server whose list has this name here. A hash does not say which tool it is.
+    InList(String),
+    /// The tool with this name at any server whose apps are shown: pages call tools by these names.
+    ForApps(String),
+}
+
+/// Calls a tool of a mounted server.
+struct MountedTool {
+    gateway: Gateway,
+    /// `None` for a tool whose server only the lists show.
+    mount: Option<Rc<Mounted>>,
+    named: Named,
+    /// The definition, and the context of the list. `None` if the tool was not listed in this request.
+    listed: Option<(Definition, Context)>,
+    must_be_read_only: bool,
+}
+
+impl Gateway {
+    /// Returns the tool that callers know as `name`. It sends nothing.
+    pub(super) fn tool_named(&self, name: &str) -> Option<Tool> {
+        self.routed(name, false)
+    }
+
+    /// Returns the tool that callers know as `name`. It is called only if the program declares it read-only, or if the program trusts its server
+    /// and the server does so.
+    pub(super) fn read_only_tool_named(&self, name: &str) -> Option<Tool> {
+        let is_declared = |tool: &Tool| tool.annotations.read_only_hint == Some(true);
+        self.tool_named(name).filter(is_declared).or_else(|| self.routed(name, true))
+    }
+
+    fn routed(&self, name: &str, must_be_read_only: bool) -> Option<Tool> {
+        let (mount, named) = self.route(name)?;
+        let handler =
+            MountedTool { gateway: self.clone(), mount: mount.clone(), named, listed: None, must_be_read_only };
+        let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
+        let tool = match mount {
+            Some(mount) => configured(&mount, tool),
+            None => tool,
+        };
+        Some(if must_be_read_only { tool.read_only() } else { tool })
+    }
+
+    fn route(&self, name: &str) -> Option<(Option<Rc<Mounted>>, Named)> {
+        let Some((mount, rest)) = self.mount_of(name) else {
+            let may_be_of_app =
+                self.0.mounts.iter().any(|mount| mount.settings.shows_apps && mount.settings.has_prefix);
+            return may_be_of_app.then(|| (None, Named::ForApps(name.to_owned())));
+        };
+        let named = if may_be_hashed(rest) {
+            Named::InList(name.to_owned())
+        } else {
+            let own = mount.settings.renamed(rest).unwrap_or(rest);
+            // A renamed tool is known only by its new name, and a long one by its hash.
+            if mount.tool_name(own) != name || !mount.settings.has_tool(own) {
+                return None;
+            }
+            Named::AtServer(own.to_owned())
+        };
+        Some((Some(mount.clone()), named))
+    }
+
+    /// Returns the tool for a definition.
+    pub(super) fn tool_of(&self, mount: &Rc<Mounted>, name: String, listed: &Definition, cx: &Context) -> Tool {
+        let handler = MountedTool {
+            gateway: self.clone(),
+            mount: Some(mount.clone()),
+            named: Named::AtServer(listed.name().to_owned()),
+            listed: Some((listed.clone(), cx.clone())),
+            must_be_read_only: false,
+        };
+        let description = line_breaks_kept(listed.description());
+        let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
+        tool.metadata.title = listed.title().map(|title| title.to_owned().into());
+        if let Ok(document) = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST) {
+            tool = described(mount, tool, listed, document.root());
+        }
+        configured(mount, tool)
+    }
+}
+
+/// Adds what a definition says of a tool: icons, annotations, `_meta` and the user interface.
+fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: Value<'_>) -> Tool {
+    tool.metadata.icons = icons(definition);
+    let annotations = &mut tool.annotations;
+    if mount.settings.is_trusted {
+        let hint = |name: &str| {
+            let hint = definition.get("annotations")?.get(name).filter(|hint| hint.kind() == Kind::Boolean)?;
+            Some(hint.text() == "true")
+        };
+        annotations.read_only_hint = hint("readOnlyHint");
+        annotations.destructive_hint = hint("destructiveHint");
+        annotations.idempotent_hint = hint("idempotentHint");
+        annotations.open_world_hint = hint("openWorldHint");
+    } else {
+        (annotations.destructive_hint, annotations.open_world_hint) = (Some(true), Some(true));
+    }
+    let meta = read_meta(definition).map(|mut meta| {
+        meta.retain(|name, _| name != ui::UI && name != ui::FLAT_RESOURCE_URI);
+        meta
+    });
+    tool.metadata.meta = meta.filter(|meta| !meta.is_empty());
+    if let Some(uri) = listed.app_uri().filter(|uri| mount.settings.shows_apps && apps::is_valid(uri)) {
+        tool = tool.with_app(mount.shown_uri(uri).into_owned().into());
+    }
+    if listed.is_for_app_only() { tool.for_app_only() } else { tool }
+}
+
+/// Returns the icons whose URLs a client may load.
+pub(super) fn icons(definition: Value<'_>) -> Vec<Icon> {
+    const IMAGES: [&str; 4] = ["https://", "data:image/png", "data:image/jpeg", "data:image/webp"];
+    let icons = definition.get("icons").into_iter().flat_map(Value::items).filter_map(Icon::read);
+    icons.filter(|icon| icon.is_well_formed() && IMAGES.iter().any(|start| icon.src().starts_with(start))).collect()
+}
+
+/// Returns a description of at most 4 KiB.
+pub(super) fn line_breaks_kept(text: &str) -> String {
+    let end = text.floor_char_boundary(GATEWAY_DESCRIPTION);
+    let cut = text.get(..end).unwrap_or_default();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut.to_owned() }
+}
+
+fn configured(mount: &Mounted, tool: Tool) -> Tool {
+    let tool = tool.scopes(mount.settings.scopes.iter().cloned());
+    match &mount.settings.each_tool {
+        Some(change) => change(tool),
+        None => tool,
+    }
+}
+
+impl AnyToolHandler for MountedTool {
+    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        let known = self.listed.as_ref().and_then(|(listed, _)| listed.input().cloned());
+        Ok(known.unwrap_or_else(|| Schema::unenforced(RawValue::NULL.to_owned(), true)))
+    }
+
+    /// Returns the output schema for a list. The client of the caller checks each result, so the schema is not enforced here.
+    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
+        let (listed, cx) = self.listed.as_ref()?;
+        match listed.published_output(&cx.request().foreign_steps().compilation) {
+            Ok(schema) => schema.map(Ok),
+            Err(reason) => {
+                warn_of_output(listed.server(), reason, "published", cx.host());
+                None
+            }
+        }
+    }
+
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
+        let arguments = arguments.to_raw();
+        let (gateway, mount, named) = (self.gateway.clone(), self.mount.clone(), self.named.clone());
+        let must_be_read_only = self.must_be_read_only;
+        let call = async move {
+            let (mount, named) = match (mount, named) {
+                (Some(mount), named) => (mount, named),
+                (None, named) => gateway.server_of_app(&named, &cx).boxed_local().await?,
+            };
+            let asked =
+                mount.ask(&cx, |peer| call(&mount, peer, &named, arguments, must_be_read_only, &cx).boxed_local());
+            Ok(asked.await??)
+        };
+        Ok(call.boxed_local())
+    }
+}
+
+/// Calls a tool. The outer error is that of a request, and the inner one says why the tool was not called.
+async fn call(
+    mount: &Rc<Mounted>,
+    peer: Peer,
+    named: &Named,
+    arguments: Option<Box<RawValue>>,
+    must_be_read_only: bool,
+    cx: &Context,
+) -> Result<Result<ToolResult, HandlerError>, ClientError> {
+    let own = match named {
+        Named::AtServer(name) if !must_be_read_only && !mount.settings.pins.concern(name) => Ok(name.clone()),
+        Named::AtServer(name) | Named::InList(name) | Named::ForApps(name) => {
+            let list = peer.list(ListKind::Tools).await?;
+            let is_it = |(shown, tool): &&(String, &Definition)| match named {
+                Named::AtServer(own) => tool.name() == own,
+                _ => shown == name,
+            };
+            let tools = mount.tools(&list, cx);
+            let found = tools.iter().find(is_it).map(|(_, tool)| *tool).ok_or_else(|| unknown_tool(name));
+            found.and_then(|tool| match must_be_read_only && !is_read_only(mount, tool) {
+                true => Err(format!("The tool `{}` is not known to be read-only. Use `call-tool`.", line(name, 128))),
+                false => Ok(tool.name().to_owned()),
+            })
+        }
+    };
+    let own = match own {
+        Ok(own) => own,
+        Err(problem) => return Ok(Err(HandlerError::new(problem))),
+    };
+    let mut call = peer.call(&own, arguments).ask_caller(cx);
+    if cx.meta("progressToken").is_some() {
+        let caller = cx.clone();
+        call =
+            call.on_progress(move |it| caller.progress(it.progress, it.total, it.message.clone().unwrap_or_default()));
+    }
+    if let Some(lowest) = mount.settings.logs.filter(|_| wants_logs(cx)) {
+        let (caller, name, left) = (cx.clone(), mount.name.clone(), Cell::new(GATEWAY_LOG_BYTES));
+        call = call.on_log(lowest, move |message| {
+            let logger = message
+                .logger
+                .as_ref()
+                .map_or_else(|| name.to_string(), |logger| format!("{name}/{}", line(logger, 64)));
+            let bytes = edge_json::write::text(&message.data).len();
+            if let Some(rest) = left.get().checked_sub(bytes) {
+                left.set(rest);
+                caller.log_as(message.level, &logger, &message.data);
+            }
+        });
+    }
+    let result = call.await?.into_tool_result();
+    Ok(Ok(content::shown_result(mount, result)))
+}
+
+/// Returns whether the caller gets log messages. A caller of an older revision gets those of the level that the server declares.
+fn wants_logs(cx: &Context) -> bool {
+    cx.revision().era() == crate::protocol::revision::Era::Legacy || cx.meta(LOG_LEVEL).is_some()
+}
+
+/// Returns whether the program trusts the server that the tool is read-only, and the server says so.
+pub(super) fn is_read_only(mount: &Mounted, tool: &Definition) -> bool {
+    mount.settings.is_trusted && tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
+}

@@ -1,0 +1,48 @@
+//! The URIs of mounted resources.
+//!
+//! A URI is `<mount>+<uri>`: a scheme can have a `+`. The schemes of apps and skills are part of their extensions, so there the mount is the
+//! first part instead: `ui://<mount>/…`.
+
+use std::borrow::Cow;
+
+use super::mounted::Mounted;
+use crate::limits::GATEWAY_URI_BYTES;
+use crate::text::has_uri_characters;
+
+/// The schemes that clients compare as strings.
+const EXTENSIONS: [&str; 2] = ["ui://", "skill://"];
+
+impl Mounted {
+    /// Returns the URI by which callers know a URI of the server.
+    pub(super) fn shown_uri<'u>(&self, uri: &'u str) -> Cow<'u, str> {
+        if !self.settings.has_prefix {
+            return Cow::Borrowed(uri);
+        }
+        let of_extension = EXTENSIONS.into_iter().find_map(|scheme| Some((scheme, uri.strip_prefix(scheme)?)));
+        Cow::Owned(match of_extension {
+            Some((scheme, rest)) => format!("{scheme}{}/{rest}", self.name),
+            None => format!("{}+{uri}", self.name),
+        })
+    }
+
+    /// Returns the URI at the server, if callers know a URI of this server as `shown`.
+    pub(super) fn own_uri<'u>(&self, shown: &'u str) -> Option<Cow<'u, str>> {
+        if !self.settings.has_prefix {
+            return Some(Cow::Borrowed(shown));
+        }
+        if let Some((scheme, rest)) =
+            EXTENSIONS.into_iter().find_map(|scheme| Some((scheme, shown.strip_prefix(scheme)?)))
+        {
+            let (mount, rest) = rest.split_once('/')?;
+            return (*mount == *self.name).then(|| Cow::Owned(format!("{scheme}{rest}")));
+        }
+        // A client may write a scheme in lower case.
+        let (mount, uri) = shown.split_once('+')?;
+        mount.eq_ignore_ascii_case(&self.name).then_some(Cow::Borrowed(uri))
+    }
+}
+
+/// Returns whether a URI can be sent to a server.
+pub(super) fn is_sendable(uri: &str) -> bool {
+    uri.len() <= GATEWAY_URI_BYTES && has_uri_characters(uri)
+}
