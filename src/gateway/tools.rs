@@ -203,23 +203,7 @@ async fn call(
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<ToolResult, HandlerError>, ClientError> {
-    let own = match named {
-        Named::AtServer(name) if !must_be_read_only && !mount.settings.pins.concern(name) => Ok(name.clone()),
-        Named::AtServer(name) | Named::InList(name) | Named::ForApps(name) => {
-            let list = peer.list(ListKind::Tools).await?;
-            let is_it = |(shown, tool): &&(String, &Definition)| match named {
-                Named::AtServer(own) => tool.name() == own,
-                _ => shown == name,
-            };
-            let tools = mount.tools(&list, cx);
-            let found = tools.iter().find(is_it).map(|(_, tool)| *tool).ok_or_else(|| unknown_tool(name));
-            found.and_then(|tool| match must_be_read_only && !is_read_only(mount, tool) {
-                true => Err(format!("The tool `{}` is not known to be read-only. Use `call-tool`.", line(name, 128))),
-                false => Ok(tool.name().to_owned()),
-            })
-        }
-    };
-    let own = match own {
+    let own = match own_name(mount, &peer, named, must_be_read_only, cx).await? {
         Ok(own) => own,
         Err(problem) => return Ok(Err(HandlerError::new(problem))),
     };
@@ -245,6 +229,35 @@ async fn call(
     }
     let result = call.await?.into_tool_result();
     Ok(Ok(content::shown_result(mount, result)))
+}
+
+/// Returns the name at the server of the tool to call, or the reason why there is none. It asks for the list of tools only if the name does not
+/// decide.
+async fn own_name(
+    mount: &Mounted,
+    peer: &Peer,
+    named: &Named,
+    must_be_read_only: bool,
+    cx: &Context,
+) -> Result<Result<String, String>, ClientError> {
+    let (Named::AtServer(name) | Named::InList(name) | Named::ForApps(name)) = named;
+    let is_decided = matches!(named, Named::AtServer(_)) && !must_be_read_only && !mount.settings.pins.concern(name);
+    if is_decided {
+        return Ok(Ok(name.clone()));
+    }
+    let list = peer.list(ListKind::Tools).await?;
+    let tools = mount.tools(&list, cx);
+    let is_it = |(shown, tool): &&(String, &Definition)| match named {
+        Named::InList(name) => shown == name,
+        Named::AtServer(own) | Named::ForApps(own) => tool.name() == own,
+    };
+    Ok(match tools.iter().find(is_it) {
+        None => Err(unknown_tool(name)),
+        Some((shown, tool)) if must_be_read_only && !is_read_only(mount, tool) => {
+            Err(format!("The tool `{shown}` is not known to be read-only. Call it with call-tool."))
+        }
+        Some((_, tool)) => Ok(tool.name().to_owned()),
+    })
 }
 
 /// Returns whether the caller gets log messages. A caller of an older revision gets those of the level that the server declares.
