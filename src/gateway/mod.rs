@@ -66,6 +66,7 @@ use crate::text::Text;
 pub struct Gateway(Rc<Definition>);
 
 struct Definition {
+    client: McpClient,
     mounts: Vec<Rc<Mounted>>,
     catalogue: Catalogue,
 }
@@ -107,6 +108,11 @@ impl Gateway {
             }
         }
         code
+    }
+
+    /// Returns the client of the gateway, for the pages of a [`SignIn`](crate::client::SignIn).
+    pub fn client(&self) -> &McpClient {
+        &self.0.client
     }
 
     /// Returns the mount of a name, and the rest of the name.
@@ -253,7 +259,7 @@ impl GatewayBuilder {
             })
         };
         let mounts = settings.into_iter().enumerate().map(mounted).collect();
-        Ok(Gateway(Rc::new(Definition { mounts, catalogue })))
+        Ok(Gateway(Rc::new(Definition { client, mounts, catalogue })))
     }
 }
 

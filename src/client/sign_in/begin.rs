@@ -8,14 +8,14 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::account::{Account, person_key};
-use super::pages::{self, Page, Refused, with_cookies};
+use super::pages::{self, Consent, Page, Refused, with_cookies};
 use super::pending::{self, Pending};
 use super::sealed::Purpose;
 use super::settings::SignIn;
 use super::ticket::{TICKET, Ticket};
 use super::token_issuer::TokenIssuer;
 use super::values::Values;
-use super::visit::check_method;
+use super::visit::{Visit, check_method, visit};
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::failure;
@@ -57,7 +57,8 @@ impl SignIn {
     }
 
     async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
-        check_method(cx)?;
+        let visit =
+            if self.0.asks_consent { visit(cx, &self.0.url)? } else { check_method(cx).map(|()| Visit::Consented)? };
         let values = self.values(cx);
         let person = person_key(person);
         let Parameters { ticket, server, return_to } = Parameters::read(&cx.url());
@@ -73,6 +74,10 @@ impl SignIn {
         let server = client.server(&ticket.server).filter(|server| matches!(server.upstream.access, Access::SignIn(_)));
         let server =
             server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
+        if visit == Visit::Opened {
+            let page = self.consent(&values, server, &ticket).await;
+            return page.map_err(|error| Refused::of(&error, &server.name));
+        }
         let return_to = return_to.filter(|path| is_own_path(path));
         let (pending, url) = match self.authorization(&values, server, ticket, return_to).await {
             Ok(begun) => begun,
@@ -90,7 +95,44 @@ impl SignIn {
         Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.header("Cookie").unwrap_or_default())))
     }
 
-    /// Finds the authorization server of `server`. Returns the state of the sign-in, and the URL for the browser.
+    /// Returns the page that asks the person for a consent.
+    async fn consent(&self, values: &Values, server: &Server, ticket: &Ticket) -> Result<Page, OAuthError> {
+        let sent = Cell::new(0_usize);
+        let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
+        let found = self.discovered(values, server, ticket, &spend).await?;
+        Ok(pages::consent(Consent {
+            program: &self.0.name,
+            server: (&server.name, server.upstream.url.without_query()),
+            issuer: &found.server().issuer,
+            scopes: self.scopes_of(&found),
+        }))
+    }
+
+    /// Finds the authorization server of `server`, and the scopes that it needs.
+    async fn discovered(
+        &self,
+        values: &Values,
+        server: &Server,
+        ticket: &Ticket,
+        spend: &dyn Fn() -> bool,
+    ) -> Result<Discovered, OAuthError> {
+        let requests = Requests { host: &*values.host, spend };
+        let upstream = &server.upstream;
+        let challenge = match (&ticket.resource_metadata, &*ticket.scopes) {
+            (None, []) => probe(values, server, spend).await?,
+            (resource_metadata, scopes) => Some(Challenge::new(resource_metadata.clone(), scopes)),
+        };
+        let account = Account::new(values.clone(), &ticket.person, &upstream.url);
+        let mut preferred: Vec<String> = self.0.clients.iter().map(|own| own.issuer.clone()).collect();
+        preferred.extend(account.stored().await?.value.map(|tokens| tokens.issuer.issuer));
+        Discovered::find(&upstream.url, challenge.as_ref(), Issuer::Preferred(&preferred), requests).await
+    }
+
+    fn scopes_of<'a>(&'a self, found: &'a Discovered) -> &'a [String] {
+        if found.scopes().is_empty() { &self.0.scopes } else { found.scopes() }
+    }
+
+    /// Returns the state of the sign-in, and the URL of the authorization server for the browser.
     async fn authorization(
         &self,
         values: &Values,
@@ -103,16 +145,8 @@ impl SignIn {
         let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
         let requests = Requests { host: &*values.host, spend: &spend };
         let upstream = &server.upstream;
-        let challenge = match (&ticket.resource_metadata, &*ticket.scopes) {
-            (None, []) => probe(values, server, &spend).await?,
-            (resource_metadata, scopes) => Some(Challenge::new(resource_metadata.clone(), scopes)),
-        };
-        let account = Account::new(values.clone(), &ticket.person, &upstream.url);
-        let mut preferred: Vec<String> = settings.clients.iter().map(|own| own.issuer.clone()).collect();
-        preferred.extend(account.stored().await?.value.map(|tokens| tokens.issuer.issuer));
-        let found =
-            Discovered::find(&upstream.url, challenge.as_ref(), Issuer::Preferred(&preferred), requests).await?;
-        let scopes = if found.scopes().is_empty() { &settings.scopes[..] } else { found.scopes() };
+        let found = self.discovered(values, server, &ticket, &spend).await?;
+        let scopes = self.scopes_of(&found);
         let metadata = found.server();
         let authentication = values.new_authentication(metadata, &found.registered_scopes(scopes), requests).await?;
         let random =

@@ -11,7 +11,7 @@ use http::{HeaderValue, Response, StatusCode};
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::host::Host;
-use crate::text::escaped;
+use crate::text::{escaped, line};
 
 /// The answer of a page.
 pub(super) type Page = Response<Vec<u8>>;
@@ -31,9 +31,38 @@ pub(super) fn sentence(status: StatusCode, sentence: &str) -> Page {
     let body = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Sign-in</title><p>{text}</p></html>\n"
     );
+    html(status, body)
+}
+
+fn html(status: StatusCode, body: String) -> Page {
     let mut page = answer(status, body.into_bytes());
     page.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     page
+}
+
+/// What a person is asked to allow.
+pub(super) struct Consent<'a> {
+    pub(super) program: &'a str,
+    /// The name and the URL of the server.
+    pub(super) server: (&'a str, &'a str),
+    pub(super) issuer: &'a str,
+    pub(super) scopes: &'a [String],
+}
+
+/// Returns the page that asks a person before a sign-in begins. Its button sends the same URL with POST.
+pub(super) fn consent(Consent { program, server: (name, url), issuer, scopes }: Consent<'_>) -> Page {
+    let scopes = if scopes.is_empty() { "what the server allows".to_owned() } else { scopes.join(", ") };
+    let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd>{}</dd>", escaped(&line(value, 500)));
+    let rows = [("Server", name), ("Its URL", url), ("You sign in at", issuer), ("Access to", &*scopes)];
+    let rows: String = rows.into_iter().map(|(name, value)| row(name, value)).collect();
+    let program = escaped(program);
+    let body = format!(
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Sign-in</title><h1>{program} asks for access</h1><dl>{rows}</dl>\
+         <form method=\"post\"><button>Continue</button></form>\
+         <p>Close this page if you did not ask for this.</p></html>\n"
+    );
+    html(StatusCode::OK, body)
 }
 
 /// Returns a redirect. Returns `None` if no header can contain the URL.

@@ -49,6 +49,8 @@ pub(in crate::client) struct Settings {
     pub scopes: Vec<String>,
     /// The issuers that support PKCE, although their metadata does not say so.
     pub trusted_pkce: Vec<String>,
+    /// Whether a person must press a button before the sign-in begins.
+    pub asks_consent: bool,
 }
 
 impl SignIn {
@@ -76,6 +78,7 @@ impl SignIn {
             clients: Vec::new(),
             scopes: Vec::new(),
             trusted_pkce: Vec::new(),
+            asks_consent: false,
         })))
     }
 
@@ -134,6 +137,14 @@ impl SignIn {
     #[must_use]
     pub fn trust_pkce(self, issuer: &str) -> Self {
         self.with(|settings| settings.trusted_pkce.push(issuer.to_owned()))
+    }
+
+    /// Shows a page before each sign-in, with the server, the authorization server and the scopes. The sign-in begins when the person presses
+    /// its button. Use it if the program does not decide which servers there are, for example in a gateway: an authorization
+    /// server that knows the person could otherwise give access without a question.
+    #[must_use]
+    pub fn ask_consent(self) -> Self {
+        self.with(|settings| settings.asks_consent = true)
     }
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {

@@ -4,6 +4,7 @@ mod asking;
 mod authorization_server;
 mod begin;
 mod browser;
+mod consent;
 mod finish;
 mod hostile;
 mod program;

@@ -1,0 +1,88 @@
+//! The page that asks a person before a sign-in begins.
+
+use edge_mcp::client::{MemoryTokens, SignIn};
+use http::Request;
+use serde_json::json;
+
+use super::authorization_server::{ISSUER, RESOURCE_METADATA};
+use super::browser::{Browser, Page, context};
+use super::program::Program;
+
+fn program() -> Program {
+    Program::with(|sign_in| sign_in.scopes(["read"]).ask_consent())
+}
+
+/// Presses the button of the page, with these headers.
+fn press(program: &Program, query: &str, person: &str, headers: &[(&str, &str)]) -> Page {
+    let request = Request::post(format!("https://desk.example/sign-in{query}"));
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    program.begin(&context(request, &program.host, None), person)
+}
+
+/// C118: opening the link shows the server, the authorization server and the scopes, and begins nothing: there is no cookie and no redirect.
+/// Only the button of the page begins the sign-in. No other page can show it in a frame.
+#[test]
+fn a_person_is_asked_before_a_sign_in_begins() {
+    let program = program();
+    program
+        .authorization
+        .change(RESOURCE_METADATA, &json!({ "scopes_supported": ["issues:<b>read</b>", "issues:write"] }));
+    let link = program.link("ada");
+    for query in [&*link, "?server=tracker"] {
+        let opened = Browser::default().begin(&program, query, "ada");
+        assert_eq!(
+            (opened.status, opened.headers.get("location"), opened.cookies().len()),
+            (200, None, 0),
+            "{opened:?}"
+        );
+        let shown = ["Desk asks for access", "<dd>tracker</dd>", "<dd>https://tracker.example/mcp</dd>", ISSUER];
+        assert!(shown.iter().all(|text| opened.text.contains(text)), "{}", opened.text);
+        assert!(
+            !opened.text.contains("<b>") && opened.text.contains("<form method=\"post\"><button>"),
+            "{}",
+            opened.text
+        );
+        let policy = opened.headers.get("content-security-policy").expect("a policy").to_str().expect("ASCII");
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+        for header in [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://desk.example")] {
+            let pressed = press(&program, query, "ada", &[header]);
+            assert_eq!((pressed.status, pressed.cookies().len()), (302, 1), "{pressed:?}");
+        }
+    }
+    assert!(program.store.rows().is_empty());
+}
+
+/// C117, C118: another site cannot press the button, and another person cannot use the link, neither to open it nor to press the button.
+#[test]
+fn only_the_page_itself_begins_for_its_person() {
+    let program = program();
+    let link = program.link("ada");
+    for headers in [
+        &[("Sec-Fetch-Site", "cross-site"), ("Origin", "https://desk.example")][..],
+        &[("Sec-Fetch-Site", "same-site")],
+        &[("Sec-Fetch-Site", "none")],
+        &[("Origin", "https://evil.example")],
+        &[("Origin", "null")],
+        &[],
+    ] {
+        let page = press(&program, &link, "ada", headers);
+        assert_eq!(
+            page.refusal(),
+            "This button must be pressed on the page of the program that has it.",
+            "{headers:?}"
+        );
+    }
+    let of_other = "This link was made for another person. Sign in to this program as that person.";
+    assert_eq!(Browser::default().begin(&program, &link, "bob").refusal(), of_other);
+    assert_eq!(press(&program, &link, "bob", &[("Sec-Fetch-Site", "same-origin")]).refusal(), of_other);
+    let head = context(Request::head(format!("https://desk.example/sign-in{link}")), &program.host, None);
+    assert_eq!(program.begin(&head, "ada").status, 405);
+}
+
+/// Without a consent, a POST is refused, as before.
+#[test]
+fn without_a_consent_there_is_no_button() {
+    let program = Program::at("https://desk.example/sign-in", MemoryTokens::new(), SignIn::dynamic_registration);
+    let page = press(&program, "?server=tracker", "ada", &[("Sec-Fetch-Site", "same-origin")]);
+    assert_eq!(page.status, 405);
+}
