@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::Gateway;
 use super::mounted::Mounted;
-use super::tools::Named;
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
 use crate::client::Definition;
 use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
@@ -20,12 +20,18 @@ use crate::protocol::ui::{UI, is_for_apps};
 use crate::server::access::permits;
 use crate::server::app::origin::{List, origin_problem};
 use crate::server::app::uri_problem;
+use crate::server::execute::execute_nested_text;
 use crate::server::list::ListKind;
 use crate::text::Text;
 
-/// Returns whether a URI of a user interface can be shown under the name of a mount.
-pub(super) fn is_valid(uri: &str) -> bool {
-    uri_problem(uri).is_none()
+/// Returns whether the gateway shows a page of a server.
+pub(super) fn is_shown(mount: &Mounted, uri: &str) -> bool {
+    mount.settings.shows_apps && mount.settings.has_resources && uri_problem(uri).is_none()
+}
+
+/// Returns the URI by which callers know a page of a server, or `None` if the gateway does not show it.
+pub(super) fn shown_uri(mount: &Mounted, uri: &str) -> Option<String> {
+    is_shown(mount, uri).then(|| mount.shown_uri(uri).into_owned())
 }
 
 /// Replaces the settings of a page in the `_meta` of a resource by those that the gateway allows: origins that a client can join into a header,
@@ -56,20 +62,33 @@ pub(super) fn show_settings(mount: &Mounted, meta: &mut Map<String, Value>) {
 }
 
 impl Gateway {
-    /// Returns the only server whose apps are shown and that has a tool of this name for them.
-    pub(super) async fn server_of_app(
+    /// Calls the tool that the page of an app calls `name`. The scopes, the hooks and the approval of the tool apply, as for a call by its name
+    /// here.
+    pub(super) async fn call_for_app(
         &self,
-        named: &Named,
+        name: &str,
+        arguments: String,
         cx: &Context,
-    ) -> Result<(Rc<Mounted>, Named), HandlerError> {
-        let Named::ForApps(name) = named else { return Err(HandlerError::new(unknown_tool(""))) };
+    ) -> Result<ToolResult, HandlerError> {
+        let unknown = || HandlerError::new(unknown_tool(name));
+        let shown = self.server_of_app(name, cx).await?.ok_or_else(unknown)?.tool_name(name);
+        let tool = self.tool_named(&shown).filter(|tool| tool.access.shows_to(cx.request())).ok_or_else(unknown)?;
+        let tools = cx.tools().ok_or_else(unknown)?;
+        execute_nested_text(tools.clone(), &Rc::new(tool), arguments, cx).await
+    }
+
+    /// Returns the only server whose apps are shown and that has a tool of this name for them.
+    ///
+    /// # Errors
+    /// The list of a server that may have the tool cannot be read. Another server must not get its calls.
+    async fn server_of_app(&self, name: &str, cx: &Context) -> Result<Option<Rc<Mounted>>, HandlerError> {
         let mounts = self.0.mounts.iter().filter(|mount| {
             mount.settings.shows_apps && permits(cx.request(), &mount.settings.scopes) && mount.settings.has_tool(name)
         });
         let lists = mounts.map(|mount| async move { (mount, mount.list(ListKind::Tools, cx).await) }.boxed_local());
         let mut found = Vec::new();
         for (mount, list) in parallel(lists, UPSTREAM_PARALLEL).await {
-            let Ok(list) = list else { continue };
+            let list = list?;
             let is_it = |tool: &Definition| {
                 let document = Document::parse(tool.raw().as_bytes(), JsonLimits::MOST);
                 tool.name() == name && document.is_ok_and(|document| is_for_apps(document.root()))
@@ -78,9 +97,6 @@ impl Gateway {
                 found.push(mount.clone());
             }
         }
-        match <[Rc<Mounted>; 1]>::try_from(found) {
-            Ok([mount]) => Ok((mount, Named::AtServer(name.clone()))),
-            Err(_) => Err(HandlerError::new(unknown_tool(name))),
-        }
+        Ok(if found.len() == 1 { found.pop() } else { None })
     }
 }

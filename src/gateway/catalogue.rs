@@ -10,7 +10,7 @@ use edge_json::{Value, object};
 use serde::Deserialize;
 
 use super::Gateway;
-use crate::call::context::{Context, unknown_tool};
+use crate::call::context::{CallTools, Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::{FOUND_TOOLS, GATEWAY_QUERY};
@@ -130,8 +130,11 @@ async fn find(gateway: Gateway, Question { query, limit }: Question, cx: Context
     let query = query.get(..query.floor_char_boundary(GATEWAY_QUERY)).unwrap_or_default();
     let words = Words::of(query);
     let (all, problems) = gateway.all_tools(&cx).await;
-    let is_offered =
-        |tool: &&Rc<Tool>| tool.access.permits(cx.request()) && tool.app.is_none() && !tool.is_for_app_only();
+    // A tool of this server takes precedence over a mounted tool with its name.
+    let is_own = |tool: &Tool| cx.tools().is_some_and(|tools| tools.has_own_tool(tool.name()));
+    let is_offered = |tool: &&Rc<Tool>| {
+        tool.access.permits(cx.request()) && tool.app.is_none() && !tool.is_for_app_only() && !is_own(tool)
+    };
     let offered: Vec<_> = all.iter().filter(is_offered).collect();
     let headings: Vec<String> = offered.iter().map(|tool| heading(tool)).collect();
     let texts = offered.iter().zip(&headings).map(|(tool, heading)| Headed {
@@ -186,8 +189,11 @@ async fn nested(
     cx: Context,
 ) -> Result<ToolResult, HandlerError> {
     let name = arguments.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let tool = named(&gateway, name).filter(|tool| tool.access.shows_to(cx.request()));
-    let (Some(tool), Some(tools)) = (tool, cx.tools()) else { return Err(HandlerError::new(unknown_tool(name))) };
+    let is_shown = |tools: &&Rc<dyn CallTools>, tool: &Tool| {
+        tool.access.shows_to(cx.request()) && !tools.has_own_tool(tool.name())
+    };
+    let tool = cx.tools().and_then(|tools| Some((tools, named(&gateway, name).filter(|tool| is_shown(&tools, tool))?)));
+    let Some((tools, tool)) = tool else { return Err(HandlerError::new(unknown_tool(name))) };
     let arguments = arguments.get(ARGUMENTS).cloned().unwrap_or_else(|| object(Vec::new()));
     execute_nested(tools.clone(), &Rc::new(tool), arguments, &cx).await
 }

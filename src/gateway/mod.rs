@@ -35,6 +35,8 @@ mod pins;
 mod tools;
 mod uris;
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -46,7 +48,7 @@ pub use self::mount::Mount;
 use self::mounted::Mounted;
 use crate::call::context::Context;
 use crate::client::{Listing, McpClient};
-use crate::limits::{GATEWAY_LIST_SECONDS, GATEWAY_MOUNTS, UPSTREAM_PARALLEL};
+use crate::limits::{GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, GATEWAY_MOUNTS, GATEWAY_NAME, UPSTREAM_PARALLEL};
 use crate::parallel::parallel;
 use crate::protocol::ui;
 use crate::server::build_error::BuildError;
@@ -56,7 +58,7 @@ use crate::server::prompt::Prompt;
 use crate::server::resource::{Resource, ResourceTemplate};
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
-use crate::text::Text;
+use crate::text::{Text, line};
 
 /// Other MCP servers behind one endpoint. Cloning is cheap.
 ///
@@ -92,18 +94,30 @@ impl Gateway {
         }
     }
 
-    /// Returns the digests of all tools as they are now, as Rust code for a person to review: calls of [`Mount::pin`].
+    /// Returns the digests of all tools and of the pages of their apps as they are now, as Rust code for a person to review: calls of
+    /// [`Mount::pin`].
     pub async fn pins(&self, cx: &Context) -> String {
         let mut code = String::new();
         for (mount, list) in self.lists(ListKind::Tools, cx).await {
-            match list {
-                Ok(list) => {
-                    code.extend(["// ", &mount.name, "\n"]);
-                    for tool in &list.items {
-                        code.push_str(&format!("    .pin({:?}, {:?})\n", tool.name(), pins::of_definition(tool.raw())));
-                    }
+            let list = match list {
+                Ok(list) => list,
+                Err(problem) => {
+                    code.extend(["// ", &problem, "\n"]);
+                    continue;
                 }
-                Err(problem) => code.extend(["// ", &problem, "\n"]),
+            };
+            code.extend(["// ", &mount.name, "\n"]);
+            let pin = |name: &str, digest: &str| format!("    .pin({name:?}, {digest:?})\n");
+            let mut pages = BTreeSet::new();
+            for tool in &list.items {
+                code.push_str(&pin(tool.name(), &pins::of_definition(tool.raw())));
+                pages.extend(tool.app_uri().filter(|uri| apps::is_shown(&mount, uri)));
+            }
+            for page in pages {
+                match items::page_digest(&mount, page, cx).await {
+                    Ok(digest) => code.push_str(&pin(page, &digest)),
+                    Err(problem) => code.extend(["// ", &line(problem.message(), 200), "\n"]),
+                }
             }
         }
         code
@@ -128,17 +142,23 @@ impl Gateway {
             ListKind::Resources | ListKind::ResourceTemplates => mount.settings.has_resources,
             ListKind::Prompts => mount.settings.has_prompts,
         };
-        let asked = self.0.mounts.iter().filter(has_kind).map(|mount| async move {
-            let left = Duration::from_millis(ends.saturating_sub(cx.now_ms()));
-            let list = match select(mount.list(kind, cx).boxed_local(), cx.host().sleep(left)).await {
-                Either::Left((list, _)) => list.map_err(|error| error.to_string()),
-                Either::Right(_) => {
-                    Err(format!("The server `{}` did not answer within {GATEWAY_LIST_SECONDS} s.", mount.name))
-                }
-            };
-            (mount.clone(), list)
+        let bytes = Cell::new(0_usize);
+        let asked = self.0.mounts.iter().filter(has_kind).map(|mount| {
+            let bytes = &bytes;
+            async move {
+                let list = in_time(mount, kind, ends, cx).await.and_then(|list| {
+                    let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
+                    bytes.set(bytes.get().saturating_add(length));
+                    if bytes.get() <= GATEWAY_LISTS_BYTES {
+                        return Ok(list);
+                    }
+                    Err(format!("The server `{}` is left out, because the lists of all servers are too long.", mount.name))
+                });
+                (mount.clone(), list)
+            }
+            .boxed_local()
         });
-        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
+        parallel(asked, UPSTREAM_PARALLEL).await
     }
 
     /// Returns the items of all servers for a list. `is_listed` chooses the tools.
@@ -157,7 +177,7 @@ impl Gateway {
             match kind {
                 ListKind::Tools => {
                     for (name, listed) in mount.tools(&list, cx) {
-                        let tool = self.tool_of(&mount, name, listed, cx);
+                        let tool = tools::listed_tool(&mount, name, listed, cx);
                         if is_listed(catalogue, &tool) {
                             found = found.tool(tool);
                         }
@@ -174,8 +194,10 @@ impl Gateway {
                     }
                 }
                 ListKind::Prompts => {
-                    for prompt in list.items.iter().filter_map(|listed| items::listed_prompt(&mount, listed)) {
-                        found = found.prompt(prompt);
+                    for (name, listed) in mount.prompts(&list) {
+                        if let Some(prompt) = items::listed_prompt(&mount, name, listed) {
+                            found = found.prompt(prompt);
+                        }
                     }
                 }
             }
@@ -187,6 +209,18 @@ impl Gateway {
     fn server_of_uri(&self, shown: &str) -> Option<(&Rc<Mounted>, String)> {
         let mut mounts = self.0.mounts.iter().filter(|mount| mount.settings.has_resources);
         mounts.find_map(|mount| Some((mount, mount.own_uri(shown)?.into_owned())))
+    }
+}
+
+/// Reads a list of a server until `ends`, in milliseconds since 1970.
+async fn in_time(mount: &Mounted, kind: ListKind, ends: u64, cx: &Context) -> Result<Rc<Listing>, String> {
+    let left = ends.saturating_sub(cx.now_ms());
+    if left == 0 {
+        return Err(format!("The server `{}` was not asked: the others took {GATEWAY_LIST_SECONDS} s.", mount.name));
+    }
+    match select(mount.list(kind, cx).boxed_local(), cx.host().sleep(Duration::from_millis(left))).await {
+        Either::Left((list, _)) => list.map_err(|error| error.to_string()),
+        Either::Right(_) => Err(format!("The server `{}` did not answer within {GATEWAY_LIST_SECONDS} s.", mount.name)),
     }
 }
 
@@ -222,6 +256,9 @@ impl GatewayBuilder {
         if !(40..=64).contains(&longest_name) {
             let range = "has a longest name of less than 40 or more than 64 bytes";
             return Err(BuildError::new("gateway", name, range));
+        }
+        if name.is_empty() || name.len() > GATEWAY_NAME {
+            return Err(BuildError::new("gateway", name, format!("must have a name of 1 to {GATEWAY_NAME} bytes")));
         }
         let is_alone = mounts.len() == 1;
         if mounts.len() > GATEWAY_MOUNTS {
@@ -280,7 +317,7 @@ impl McpServerBuilder {
 
 impl Source for Gateway {
     fn tool(&self, name: &str) -> Option<Tool> {
-        self.tool_named(name)
+        self.tool_named(name).or_else(|| self.tool_for_apps(name))
     }
 
     fn resource(&self, uri: &str) -> Option<Resource> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::catalogue::Catalogue;
 use super::pins::{self, Pins};
+use crate::auth::scopes;
 use crate::client::Upstream;
-use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
+use crate::limits::{GATEWAY_PINNED_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::log_level::LogLevel;
 use crate::server::app::origin::{List, origin_problem};
 use crate::server::check::name_problem;
@@ -202,7 +203,11 @@ impl Mount {
 impl Mount {
     /// Returns the settings and the server.
     pub(super) fn split(self) -> (Settings, Upstream) {
-        (Settings { is_trusted: self.upstream.is_trusted, ..self.settings }, self.upstream)
+        let Self { mut upstream, settings } = self;
+        if !settings.pins.is_empty() {
+            upstream.longest_ttl = Duration::from_secs(GATEWAY_PINNED_SECONDS);
+        }
+        (Settings { is_trusted: upstream.is_trusted, ..settings }, upstream)
     }
 }
 
@@ -216,6 +221,11 @@ impl Settings {
     /// Returns the name that the program gives the tool, or its name at the server.
     pub(super) fn shown_name<'n>(&'n self, name: &'n str) -> &'n str {
         self.renames.iter().find(|(known, _)| known == name).map_or(name, |(_, shown)| shown)
+    }
+
+    /// Returns the names at the server of the tools that the program renames.
+    pub(super) fn renamed_tools(&self) -> impl Iterator<Item = &str> {
+        self.renames.iter().map(|(name, _)| &**name)
     }
 
     /// Returns the name at the server of the tool that the program calls `shown`.
@@ -232,6 +242,9 @@ impl Settings {
             if self.renames.iter().take(nth).any(|(other, known)| other == name || known == shown) {
                 return Some(format!("renames `{name}`, or another tool to `{shown}`, twice"));
             }
+        }
+        if let Some(problem) = self.scopes.iter().find_map(|scope| scopes::problem(scope)) {
+            return Some(problem.to_owned());
         }
         let invalid = self.pins.pinned.iter().find(|(_, digest)| !pins::is_digest(digest));
         if let Some((name, _)) = invalid {

@@ -32,19 +32,21 @@ pub(super) enum Named {
     AtServer(String),
     /// The tool of the server whose list has this name here. A hash does not say which tool it is.
     InList(String),
-    /// The tool with this name at any server whose apps are shown: pages call tools by these names.
-    ForApps(String),
 }
 
 /// Calls a tool of a mounted server.
 struct MountedTool {
-    gateway: Gateway,
-    /// `None` for a tool whose server only the lists show.
-    mount: Option<Rc<Mounted>>,
+    mount: Rc<Mounted>,
     named: Named,
     /// The definition, and the context of the list. `None` if the tool was not listed in this request.
     listed: Option<(Definition, Context)>,
     must_be_read_only: bool,
+}
+
+/// Calls a tool by its name at the server, for the page of an app. Only the lists show which server it is.
+struct ToolForApps {
+    gateway: Gateway,
+    name: String,
 }
 
 impl Gateway {
@@ -60,24 +62,26 @@ impl Gateway {
         self.tool_named(name).filter(is_declared).or_else(|| self.routed(name, true))
     }
 
+    /// Returns the tool that the page of an app calls `name`, if there can be one.
+    pub(super) fn tool_for_apps(&self, name: &str) -> Option<Tool> {
+        let shows_apps = |mount: &Rc<Mounted>| mount.settings.shows_apps && mount.settings.has_prefix;
+        if self.mount_of(name).is_some() || !self.0.mounts.iter().any(shows_apps) {
+            return None;
+        }
+        let handler = ToolForApps { gateway: self.clone(), name: name.to_owned() };
+        Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
+    }
+
     fn routed(&self, name: &str, must_be_read_only: bool) -> Option<Tool> {
         let (mount, named) = self.route(name)?;
-        let handler =
-            MountedTool { gateway: self.clone(), mount: mount.clone(), named, listed: None, must_be_read_only };
+        let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
         let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
-        let tool = match mount {
-            Some(mount) => configured(&mount, tool),
-            None => tool,
-        };
+        let tool = configured(mount, tool);
         Some(if must_be_read_only { tool.read_only() } else { tool })
     }
 
-    fn route(&self, name: &str) -> Option<(Option<Rc<Mounted>>, Named)> {
-        let Some((mount, rest)) = self.mount_of(name) else {
-            let may_be_of_app =
-                self.0.mounts.iter().any(|mount| mount.settings.shows_apps && mount.settings.has_prefix);
-            return may_be_of_app.then(|| (None, Named::ForApps(name.to_owned())));
-        };
+    fn route(&self, name: &str) -> Option<(&Rc<Mounted>, Named)> {
+        let (mount, rest) = self.mount_of(name)?;
         let named = if may_be_hashed(rest) {
             Named::InList(name.to_owned())
         } else {
@@ -88,26 +92,25 @@ impl Gateway {
             }
             Named::AtServer(own.to_owned())
         };
-        Some((Some(mount.clone()), named))
+        Some((mount, named))
     }
+}
 
-    /// Returns the tool for a definition.
-    pub(super) fn tool_of(&self, mount: &Rc<Mounted>, name: String, listed: &Definition, cx: &Context) -> Tool {
-        let handler = MountedTool {
-            gateway: self.clone(),
-            mount: Some(mount.clone()),
-            named: Named::AtServer(listed.name().to_owned()),
-            listed: Some((listed.clone(), cx.clone())),
-            must_be_read_only: false,
-        };
-        let description = line_breaks_kept(listed.description());
-        let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
-        tool.metadata.title = listed.title().map(|title| title.to_owned().into());
-        if let Ok(document) = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST) {
-            tool = described(mount, tool, listed, document.root());
-        }
-        configured(mount, tool)
+/// Returns the tool of the server `mount` for a definition.
+pub(super) fn listed_tool(mount: &Rc<Mounted>, name: String, listed: &Definition, cx: &Context) -> Tool {
+    let handler = MountedTool {
+        mount: mount.clone(),
+        named: Named::AtServer(listed.name().to_owned()),
+        listed: Some((listed.clone(), cx.clone())),
+        must_be_read_only: false,
+    };
+    let description = shortened(listed.description());
+    let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
+    tool.metadata.title = listed.title().map(|title| title.to_owned().into());
+    if let Ok(document) = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST) {
+        tool = described(mount, tool, listed, document.root());
     }
+    configured(mount, tool)
 }
 
 /// Adds what a definition says of a tool: icons, annotations, `_meta` and the user interface.
@@ -131,8 +134,11 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
         meta
     });
     tool.metadata.meta = meta.filter(|meta| !meta.is_empty());
-    if let Some(uri) = listed.app_uri().filter(|uri| mount.settings.shows_apps && apps::is_valid(uri)) {
-        tool = tool.with_app(mount.shown_uri(uri).into_owned().into());
+    if let Some(uri) = listed.app_uri().and_then(|uri| apps::shown_uri(mount, uri)) {
+        tool = tool.with_app(uri.into());
+    }
+    if mount.settings.shows_apps && !ui::is_for_apps(definition) {
+        return tool.for_model_only();
     }
     if listed.is_for_app_only() { tool.for_app_only() } else { tool }
 }
@@ -145,7 +151,7 @@ pub(super) fn icons(definition: Value<'_>) -> Vec<Icon> {
 }
 
 /// Returns a description of at most 4 KiB.
-pub(super) fn line_breaks_kept(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let end = text.floor_char_boundary(GATEWAY_DESCRIPTION);
     let cut = text.get(..end).unwrap_or_default();
     if cut.len() < text.len() { format!("{cut}…") } else { cut.to_owned() }
@@ -178,32 +184,51 @@ impl AnyToolHandler for MountedTool {
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
-        let arguments = arguments.to_raw();
-        let (gateway, mount, named) = (self.gateway.clone(), self.mount.clone(), self.named.clone());
-        let must_be_read_only = self.must_be_read_only;
+        let arguments = object_of(arguments)?;
+        let (mount, named, must_be_read_only) = (self.mount.clone(), self.named.clone(), self.must_be_read_only);
         let call = async move {
-            let (mount, named) = match (mount, named) {
-                (Some(mount), named) => (mount, named),
-                (None, named) => gateway.server_of_app(&named, &cx).boxed_local().await?,
-            };
-            let asked =
-                mount.ask(&cx, |peer| call(&mount, peer, &named, arguments, must_be_read_only, &cx).boxed_local());
-            Ok(asked.await??)
+            let peer = mount.connect(&cx)?;
+            let call = call(&mount, &peer, &named, arguments, must_be_read_only, &cx);
+            mount.guard(&peer, &cx, call).await?
         };
         Ok(call.boxed_local())
     }
 }
 
+impl AnyToolHandler for ToolForApps {
+    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
+        Ok(Schema::unenforced(RawValue::NULL.to_owned(), true))
+    }
+
+    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
+        None
+    }
+
+    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
+        let (gateway, name, arguments) = (self.gateway.clone(), self.name.clone(), object_of(arguments)?);
+        Ok(async move { gateway.call_for_app(&name, arguments.get().to_owned(), &cx).await }.boxed_local())
+    }
+}
+
+/// Returns the text of arguments, which are passed on as the caller wrote them.
+///
+/// # Errors
+/// They are not an object. A tool that calls this one does not check this.
+fn object_of(arguments: Value<'_>) -> Result<Box<RawValue>, String> {
+    let arguments = Some(arguments).filter(|arguments| arguments.kind() == Kind::Object).and_then(Value::to_raw);
+    arguments.ok_or_else(|| "they must be an object".to_owned())
+}
+
 /// Calls a tool. The outer error is that of a request, and the inner one says why the tool was not called.
 async fn call(
     mount: &Rc<Mounted>,
-    peer: Peer,
+    peer: &Peer,
     named: &Named,
-    arguments: Option<Box<RawValue>>,
+    arguments: Box<RawValue>,
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<ToolResult, HandlerError>, ClientError> {
-    let own = match own_name(mount, &peer, named, must_be_read_only, cx).await? {
+    let own = match own_name(mount, peer, named, must_be_read_only, cx).await? {
         Ok(own) => own,
         Err(problem) => return Ok(Err(HandlerError::new(problem))),
     };
@@ -240,16 +265,16 @@ async fn own_name(
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<String, String>, ClientError> {
-    let (Named::AtServer(name) | Named::InList(name) | Named::ForApps(name)) = named;
+    let (Named::AtServer(name) | Named::InList(name)) = named;
     let is_decided = matches!(named, Named::AtServer(_)) && !must_be_read_only && !mount.settings.pins.concern(name);
     if is_decided {
         return Ok(Ok(name.clone()));
     }
-    let list = peer.list(ListKind::Tools).await?;
+    let list = mount.fresh_list(ListKind::Tools, peer).await?;
     let tools = mount.tools(&list, cx);
     let is_it = |(shown, tool): &&(String, &Definition)| match named {
         Named::InList(name) => shown == name,
-        Named::AtServer(own) | Named::ForApps(own) => tool.name() == own,
+        Named::AtServer(own) => tool.name() == own,
     };
     Ok(match tools.iter().find(is_it) {
         None => Err(unknown_tool(name)),
@@ -266,6 +291,6 @@ fn wants_logs(cx: &Context) -> bool {
 }
 
 /// Returns whether the program trusts the server that the tool is read-only, and the server says so.
-pub(super) fn is_read_only(mount: &Mounted, tool: &Definition) -> bool {
+fn is_read_only(mount: &Mounted, tool: &Definition) -> bool {
     mount.settings.is_trusted && tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
 }
