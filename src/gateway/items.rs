@@ -88,7 +88,8 @@ pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Optio
     let definition = document.root();
     let mut resource = resource(mount, &shown, own.to_owned());
     resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
-    if is_page && mount.settings.pins.has(own)
+    if is_page
+        && mount.settings.pins.has(own)
         && let Some(meta) = &mut resource.description.metadata.meta
     {
         // The pin covers the settings of the page itself.

@@ -152,7 +152,10 @@ impl Gateway {
                     if bytes.get() <= GATEWAY_LISTS_BYTES {
                         return Ok(list);
                     }
-                    Err(format!("The server `{}` is left out, because the lists of all servers are too long.", mount.name))
+                    Err(format!(
+                        "The server `{}` is left out, because the lists of all servers are too long.",
+                        mount.name
+                    ))
                 });
                 (mount.clone(), list)
             }

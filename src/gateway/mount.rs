@@ -7,7 +7,7 @@ use super::catalogue::Catalogue;
 use super::pins::{self, Pins};
 use crate::auth::scopes;
 use crate::client::Upstream;
-use crate::limits::{GATEWAY_PINNED_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
+use crate::limits::GATEWAY_PINNED_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::server::app::origin::{List, origin_problem};
 use crate::server::check::name_problem;
@@ -60,7 +60,7 @@ pub(super) struct Settings {
 impl Mount {
     /// Mounts a server with all its tools, resources and prompts.
     ///
-    /// A list of the server has 5 s. [`Upstream::list_timeout`] does not change this: a slow server must not delay the lists of the others.
+    /// A list of the server takes at most 5 s, also if [`Upstream::list_timeout`] is longer: a slow server must not delay the lists of the others.
     pub fn new(upstream: Upstream) -> Self {
         let settings = Settings {
             is_trusted: false,
@@ -79,8 +79,7 @@ impl Mount {
             app_domain: None,
             app_origins: None,
         };
-        let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
-        Self { upstream: upstream.list_timeout(time), settings }
+        Self { upstream, settings }
     }
 
     /// Shows the names and URIs of the server as they are, without a prefix. Only the one mount of a gateway can do so. Its apps are shown.

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{Either, select};
 
 use super::breaker::Breaker;
 use super::mount::Settings;
@@ -9,7 +13,7 @@ use super::names::full_name;
 use crate::call::context::Context;
 use crate::client::{ClientError, Definition, Executed, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
-use crate::limits::{GATEWAY_NAME, GATEWAYS};
+use crate::limits::{GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
 use crate::server::access::Access;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
@@ -184,10 +188,19 @@ impl Mounted {
             Some(list) if !list.is_stale => return Ok(list),
             stale => stale,
         };
-        let list = self.guard(&peer, cx, peer.new_list(kind)).await.inspect_err(log);
+        let list = self.guard(&peer, cx, self.in_time(kind, &peer, cx)).await.inspect_err(log);
         match (list, stale) {
             (Err(error), Some(stale)) if error.failure().is_outage() || error.executed() == Executed::No => Ok(stale),
             (list, _) => list,
+        }
+    }
+
+    /// Reads a list from the server within 5 s, with all repetitions of the request: a slow server must not delay the lists of the others.
+    async fn in_time(&self, kind: ListKind, peer: &Peer, cx: &Context) -> Result<Rc<Listing>, ClientError> {
+        let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
+        match select(peer.new_list(kind).boxed_local(), cx.host().sleep(time)).await {
+            Either::Left((list, _)) => list,
+            Either::Right(_) => Err(ClientError::new(&self.name, "a list", Failure::Timeout(time))),
         }
     }
 
