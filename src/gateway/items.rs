@@ -16,7 +16,6 @@ use crate::client::{ClientError, Definition, Failure, Peer};
 use crate::protocol::description::{Metadata, PromptArgument};
 use crate::protocol::foreign::read_meta;
 use crate::protocol::resource_contents::ResourceContents;
-use crate::protocol::ui::UI;
 use crate::schema::{Schema, SchemaError};
 use crate::server::completion::{Completion, CompletionRequest};
 use crate::server::list::ListKind;
@@ -88,12 +87,9 @@ pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Optio
     let definition = document.root();
     let mut resource = resource(mount, &shown, own.to_owned());
     resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
-    if is_page
-        && mount.settings.pins.has(own)
-        && let Some(meta) = &mut resource.description.metadata.meta
-    {
+    if is_page && mount.settings.pins.has(own) {
         // The pin covers the settings of the page itself.
-        meta.remove(UI);
+        resource.description.metadata.meta = None;
     }
     resource.description.mime_type = definition.string("mimeType").map(Into::into);
     if let Some(size) = definition.get("size").and_then(|size| size.text().parse().ok()) {

@@ -137,10 +137,11 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
     if let Some(uri) = listed.app_uri().and_then(|uri| apps::shown_uri(mount, uri)) {
         tool = tool.with_app(uri.into());
     }
-    if mount.settings.shows_apps && !ui::is_for_apps(definition) {
-        return tool.for_model_only();
+    match () {
+        () if listed.is_for_app_only() => tool.for_app_only(),
+        () if mount.settings.shows_apps && !ui::is_for_apps(definition) => tool.for_model_only(),
+        () => tool,
     }
-    if listed.is_for_app_only() { tool.for_app_only() } else { tool }
 }
 
 /// Returns the icons whose URLs a client may load.
