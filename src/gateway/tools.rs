@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
 use super::names::may_be_hashed;
-use super::{Gateway, apps, content};
+use super::servers::Gateway;
+use super::{apps, content};
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
@@ -43,57 +44,39 @@ struct MountedTool {
     must_be_read_only: bool,
 }
 
-/// Calls a tool by its name at the server, for the page of an app. Only the lists show which server it is.
-struct ToolForApps {
-    gateway: Gateway,
-    name: String,
+/// Returns the tool that callers know as `name`. It sends nothing.
+pub(super) fn tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
+    routed(gateway, name, false)
 }
 
-impl Gateway {
-    /// Returns the tool that callers know as `name`. It sends nothing.
-    pub(super) fn tool_named(&self, name: &str) -> Option<Tool> {
-        self.routed(name, false)
-    }
+/// Returns the tool that callers know as `name`. It is called only if the program declares it read-only, or if the program trusts its server
+/// and the server does so.
+pub(super) fn read_only_tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
+    let is_declared = |tool: &Tool| tool.annotations.read_only_hint == Some(true);
+    tool_named(gateway, name).filter(is_declared).or_else(|| routed(gateway, name, true))
+}
 
-    /// Returns the tool that callers know as `name`. It is called only if the program declares it read-only, or if the program trusts its server
-    /// and the server does so.
-    pub(super) fn read_only_tool_named(&self, name: &str) -> Option<Tool> {
-        let is_declared = |tool: &Tool| tool.annotations.read_only_hint == Some(true);
-        self.tool_named(name).filter(is_declared).or_else(|| self.routed(name, true))
-    }
+fn routed(gateway: &Gateway, name: &str, must_be_read_only: bool) -> Option<Tool> {
+    let (mount, named) = route(gateway, name)?;
+    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
+    let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
+    let tool = configured(mount, tool);
+    Some(if must_be_read_only { tool.read_only() } else { tool })
+}
 
-    /// Returns the tool that the page of an app calls `name`, if there can be one.
-    pub(super) fn tool_for_apps(&self, name: &str) -> Option<Tool> {
-        let shows_apps = |mount: &Rc<Mounted>| mount.settings.shows_apps && mount.settings.has_prefix;
-        if self.mount_of(name).is_some() || !self.0.mounts.iter().any(shows_apps) {
+fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {
+    let (mount, rest) = gateway.mount_of(name)?;
+    let named = if may_be_hashed(rest) {
+        Named::InList(name.to_owned())
+    } else {
+        let own = mount.settings.renamed(rest).unwrap_or(rest);
+        // A renamed tool is known only by its new name, and a long one by its hash.
+        if mount.tool_name(own) != name || !mount.settings.has_tool(own) {
             return None;
         }
-        let handler = ToolForApps { gateway: self.clone(), name: name.to_owned() };
-        Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
-    }
-
-    fn routed(&self, name: &str, must_be_read_only: bool) -> Option<Tool> {
-        let (mount, named) = self.route(name)?;
-        let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
-        let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
-        let tool = configured(mount, tool);
-        Some(if must_be_read_only { tool.read_only() } else { tool })
-    }
-
-    fn route(&self, name: &str) -> Option<(&Rc<Mounted>, Named)> {
-        let (mount, rest) = self.mount_of(name)?;
-        let named = if may_be_hashed(rest) {
-            Named::InList(name.to_owned())
-        } else {
-            let own = mount.settings.renamed(rest).unwrap_or(rest);
-            // A renamed tool is known only by its new name, and a long one by its hash.
-            if mount.tool_name(own) != name || !mount.settings.has_tool(own) {
-                return None;
-            }
-            Named::AtServer(own.to_owned())
-        };
-        Some((mount, named))
-    }
+        Named::AtServer(own.to_owned())
+    };
+    Some((mount, named))
 }
 
 /// Returns the tool of the server `mount` for a definition.
@@ -196,26 +179,11 @@ impl AnyToolHandler for MountedTool {
     }
 }
 
-impl AnyToolHandler for ToolForApps {
-    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        Ok(Schema::unenforced(RawValue::NULL.to_owned(), true))
-    }
-
-    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        None
-    }
-
-    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
-        let (gateway, name, arguments) = (self.gateway.clone(), self.name.clone(), object_of(arguments)?);
-        Ok(async move { gateway.call_for_app(&name, arguments.get().to_owned(), &cx).await }.boxed_local())
-    }
-}
-
 /// Returns the text of arguments, which are passed on as the caller wrote them.
 ///
 /// # Errors
 /// They are not an object. A tool that calls this one does not check this.
-fn object_of(arguments: Value<'_>) -> Result<Box<RawValue>, String> {
+pub(super) fn object_of(arguments: Value<'_>) -> Result<Box<RawValue>, String> {
     let arguments = Some(arguments).filter(|arguments| arguments.kind() == Kind::Object).and_then(Value::to_raw);
     arguments.ok_or_else(|| "they must be an object".to_owned())
 }
