@@ -37,6 +37,9 @@ pub(crate) trait CallTools {
     /// Returns the hooks of all tools.
     fn hooks(&self) -> &[Hook];
 
+    /// Returns whether the server itself has the tool `name`, which takes precedence over the tool of a source.
+    fn has_own_tool(&self, name: &str) -> bool;
+
     /// Describes the tool `name` for an agent, if it exists for the caller of `cx`, the caller has the tool's scopes, and the tool is not for
     /// user interfaces only.
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;

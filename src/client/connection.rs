@@ -80,6 +80,14 @@ pub(crate) fn to(client: &McpClient, nth: usize, cx: &Context) -> Option<Peer> {
     Some(Peer(Rc::new(Link::new(client.clone(), server, of_call))))
 }
 
+#[cfg(feature = "gateway")]
+impl Peer {
+    /// Returns whether the connection has sent a request.
+    pub(crate) fn has_sent(&self) -> bool {
+        self.0.channel.of_call().has_sent()
+    }
+}
+
 impl Connection {
     pub(super) fn links(&self) -> &[Rc<Link>] {
         &self.0

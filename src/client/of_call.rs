@@ -34,6 +34,12 @@ impl OfCall {
         requests < UPSTREAM_REQUESTS
     }
 
+    /// Returns whether a request was sent.
+    #[cfg(feature = "gateway")]
+    pub(super) fn has_sent(&self) -> bool {
+        self.requests.get() > 0
+    }
+
     /// Counts a ping. Returns `false` if the connection has answered all pings that it may answer. An answer is a request of the
     /// connection, so pings without a limit would leave no requests for calls.
     pub(super) fn spend_ping(&self) -> bool {

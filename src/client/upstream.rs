@@ -28,7 +28,7 @@ use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::transport::{Network, Transport};
-use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
+use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 use crate::text::Text;
 
@@ -72,6 +72,8 @@ pub struct Upstream {
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
     pub(super) list_ttl: Duration,
+    /// The longest time for which a list is cached, whatever the server says.
+    pub(crate) longest_ttl: Duration,
     pub(super) handlers: Handlers,
     /// Whether the model of the caller of this program may answer.
     pub(super) passes_sampling: bool,
@@ -121,6 +123,7 @@ impl Upstream {
             timeout: Duration::from_secs(UPSTREAM_SECONDS),
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
             list_ttl: Duration::ZERO,
+            longest_ttl: Duration::from_secs(UPSTREAM_FRESH_SECONDS),
             handlers: Handlers::default(),
             passes_sampling: false,
         })
@@ -179,9 +182,9 @@ impl Upstream {
     /// of more than 1 KiB, or that is not visible ASCII, is not passed on.
     ///
     /// # Errors
-    /// The client or the runtime sets this header.
+    /// The client or the runtime sets this header, or it says where the caller is, such as `cf-connecting-ip`.
     pub fn forward_header(mut self, name: &'static str) -> Result<Self, ConfigError> {
-        self.forwarded_headers.push(headers::own_name(name)?);
+        self.forwarded_headers.push(headers::forwarded_name(name)?);
         Ok(self)
     }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::client::{ClientError, Failure};
+use crate::client::Failure;
 use crate::host::{Host, Level, warning};
 use crate::limits::{GATEWAY_BUSY_SECONDS, GATEWAY_FAILURES, GATEWAY_PAUSE_SECONDS, GATEWAY_PAUSES_SECONDS};
 
@@ -25,46 +25,52 @@ struct State {
     until: u64,
 }
 
-/// A request that the breaker lets through.
-#[derive(Clone, Copy)]
-pub(super) struct Permit {
-    /// Whether it is the first request after a pause.
-    is_probe: bool,
+/// A request that the breaker lets through. A request without an outcome, such as one whose caller has left, says nothing about the server.
+/// So if it was the first one after a pause, the next request is let through instead.
+pub(super) struct Permit<'b> {
+    breaker: &'b Breaker,
+    /// For the first request after a pause: the time at which another one is let through.
+    probe: Option<u64>,
 }
 
 impl Breaker {
     /// Lets a request through, or returns the rest of the pause. After a pause, one request is let through. The others wait for its outcome.
-    pub(super) fn permit(&self, now: u64) -> Result<Permit, Duration> {
+    pub(super) fn permit(&self, now: u64) -> Result<Permit<'_>, Duration> {
         let mut state = self.0.get();
         if let Some(rest) = state.until.checked_sub(now).filter(|rest| *rest > 0) {
             return Err(Duration::from_millis(rest));
         }
-        let is_probe = state.failures >= GATEWAY_FAILURES;
-        if is_probe {
-            // If the request is dropped, there is another one after this time.
+        let mut probe = None;
+        if state.failures >= GATEWAY_FAILURES {
             state.until = now.saturating_add(milliseconds(GATEWAY_PAUSE_SECONDS));
+            probe = Some(state.until);
             self.0.set(state);
         }
-        Ok(Permit { is_probe })
+        Ok(Permit { breaker: self, probe })
     }
+}
 
-    /// Notes the outcome of a request.
-    pub(super) fn note<T>(&self, permit: Permit, outcome: &Result<T, ClientError>, mount: &str, host: &Rc<dyn Host>) {
-        let (before, now) = (self.0.get(), host.now_ms());
+impl Permit<'_> {
+    /// Notes the outcome of a request that was sent.
+    pub(super) fn note(mut self, failure: Option<&Failure>, mount: &str, host: &Rc<dyn Host>) {
+        let (before, now) = (self.breaker.0.get(), host.now_ms());
         let is_paused = before.failures >= GATEWAY_FAILURES;
-        let state = match outcome.as_ref().err().map(ClientError::failure) {
+        let state = match failure {
+            // A problem of this program, or of its caller.
+            Some(Failure::Local(_) | Failure::BudgetExhausted | Failure::Earlier(_)) => return,
             Some(Failure::Unavailable { after: Some(after) }) => {
-                let pause = after.as_secs().min(GATEWAY_BUSY_SECONDS);
-                State { until: now.saturating_add(milliseconds(pause)), ..before }
+                let pause = milliseconds(after.as_secs().clamp(1, GATEWAY_BUSY_SECONDS));
+                let until = now.saturating_add(pause);
+                // A request from before the pause does not shorten it.
+                State { until: if self.probe.is_some() { until } else { until.max(before.until) }, ..before }
             }
             // Requests that were sent before the pause do not lengthen it.
-            Some(failure) if failure.is_outage() && is_paused && !permit.is_probe => return,
+            Some(failure) if failure.is_outage() && is_paused && self.probe.is_none() => return,
             Some(failure) if failure.is_outage() => failed(before, now),
-            // The request was not sent.
-            Some(Failure::Local(_) | Failure::BudgetExhausted) => return,
             _ => State::default(),
         };
-        self.0.set(state);
+        self.probe = None;
+        self.breaker.0.set(state);
         match (is_paused, state.failures >= GATEWAY_FAILURES) {
             (false, true) => {
                 let seconds = state.pause.checked_div(1000).unwrap_or_default();
@@ -75,6 +81,15 @@ impl Breaker {
             }
             (true, false) => warning::log(host, Level::Info, "gateway", &format!("the server `{mount}` answers again")),
             _ => {}
+        }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let state = self.breaker.0.get();
+        if self.probe == Some(state.until) {
+            self.breaker.0.set(State { until: 0, ..state });
         }
     }
 }

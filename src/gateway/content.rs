@@ -2,8 +2,6 @@
 //!
 //! Links and embedded resources change. Texts, structured content and other members stay as the server sent them.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::apps;
@@ -13,13 +11,17 @@ use crate::protocol::content::{Content, PromptMessage};
 use crate::protocol::resource_contents::ResourceContents;
 use crate::protocol::ui::{FLAT_RESOURCE_URI, UI};
 
+/// The prefix of the members of `_meta` that belong to the protocol.
+const OF_PROTOCOL: &str = "io.modelcontextprotocol/";
+/// The member of [`UI`] with the URI of the page.
+const RESOURCE_URI: &str = "resourceUri";
+
 /// Returns the result of a tool for the caller.
 pub(super) fn shown_result(mount: &Mounted, mut result: ToolResult) -> ToolResult {
-    if !mount.settings.has_prefix {
-        return result;
-    }
     result.content = result.content.into_iter().map(|block| shown_block(mount, block)).collect();
     if let Some(meta) = &mut result.meta {
+        // This server says itself what the protocol says about a result.
+        meta.retain(|name, _| !name.starts_with(OF_PROTOCOL));
         show_app_uris(mount, meta);
     }
     result
@@ -42,19 +44,15 @@ pub(super) fn shown_contents(mount: &Mounted, mut contents: ResourceContents) ->
     contents.at(shown)
 }
 
-/// Replaces the URI of a user interface in the `_meta` of a result.
+/// Replaces the URI of a user interface in the `_meta` of a result. A URI that cannot be shown is removed: it could be that of another server.
 fn show_app_uris(mount: &Mounted, meta: &mut Map<String, Value>) {
-    let show = |uri: &mut Value| {
-        if let Some(shown) =
-            uri.as_str().filter(|uri| apps::is_valid(uri)).map(|uri| mount.shown_uri(uri)).map(Cow::into_owned)
-        {
-            *uri = shown.into();
-        }
-    };
-    if let Some(uri) = meta.get_mut(FLAT_RESOURCE_URI) {
-        show(uri);
+    let shown = |uri: &Value| apps::shown_uri(mount, uri.as_str()?).map(Value::from);
+    if let Some(uri) = meta.remove(FLAT_RESOURCE_URI) {
+        meta.extend(shown(&uri).map(|uri| (FLAT_RESOURCE_URI.to_owned(), uri)));
     }
-    if let Some(uri) = meta.get_mut(UI).and_then(|ui| ui.get_mut("resourceUri")) {
-        show(uri);
+    if let Some(Value::Object(ui)) = meta.get_mut(UI)
+        && let Some(uri) = ui.remove(RESOURCE_URI)
+    {
+        ui.extend(shown(&uri).map(|uri| (RESOURCE_URI.to_owned(), uri)));
     }
 }

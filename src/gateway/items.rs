@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
 use super::names::may_be_hashed;
-use super::tools::{icons, line_breaks_kept};
+use super::tools::{icons, shortened};
 use super::{apps, content, pins, uris};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -23,6 +23,9 @@ use crate::server::prompt::{AnyPromptHandler, Prompt, PromptFuture, PromptResult
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::text::visible;
 
+/// The scheme of the pages of apps.
+const APPS: &str = "ui://";
+
 /// Returns the resource that callers know as `shown`. `own` is its URI at the server.
 pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resource {
     let of_read = mount.clone();
@@ -33,22 +36,33 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
 }
 
 async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
-    if !uris::is_sendable(&own) {
+    let is_page = own.starts_with(APPS);
+    if !uris::is_sendable(&own) || (is_page && !apps::is_shown(&mount, &own)) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
-    let asked = mount.ask(&cx, |peer| {
-        let (own, cx) = (own.clone(), cx.clone());
-        async move { peer.read_resource_for_caller(&own, &cx).await }.boxed_local()
-    });
-    let contents = asked.await.map_err(not_found)?.contents;
-    if own.starts_with("ui://") {
-        let page = contents.first().and_then(ResourceContents::as_text).unwrap_or_default();
-        if let Err(problem) = mount.settings.pins.check(&own, || pins::of_text(page)) {
+    let peer = mount.connect(&cx)?;
+    let asked = mount.guard(&peer, &cx, peer.read_resource_for_caller(&own, &cx)).await;
+    let contents = asked.map_err(not_found)?.contents;
+    if is_page {
+        let digest = || digest(&contents).unwrap_or_else(|| "none: it is not one text".to_owned());
+        if let Err(problem) = mount.settings.pins.check(&own, digest) {
             mount.held_back(&own, &problem, &cx);
             return Err(HandlerError::not_found(NOT_FOUND));
         }
     }
     Ok(contents.into_iter().map(|contents| content::shown_contents(&mount, contents)).collect())
+}
+
+/// Returns the digest of the page of an app, for its pin.
+pub(super) async fn page_digest(mount: &Mounted, own: &str, cx: &Context) -> Result<String, HandlerError> {
+    let peer = mount.connect(cx)?;
+    let contents = mount.guard(&peer, cx, peer.read_resource(own)).await?.contents;
+    digest(&contents).ok_or_else(|| HandlerError::new(format!("The app {own:?} does not consist of one text.")))
+}
+
+fn digest(contents: &[ResourceContents]) -> Option<String> {
+    let [page] = contents else { return None };
+    pins::of_page(page)
 }
 
 /// Converts the error of a server that does not have a resource. Its code depends on the revision of the server.
@@ -62,14 +76,21 @@ fn not_found(error: ClientError) -> HandlerError {
 /// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
-    let is_page = own.starts_with("ui://");
-    if !uris::is_sendable(own) || (is_page && !(mount.settings.shows_apps && apps::is_valid(own))) {
+    let is_page = own.starts_with(APPS);
+    let is_hidden = is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own));
+    let shown = mount.shown_uri(own);
+    // The scheme of some URIs has another spelling here. They cannot be read.
+    if is_hidden || !uris::is_sendable(own) || mount.own_uri(&shown).as_deref() != Some(own) {
         return None;
     }
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
-    let mut resource = resource(mount, &mount.shown_uri(own), own.to_owned());
+    let mut resource = resource(mount, &shown, own.to_owned());
     resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+    if is_page && mount.settings.pins.has(own) {
+        // The pin covers the settings of the page itself.
+        resource.description.metadata.meta = None;
+    }
     resource.description.mime_type = definition.string("mimeType").map(Into::into);
     if let Some(size) = definition.get("size").and_then(|size| size.text().parse().ok()) {
         resource.description = resource.description.size(size);
@@ -82,7 +103,7 @@ fn metadata(mount: &Mounted, name: String, listed: &Definition, definition: Valu
     let mut metadata = Metadata::new(visible(&name));
     metadata.title = listed.title().map(|title| title.to_owned().into());
     let description = listed.description();
-    metadata.description = (!description.is_empty()).then(|| line_breaks_kept(description).into());
+    metadata.description = (!description.is_empty()).then(|| shortened(description).into());
     metadata.icons = icons(definition);
     let meta = read_meta(definition).map(|mut meta| {
         apps::show_settings(mount, &mut meta);
@@ -129,16 +150,13 @@ fn completion(mount: Rc<Mounted>, reference: Reference) -> Completion {
         let (mount, reference) = (mount.clone(), reference.clone());
         async move {
             let CompletionRequest { argument, value, arguments } = request;
-            let asked = mount.ask(&cx, |peer| {
-                let complete = match &reference {
-                    Reference::Prompt(name) => peer.complete_prompt(name, &argument, &value),
-                    Reference::Template(template) => peer.complete_template(template, &argument, &value),
-                };
-                let complete =
-                    arguments.into_iter().fold(complete, |complete, (name, value)| complete.given(name, value));
-                complete.into_future()
-            });
-            Ok::<_, HandlerError>(asked.await?.values)
+            let peer = mount.connect(&cx)?;
+            let complete = match &reference {
+                Reference::Prompt(name) => peer.complete_prompt(name, &argument, &value),
+                Reference::Template(template) => peer.complete_template(template, &argument, &value),
+            };
+            let complete = arguments.into_iter().fold(complete, |complete, (name, value)| complete.given(name, value));
+            Ok::<_, HandlerError>(mount.guard(&peer, &cx, complete.into_future()).await?.values)
         }
     })
 }
@@ -172,23 +190,22 @@ fn prompt(mount: &Rc<Mounted>, shown: String, own: Option<&str>) -> Prompt {
 
 /// Returns the name at the server of the prompt that callers know as `shown`.
 async fn own_name(mount: &Mounted, peer: &Peer, shown: &str) -> Result<Option<String>, ClientError> {
-    let list = peer.list(ListKind::Prompts).await?;
-    let own = list.items.iter().find(|prompt| mount.prompt_name(prompt.name()) == shown);
-    Ok(own.map(|prompt| prompt.name().to_owned()))
+    let list = mount.fresh_list(ListKind::Prompts, peer).await?;
+    let own = mount.prompts(&list).into_iter().find(|(name, _)| name == shown);
+    Ok(own.map(|(_, prompt)| prompt.name().to_owned()))
 }
 
-/// Returns the prompt for a definition.
-pub(super) fn listed_prompt(mount: &Rc<Mounted>, listed: &Definition) -> Option<Prompt> {
+/// Returns the prompt for a definition. `shown` is the name by which callers know it.
+pub(super) fn listed_prompt(mount: &Rc<Mounted>, shown: String, listed: &Definition) -> Option<Prompt> {
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
-    let shown = mount.prompt_name(listed.name());
     let mut prompt = prompt(mount, shown.clone(), Some(listed.name()));
     prompt.metadata = metadata(mount, shown, listed, definition);
     for argument in definition.get("arguments").into_iter().flat_map(Value::items) {
         let Some(name) = argument.string("name") else { continue };
         let mut declared = PromptArgument::new(name);
         if let Some(description) = argument.string("description") {
-            declared = declared.description(line_breaks_kept(&visible(&description)));
+            declared = declared.description(shortened(&visible(&description)));
         }
         if argument.get("required").is_some_and(|required| required.text() == "true") {
             declared = declared.required();
@@ -211,21 +228,18 @@ impl AnyPromptHandler for MountedPrompt {
         let arguments = arguments.to_raw().unwrap_or_else(|| RawValue::NULL.to_owned());
         let (mount, shown, own) = (self.mount.clone(), self.shown.clone(), self.own.clone());
         let get = async move {
-            let (server, cx) = (&*mount, &cx);
-            let asked = mount.ask(cx, |peer| {
-                let asked = async move {
-                    let own = match own {
-                        Some(own) => Some(own),
-                        None => own_name(server, &peer, &shown).await?,
-                    };
-                    let Some(own) = own else { return Ok(None) };
-                    peer.get_prompt_for_caller(&own, arguments, cx).await.map(Some)
+            let peer = mount.connect(&cx)?;
+            let asked = async {
+                let own = match own {
+                    Some(own) => Some(own),
+                    None => own_name(&mount, &peer, &shown).await?,
                 };
-                asked.boxed_local()
-            });
+                let Some(own) = own else { return Ok(None) };
+                peer.get_prompt_for_caller(&own, arguments, &cx).await.map(Some)
+            };
             let unknown =
                 || HandlerError::invalid("There is no such prompt. Call prompts/list for the available prompts.");
-            let got = asked.await.map_err(invalid)?.ok_or_else(unknown)?;
+            let got = mount.guard(&peer, &cx, asked).await.map_err(invalid)?.ok_or_else(unknown)?;
             let mut result =
                 PromptResult::new(got.messages.into_iter().map(|message| content::shown_message(&mount, message)));
             if let Some(description) = got.description {

@@ -19,247 +19,78 @@
 //!
 //! Page: `docs/gateway.md`.
 //!
-//! A [`Mount`] has the settings of a server, and `mounted` the requests to it, which its circuit `breaker` can hold back. `names` and `uris`
-//! are the names by which callers know its items: `tools`, and the other `items`. `content` changes results accordingly. `pins` hold changed
-//! definitions back, `apps` are the user interfaces of tools, and the `catalogue` decides which tools are listed.
+//! A [`Mount`] has the settings of a server, and `mounted` the requests to it, which its circuit `breaker` can hold back. `servers` are all
+//! servers of a gateway, which its `builder` builds. `names` and `uris` are the names by which callers know the items of a server: `tools`,
+//! and the other `items`. `found` are the items of all servers, and `content` changes results accordingly. `pins` hold changed definitions
+//! back. `apps` are the user interfaces of tools, and `app_calls` the calls of their pages. The `catalogue` decides which tools are listed, and
+//! `search` finds and calls the others.
 
+mod app_calls;
 mod apps;
 mod breaker;
+mod builder;
 mod catalogue;
 mod content;
+mod found;
 mod items;
 mod mount;
 mod mounted;
 mod names;
 mod pins;
+mod search;
+mod servers;
 mod tools;
 mod uris;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{Either, LocalBoxFuture, select};
+use futures::future::LocalBoxFuture;
 
+pub use self::builder::GatewayBuilder;
 pub use self::catalogue::Catalogue;
 pub use self::mount::Mount;
 use self::mounted::Mounted;
+pub use self::servers::Gateway;
 use crate::call::context::Context;
-use crate::client::{Listing, McpClient};
-use crate::limits::{GATEWAY_LIST_SECONDS, GATEWAY_MOUNTS, UPSTREAM_PARALLEL};
-use crate::parallel::parallel;
 use crate::protocol::ui;
-use crate::server::build_error::BuildError;
 use crate::server::builder::McpServerBuilder;
 use crate::server::list::ListKind;
 use crate::server::prompt::Prompt;
 use crate::server::resource::{Resource, ResourceTemplate};
 use crate::server::source::{Found, Source};
 use crate::server::tool::Tool;
-use crate::text::Text;
-
-/// Other MCP servers behind one endpoint. Cloning is cheap.
-///
-/// A gateway holds the settings and the revisions of its servers, cached lists and the counts of failures. Create it once, in the endpoint
-/// function.
-#[derive(Clone)]
-pub struct Gateway(Rc<Definition>);
-
-struct Definition {
-    client: McpClient,
-    mounts: Vec<Rc<Mounted>>,
-    catalogue: Catalogue,
-}
-
-/// Builds a [`Gateway`].
-#[must_use]
-pub struct GatewayBuilder {
-    name: Text,
-    version: Text,
-    mounts: Vec<(Text, Mount)>,
-    catalogue: Catalogue,
-    longest_name: usize,
-}
+use crate::text::line;
 
 impl Gateway {
-    /// Creates a builder for a gateway with this name and version, which it sends to its servers.
-    pub fn builder(name: impl Into<Text>, version: impl Into<Text>) -> GatewayBuilder {
-        GatewayBuilder {
-            name: name.into(),
-            version: version.into(),
-            mounts: Vec::new(),
-            catalogue: Catalogue::All,
-            longest_name: 48,
-        }
-    }
-
-    /// Returns the digests of all tools as they are now, as Rust code for a person to review: calls of [`Mount::pin`].
+    /// Returns the digests of all tools and of the pages of their apps as they are now, as Rust code for a person to review: calls of
+    /// [`Mount::pin`].
     pub async fn pins(&self, cx: &Context) -> String {
         let mut code = String::new();
         for (mount, list) in self.lists(ListKind::Tools, cx).await {
-            match list {
-                Ok(list) => {
-                    code.extend(["// ", &mount.name, "\n"]);
-                    for tool in &list.items {
-                        code.push_str(&format!("    .pin({:?}, {:?})\n", tool.name(), pins::of_definition(tool.raw())));
-                    }
-                }
-                Err(problem) => code.extend(["// ", &problem, "\n"]),
-            }
-        }
-        code
-    }
-
-    /// Returns the client of the gateway, for the pages of a [`SignIn`](crate::client::SignIn).
-    pub fn client(&self) -> &McpClient {
-        &self.0.client
-    }
-
-    /// Returns the mount of a name, and the rest of the name.
-    fn mount_of<'n>(&self, name: &'n str) -> Option<(&Rc<Mounted>, &'n str)> {
-        if let [only] = &*self.0.mounts
-            && !only.settings.has_prefix
-        {
-            return Some((only, name));
-        }
-        let (mount, rest) = name.split_once('_')?;
-        Some((self.0.mounts.iter().find(|known| known.name == mount)?, rest))
-    }
-
-    /// Reads a list of all servers, several at the same time. After 8 s, the servers that have not answered are missing.
-    async fn lists(&self, kind: ListKind, cx: &Context) -> Vec<(Rc<Mounted>, Result<Rc<Listing>, String>)> {
-        let ends = cx.now_ms().saturating_add(GATEWAY_LIST_SECONDS.saturating_mul(1000));
-        let has_kind = |mount: &&Rc<Mounted>| match kind {
-            ListKind::Tools => true,
-            ListKind::Resources | ListKind::ResourceTemplates => mount.settings.has_resources,
-            ListKind::Prompts => mount.settings.has_prompts,
-        };
-        let asked = self.0.mounts.iter().filter(has_kind).map(|mount| async move {
-            let left = Duration::from_millis(ends.saturating_sub(cx.now_ms()));
-            let list = match select(mount.list(kind, cx).boxed_local(), cx.host().sleep(left)).await {
-                Either::Left((list, _)) => list.map_err(|error| error.to_string()),
-                Either::Right(_) => {
-                    Err(format!("The server `{}` did not answer within {GATEWAY_LIST_SECONDS} s.", mount.name))
-                }
-            };
-            (mount.clone(), list)
-        });
-        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
-    }
-
-    /// Returns the items of all servers for a list. `is_listed` chooses the tools.
-    async fn found(&self, kind: ListKind, cx: &Context, is_listed: fn(&Catalogue, &Tool) -> bool) -> Found {
-        let mut found = Found::default();
-        for (mount, list) in self.lists(kind, cx).await {
             let list = match list {
                 Ok(list) => list,
                 Err(problem) => {
-                    found = found.missing(&*mount.name, problem);
+                    code.extend(["// ", &problem, "\n"]);
                     continue;
                 }
             };
-            found = found.answered();
-            let catalogue = mount.settings.catalogue.as_ref().unwrap_or(&self.0.catalogue);
-            match kind {
-                ListKind::Tools => {
-                    for (name, listed) in mount.tools(&list, cx) {
-                        let tool = self.tool_of(&mount, name, listed, cx);
-                        if is_listed(catalogue, &tool) {
-                            found = found.tool(tool);
-                        }
-                    }
-                }
-                ListKind::Resources => {
-                    for resource in list.items.iter().filter_map(|listed| items::listed_resource(&mount, listed)) {
-                        found = found.resource(resource);
-                    }
-                }
-                ListKind::ResourceTemplates => {
-                    for template in list.items.iter().filter_map(|listed| items::listed_template(&mount, listed)) {
-                        found = found.resource_template(template);
-                    }
-                }
-                ListKind::Prompts => {
-                    for prompt in list.items.iter().filter_map(|listed| items::listed_prompt(&mount, listed)) {
-                        found = found.prompt(prompt);
-                    }
+            code.extend(["// ", &mount.name, "\n"]);
+            let pin = |name: &str, digest: &str| format!("    .pin({name:?}, {digest:?})\n");
+            let mut pages = BTreeSet::new();
+            for tool in &list.items {
+                code.push_str(&pin(tool.name(), &pins::of_definition(tool.raw())));
+                pages.extend(tool.app_uri().filter(|uri| apps::is_shown(&mount, uri)));
+            }
+            for page in pages {
+                match items::page_digest(&mount, page, cx).await {
+                    Ok(digest) => code.push_str(&pin(page, &digest)),
+                    Err(problem) => code.extend(["// ", &line(problem.message(), 200), "\n"]),
                 }
             }
         }
-        found
-    }
-
-    /// Returns the server to which a URI belongs, and the URI there.
-    fn server_of_uri(&self, shown: &str) -> Option<(&Rc<Mounted>, String)> {
-        let mut mounts = self.0.mounts.iter().filter(|mount| mount.settings.has_resources);
-        mounts.find_map(|mount| Some((mount, mount.own_uri(shown)?.into_owned())))
-    }
-}
-
-impl GatewayBuilder {
-    /// Mounts a server. Its name is the prefix of the names of its tools and prompts, and of its URIs. It begins with a letter and has at most 24
-    /// letters, digits and hyphens.
-    pub fn mount(mut self, name: impl Into<Text>, mount: Mount) -> Self {
-        self.mounts.push((name.into(), mount));
-        self
-    }
-
-    /// Sets which tools are listed. The default is all tools.
-    pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
-        self.catalogue = catalogue;
-        self
-    }
-
-    /// Sets the longest name of a tool or a prompt, from 40 to 64 bytes. The default is 48: clients put a prefix of their own before it, and models
-    /// take 64. A longer name ends with a hash.
-    pub fn longest_name(mut self, bytes: usize) -> Self {
-        self.longest_name = bytes;
-        self
-    }
-
-    /// Builds the gateway.
-    ///
-    /// # Errors
-    /// [`BuildError`] names the first mount with a problem: an invalid name or one that is used twice, an invalid setting, or
-    /// [`Mount::as_is`] with other mounts.
-    pub fn build(self) -> Result<Gateway, BuildError> {
-        let Self { name, version, mounts, catalogue, longest_name } = self;
-        let problem = |mount: &Text, problem: String| BuildError::new("mount of the gateway", mount.clone(), problem);
-        if !(40..=64).contains(&longest_name) {
-            let range = "has a longest name of less than 40 or more than 64 bytes";
-            return Err(BuildError::new("gateway", name, range));
-        }
-        let is_alone = mounts.len() == 1;
-        if mounts.len() > GATEWAY_MOUNTS {
-            return Err(BuildError::new("gateway", name, format!("has more than {GATEWAY_MOUNTS} mounts")));
-        }
-        let mut client = McpClient::builder(name.clone(), version).gateway(name.clone());
-        let mut settings = Vec::new();
-        for (mount_name, mount) in mounts {
-            let (mount, upstream) = mount.split();
-            if !mount.has_prefix && !is_alone {
-                return Err(problem(&mount_name, "is mounted as it is, which only a single mount can be".to_owned()));
-            }
-            if let Some(text) = mount.problem() {
-                return Err(problem(&mount_name, text));
-            }
-            client = client.server(mount_name.clone(), upstream);
-            settings.push((mount_name, mount));
-        }
-        let client = client.build()?;
-        let mounted = |(nth, (mount_name, settings))| {
-            Rc::new(Mounted {
-                name: mount_name,
-                nth,
-                settings,
-                client: client.clone(),
-                gateway: name.clone(),
-                longest_name,
-                breaker: breaker::Breaker::default(),
-            })
-        };
-        let mounts = settings.into_iter().enumerate().map(mounted).collect();
-        Ok(Gateway(Rc::new(Definition { client, mounts, catalogue })))
+        code
     }
 }
 
@@ -278,7 +109,7 @@ impl McpServerBuilder {
         let is_search =
             |mount: &Rc<Mounted>| *mount.settings.catalogue.as_ref().unwrap_or(&gateway.0.catalogue) != Catalogue::All;
         if mounts.iter().any(is_search) {
-            self = catalogue::tools(gateway).into_iter().fold(self, Self::tool);
+            self = search::tools(gateway).into_iter().fold(self, Self::tool);
         }
         self.source(gateway.clone())
     }
@@ -286,7 +117,7 @@ impl McpServerBuilder {
 
 impl Source for Gateway {
     fn tool(&self, name: &str) -> Option<Tool> {
-        self.tool_named(name)
+        tools::tool_named(self, name).or_else(|| app_calls::tool(self, name))
     }
 
     fn resource(&self, uri: &str) -> Option<Resource> {
@@ -306,6 +137,6 @@ impl Source for Gateway {
 
     fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
         let (gateway, cx) = (self.clone(), cx.clone());
-        async move { gateway.found(list, &cx, Catalogue::lists).await }.boxed_local()
+        async move { found::found(&gateway, list, &cx, Catalogue::lists).await }.boxed_local()
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::catalogue::Catalogue;
 use super::pins::{self, Pins};
+use crate::auth::scopes;
 use crate::client::Upstream;
-use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
+use crate::limits::GATEWAY_PINNED_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::server::app::origin::{List, origin_problem};
 use crate::server::check::name_problem;
@@ -59,7 +60,7 @@ pub(super) struct Settings {
 impl Mount {
     /// Mounts a server with all its tools, resources and prompts.
     ///
-    /// A list of the server has 5 s. [`Upstream::list_timeout`] does not change this: a slow server must not delay the lists of the others.
+    /// A list of the server takes at most 5 s, also if [`Upstream::list_timeout`] is longer: a slow server must not delay the lists of the others.
     pub fn new(upstream: Upstream) -> Self {
         let settings = Settings {
             is_trusted: false,
@@ -78,8 +79,7 @@ impl Mount {
             app_domain: None,
             app_origins: None,
         };
-        let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
-        Self { upstream: upstream.list_timeout(time), settings }
+        Self { upstream, settings }
     }
 
     /// Shows the names and URIs of the server as they are, without a prefix. Only the one mount of a gateway can do so. Its apps are shown.
@@ -202,7 +202,11 @@ impl Mount {
 impl Mount {
     /// Returns the settings and the server.
     pub(super) fn split(self) -> (Settings, Upstream) {
-        (Settings { is_trusted: self.upstream.is_trusted, ..self.settings }, self.upstream)
+        let Self { mut upstream, settings } = self;
+        if !settings.pins.is_empty() {
+            upstream.longest_ttl = Duration::from_secs(GATEWAY_PINNED_SECONDS);
+        }
+        (Settings { is_trusted: upstream.is_trusted, ..settings }, upstream)
     }
 }
 
@@ -216,6 +220,11 @@ impl Settings {
     /// Returns the name that the program gives the tool, or its name at the server.
     pub(super) fn shown_name<'n>(&'n self, name: &'n str) -> &'n str {
         self.renames.iter().find(|(known, _)| known == name).map_or(name, |(_, shown)| shown)
+    }
+
+    /// Returns the names at the server of the tools that the program renames.
+    pub(super) fn renamed_tools(&self) -> impl Iterator<Item = &str> {
+        self.renames.iter().map(|(name, _)| &**name)
     }
 
     /// Returns the name at the server of the tool that the program calls `shown`.
@@ -232,6 +241,9 @@ impl Settings {
             if self.renames.iter().take(nth).any(|(other, known)| other == name || known == shown) {
                 return Some(format!("renames `{name}`, or another tool to `{shown}`, twice"));
             }
+        }
+        if let Some(problem) = self.scopes.iter().find_map(|scope| scopes::problem(scope)) {
+            return Some(problem.to_owned());
         }
         let invalid = self.pins.pinned.iter().find(|(_, digest)| !pins::is_digest(digest));
         if let Some((name, _)) = invalid {

@@ -1,24 +1,25 @@
 //! A mounted server: its settings, its circuit breaker, and the requests to it.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{LocalBoxFuture, ready};
+use futures::future::{Either, select};
 
 use super::breaker::Breaker;
 use super::mount::Settings;
 use super::names::full_name;
 use crate::call::context::Context;
-use crate::client::{ClientError, Definition, Failure, Listing, McpClient, Peer, connection_to, gateways};
+use crate::client::{ClientError, Definition, Executed, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
-use crate::limits::GATEWAYS;
+use crate::limits::{GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
 use crate::server::access::Access;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
 use crate::text::{Text, shortened};
 
-/// A request to a server, on a connection to it.
-pub(super) type Asking<'a, T> = LocalBoxFuture<'a, Result<T, ClientError>>;
+const IN_USE: &str = "tools are left out: they come to a name that is in use";
 
 pub(super) struct Mounted {
     pub(super) name: Text,
@@ -54,27 +55,33 @@ impl Mounted {
         Access { shown: None, scopes: self.settings.scopes.clone() }
     }
 
-    /// Sends requests to the server for the call of `cx`, unless the circuit breaker holds them back. Only the server of the request can be
-    /// affected by a failure.
+    /// Creates a connection to the server for the call of `cx`. It sends nothing.
+    ///
+    /// # Errors
+    /// The request comes from this gateway itself.
+    pub(super) fn connect(&self, cx: &Context) -> Result<Peer, ClientError> {
+        self.check_path(cx)?;
+        connection_to(&self.client, self.nth, cx).ok_or_else(|| self.not_asked("is not known to this program."))
+    }
+
+    /// Sends requests on a connection to the server, unless the circuit breaker holds them back.
     ///
     /// # Errors
     /// The error of the request, or the reason why it was not sent.
-    pub(super) async fn ask<'a, T: 'a>(
-        &'a self,
-        cx: &'a Context,
-        ask: impl FnOnce(Peer) -> Asking<'a, T>,
+    pub(super) async fn guard<T>(
+        &self,
+        peer: &Peer,
+        cx: &Context,
+        asking: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
-        self.check_path(cx)?;
         let permit = self.breaker.permit(cx.now_ms()).map_err(|rest| {
-            let seconds = rest.as_secs().saturating_add(1);
+            let seconds = rest.as_millis().div_ceil(1000);
             self.not_asked(&format!("is not asked now, because it failed before. Try again in {seconds} s."))
         })?;
-        let asked = match connection_to(&self.client, self.nth, cx) {
-            Some(peer) => ask(peer),
-            None => ready(Err(self.not_asked("is not known to this program."))).boxed_local(),
-        };
-        let outcome = asked.await;
-        self.breaker.note(permit, &outcome, &self.name, cx.host());
+        let outcome = asking.await;
+        if peer.has_sent() {
+            permit.note(outcome.as_ref().err().map(ClientError::failure), &self.name, cx.host());
+        }
         outcome
     }
 
@@ -86,7 +93,7 @@ impl Mounted {
             if *gateway == *self.gateway {
                 return Err(self.not_asked("is not asked, because this gateway is mounted in itself."));
             }
-            if count >= GATEWAYS {
+            if count >= GATEWAYS || gateway.len() > GATEWAY_NAME {
                 return Err(
                     self.not_asked(&format!("is not asked, because the request went through {GATEWAYS} gateways."))
                 );
@@ -99,33 +106,58 @@ impl Mounted {
         ClientError::new(&self.name, "connect", Failure::Local(problem.to_owned()))
     }
 
-    /// Returns the tools of a list that exist here, with their names. Of two tools that come to one name, a renamed one counts, and else the one
-    /// whose name at the server is the first in the alphabet, so that the order of the list does not matter.
+    /// Returns the tools of a list that exist here, with their names. Of two tools that come to one name, the one whose name at the server is
+    /// the first in the alphabet counts, so that the order of the list does not matter.
     pub(super) fn tools<'l>(&self, list: &'l Listing, cx: &Context) -> Vec<(String, &'l Definition)> {
+        if list.is_truncated {
+            self.warn(cx, "items are left out: a list is longer than the limits");
+        }
+        // The new name of a tool belongs to this tool, also if the server does not have it now.
+        let taken: Vec<_> = self.settings.renamed_tools().map(|name| (self.tool_name(name), name)).collect();
         let mut tools: Vec<(String, &Definition)> = Vec::with_capacity(list.items.len());
-        let mut names = std::collections::BTreeMap::new();
-        for tool in list.items.iter().filter(|tool| self.settings.has_tool(tool.name())) {
+        let mut places = BTreeMap::new();
+        for tool in list.items.iter().filter(|tool| self.has_tool(tool)) {
             let name = self.tool_name(tool.name());
             if name_problem(&name).is_some() || tool.input().is_none() || !self.is_as_pinned(tool, cx) {
                 self.warn(cx, "tools are left out: they have no input schema, no valid name, or a definition that differs from its pin");
                 continue;
             }
-            let rank = |name: &str| (self.settings.shown_name(name) == name, name.to_owned());
-            let place = tools.len();
-            match names.insert(name.clone(), place) {
-                None => tools.push((name, tool)),
-                Some(before) => {
-                    self.warn(cx, "tools are left out: they come to a name that is in use");
-                    names.insert(name, before);
-                    if let Some((_, known)) =
-                        tools.get_mut(before).filter(|(_, known)| rank(tool.name()) < rank(known.name()))
-                    {
-                        *known = tool;
-                    }
-                }
+            if taken.iter().any(|(taken, by)| *taken == name && *by != tool.name()) {
+                self.warn(cx, IN_USE);
+                continue;
+            }
+            let before = *places.entry(name.clone()).or_insert(tools.len());
+            let Some((_, known)) = tools.get_mut(before) else {
+                tools.push((name, tool));
+                continue;
+            };
+            self.warn(cx, IN_USE);
+            if tool.name() < known.name() {
+                *known = tool;
             }
         }
         tools
+    }
+
+    /// Returns the prompts of a list, with their names. Of two prompts that come to one name, one counts, as for [`tools`](Self::tools).
+    pub(super) fn prompts<'l>(&self, list: &'l Listing) -> Vec<(String, &'l Definition)> {
+        let mut prompts: Vec<(String, &Definition)> = Vec::with_capacity(list.items.len());
+        let mut places = BTreeMap::new();
+        for prompt in &list.items {
+            let name = self.prompt_name(prompt.name());
+            let before = *places.entry(name.clone()).or_insert(prompts.len());
+            match prompts.get_mut(before) {
+                None => prompts.push((name, prompt)),
+                Some((_, known)) if prompt.name() < known.name() => *known = prompt,
+                Some(_) => {}
+            }
+        }
+        prompts
+    }
+
+    /// Returns whether a tool exists here. Clients would offer a tool for user interfaces to models, if they do not know what it is for.
+    fn has_tool(&self, tool: &Definition) -> bool {
+        self.settings.has_tool(tool.name()) && (self.settings.shows_apps || !tool.is_for_app_only())
     }
 
     /// Returns whether a tool has the definition that the program pinned. Otherwise, the log has both digests.
@@ -136,7 +168,7 @@ impl Mounted {
 
     /// Logs that an item is held back. An item that is not pinned, if only pinned ones exist, is no problem.
     pub(super) fn held_back(&self, name: &str, problem: &str, cx: &Context) {
-        if self.settings.pins.concern(name) {
+        if self.settings.pins.has(name) {
             let problem = format!("`{}` of the server `{}` is held back: {problem}", shortened(name), self.name);
             warning::once(cx.host(), "gateway", &problem);
         }
@@ -147,9 +179,36 @@ impl Mounted {
         warning::once(cx.host(), "gateway", &format!("the server `{}`: {problem}", self.name));
     }
 
-    /// Reads the list `kind` of the server.
+    /// Returns the list `kind` of the server: from the cache, or from the server. An expired list may replace the list of a server that fails
+    /// or is not asked now.
     pub(super) async fn list(&self, kind: ListKind, cx: &Context) -> Result<Rc<Listing>, ClientError> {
-        let asked = self.ask(cx, |peer| async move { peer.list(kind).await }.boxed_local()).await;
-        asked.inspect_err(|error| warning::log(cx.host(), Level::Warning, "gateway", &error.to_string()))
+        let log = |error: &ClientError| warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+        let peer = self.connect(cx).inspect_err(log)?;
+        let stale = match peer.cached_list(kind).await.inspect_err(log)? {
+            Some(list) if !list.is_stale => return Ok(list),
+            stale => stale,
+        };
+        let list = self.guard(&peer, cx, self.in_time(kind, &peer, cx)).await.inspect_err(log);
+        match (list, stale) {
+            (Err(error), Some(stale)) if error.failure().is_outage() || error.executed() == Executed::No => Ok(stale),
+            (list, _) => list,
+        }
+    }
+
+    /// Reads a list from the server within 5 s, with all repetitions of the request: a slow server must not delay the lists of the others.
+    async fn in_time(&self, kind: ListKind, peer: &Peer, cx: &Context) -> Result<Rc<Listing>, ClientError> {
+        let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
+        match select(peer.new_list(kind).boxed_local(), cx.host().sleep(time)).await {
+            Either::Left((list, _)) => list,
+            Either::Right(_) => Err(ClientError::new(&self.name, "a list", Failure::Timeout(time))),
+        }
+    }
+
+    /// Returns a fresh list of the server, for a call on the same connection.
+    pub(super) async fn fresh_list(&self, kind: ListKind, peer: &Peer) -> Result<Rc<Listing>, ClientError> {
+        match peer.cached_list(kind).await? {
+            Some(list) if !list.is_stale => Ok(list),
+            _ => peer.new_list(kind).await,
+        }
     }
 }

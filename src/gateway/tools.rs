@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
 use super::names::may_be_hashed;
-use super::{Gateway, apps, content};
+use super::servers::Gateway;
+use super::{apps, content};
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
@@ -32,82 +33,67 @@ pub(super) enum Named {
     AtServer(String),
     /// The tool of the server whose list has this name here. A hash does not say which tool it is.
     InList(String),
-    /// The tool with this name at any server whose apps are shown: pages call tools by these names.
-    ForApps(String),
 }
 
 /// Calls a tool of a mounted server.
 struct MountedTool {
-    gateway: Gateway,
-    /// `None` for a tool whose server only the lists show.
-    mount: Option<Rc<Mounted>>,
+    mount: Rc<Mounted>,
     named: Named,
     /// The definition, and the context of the list. `None` if the tool was not listed in this request.
     listed: Option<(Definition, Context)>,
     must_be_read_only: bool,
 }
 
-impl Gateway {
-    /// Returns the tool that callers know as `name`. It sends nothing.
-    pub(super) fn tool_named(&self, name: &str) -> Option<Tool> {
-        self.routed(name, false)
-    }
+/// Returns the tool that callers know as `name`. It sends nothing.
+pub(super) fn tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
+    routed(gateway, name, false)
+}
 
-    /// Returns the tool that callers know as `name`. It is called only if the program declares it read-only, or if the program trusts its server
-    /// and the server does so.
-    pub(super) fn read_only_tool_named(&self, name: &str) -> Option<Tool> {
-        let is_declared = |tool: &Tool| tool.annotations.read_only_hint == Some(true);
-        self.tool_named(name).filter(is_declared).or_else(|| self.routed(name, true))
-    }
+/// Returns the tool that callers know as `name`. It is called only if the program declares it read-only, or if the program trusts its server
+/// and the server does so.
+pub(super) fn read_only_tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
+    let is_declared = |tool: &Tool| tool.annotations.read_only_hint == Some(true);
+    tool_named(gateway, name).filter(is_declared).or_else(|| routed(gateway, name, true))
+}
 
-    fn routed(&self, name: &str, must_be_read_only: bool) -> Option<Tool> {
-        let (mount, named) = self.route(name)?;
-        let handler =
-            MountedTool { gateway: self.clone(), mount: mount.clone(), named, listed: None, must_be_read_only };
-        let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
-        let tool = match mount {
-            Some(mount) => configured(&mount, tool),
-            None => tool,
-        };
-        Some(if must_be_read_only { tool.read_only() } else { tool })
-    }
+fn routed(gateway: &Gateway, name: &str, must_be_read_only: bool) -> Option<Tool> {
+    let (mount, named) = route(gateway, name)?;
+    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
+    let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
+    let tool = configured(mount, tool);
+    Some(if must_be_read_only { tool.read_only() } else { tool })
+}
 
-    fn route(&self, name: &str) -> Option<(Option<Rc<Mounted>>, Named)> {
-        let Some((mount, rest)) = self.mount_of(name) else {
-            let may_be_of_app =
-                self.0.mounts.iter().any(|mount| mount.settings.shows_apps && mount.settings.has_prefix);
-            return may_be_of_app.then(|| (None, Named::ForApps(name.to_owned())));
-        };
-        let named = if may_be_hashed(rest) {
-            Named::InList(name.to_owned())
-        } else {
-            let own = mount.settings.renamed(rest).unwrap_or(rest);
-            // A renamed tool is known only by its new name, and a long one by its hash.
-            if mount.tool_name(own) != name || !mount.settings.has_tool(own) {
-                return None;
-            }
-            Named::AtServer(own.to_owned())
-        };
-        Some((Some(mount.clone()), named))
-    }
-
-    /// Returns the tool for a definition.
-    pub(super) fn tool_of(&self, mount: &Rc<Mounted>, name: String, listed: &Definition, cx: &Context) -> Tool {
-        let handler = MountedTool {
-            gateway: self.clone(),
-            mount: Some(mount.clone()),
-            named: Named::AtServer(listed.name().to_owned()),
-            listed: Some((listed.clone(), cx.clone())),
-            must_be_read_only: false,
-        };
-        let description = line_breaks_kept(listed.description());
-        let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
-        tool.metadata.title = listed.title().map(|title| title.to_owned().into());
-        if let Ok(document) = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST) {
-            tool = described(mount, tool, listed, document.root());
+fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {
+    let (mount, rest) = gateway.mount_of(name)?;
+    let named = if may_be_hashed(rest) {
+        Named::InList(name.to_owned())
+    } else {
+        let own = mount.settings.renamed(rest).unwrap_or(rest);
+        // A renamed tool is known only by its new name, and a long one by its hash.
+        if mount.tool_name(own) != name || !mount.settings.has_tool(own) {
+            return None;
         }
-        configured(mount, tool)
+        Named::AtServer(own.to_owned())
+    };
+    Some((mount, named))
+}
+
+/// Returns the tool of the server `mount` for a definition.
+pub(super) fn listed_tool(mount: &Rc<Mounted>, name: String, listed: &Definition, cx: &Context) -> Tool {
+    let handler = MountedTool {
+        mount: mount.clone(),
+        named: Named::AtServer(listed.name().to_owned()),
+        listed: Some((listed.clone(), cx.clone())),
+        must_be_read_only: false,
+    };
+    let description = shortened(listed.description());
+    let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
+    tool.metadata.title = listed.title().map(|title| title.to_owned().into());
+    if let Ok(document) = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST) {
+        tool = described(mount, tool, listed, document.root());
     }
+    configured(mount, tool)
 }
 
 /// Adds what a definition says of a tool: icons, annotations, `_meta` and the user interface.
@@ -131,10 +117,14 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
         meta
     });
     tool.metadata.meta = meta.filter(|meta| !meta.is_empty());
-    if let Some(uri) = listed.app_uri().filter(|uri| mount.settings.shows_apps && apps::is_valid(uri)) {
-        tool = tool.with_app(mount.shown_uri(uri).into_owned().into());
+    if let Some(uri) = listed.app_uri().and_then(|uri| apps::shown_uri(mount, uri)) {
+        tool = tool.with_app(uri.into());
     }
-    if listed.is_for_app_only() { tool.for_app_only() } else { tool }
+    match () {
+        () if listed.is_for_app_only() => tool.for_app_only(),
+        () if mount.settings.shows_apps && !ui::is_for_apps(definition) => tool.for_model_only(),
+        () => tool,
+    }
 }
 
 /// Returns the icons whose URLs a client may load.
@@ -145,7 +135,7 @@ pub(super) fn icons(definition: Value<'_>) -> Vec<Icon> {
 }
 
 /// Returns a description of at most 4 KiB.
-pub(super) fn line_breaks_kept(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let end = text.floor_char_boundary(GATEWAY_DESCRIPTION);
     let cut = text.get(..end).unwrap_or_default();
     if cut.len() < text.len() { format!("{cut}…") } else { cut.to_owned() }
@@ -178,32 +168,36 @@ impl AnyToolHandler for MountedTool {
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
-        let arguments = arguments.to_raw();
-        let (gateway, mount, named) = (self.gateway.clone(), self.mount.clone(), self.named.clone());
-        let must_be_read_only = self.must_be_read_only;
+        let arguments = object_of(arguments)?;
+        let (mount, named, must_be_read_only) = (self.mount.clone(), self.named.clone(), self.must_be_read_only);
         let call = async move {
-            let (mount, named) = match (mount, named) {
-                (Some(mount), named) => (mount, named),
-                (None, named) => gateway.server_of_app(&named, &cx).boxed_local().await?,
-            };
-            let asked =
-                mount.ask(&cx, |peer| call(&mount, peer, &named, arguments, must_be_read_only, &cx).boxed_local());
-            Ok(asked.await??)
+            let peer = mount.connect(&cx)?;
+            let call = call(&mount, &peer, &named, arguments, must_be_read_only, &cx);
+            mount.guard(&peer, &cx, call).await?
         };
         Ok(call.boxed_local())
     }
 }
 
+/// Returns the text of arguments, which are passed on as the caller wrote them.
+///
+/// # Errors
+/// They are not an object. A tool that calls this one does not check this.
+pub(super) fn object_of(arguments: Value<'_>) -> Result<Box<RawValue>, String> {
+    let arguments = Some(arguments).filter(|arguments| arguments.kind() == Kind::Object).and_then(Value::to_raw);
+    arguments.ok_or_else(|| "they must be an object".to_owned())
+}
+
 /// Calls a tool. The outer error is that of a request, and the inner one says why the tool was not called.
 async fn call(
     mount: &Rc<Mounted>,
-    peer: Peer,
+    peer: &Peer,
     named: &Named,
-    arguments: Option<Box<RawValue>>,
+    arguments: Box<RawValue>,
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<ToolResult, HandlerError>, ClientError> {
-    let own = match own_name(mount, &peer, named, must_be_read_only, cx).await? {
+    let own = match own_name(mount, peer, named, must_be_read_only, cx).await? {
         Ok(own) => own,
         Err(problem) => return Ok(Err(HandlerError::new(problem))),
     };
@@ -240,16 +234,16 @@ async fn own_name(
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<String, String>, ClientError> {
-    let (Named::AtServer(name) | Named::InList(name) | Named::ForApps(name)) = named;
+    let (Named::AtServer(name) | Named::InList(name)) = named;
     let is_decided = matches!(named, Named::AtServer(_)) && !must_be_read_only && !mount.settings.pins.concern(name);
     if is_decided {
         return Ok(Ok(name.clone()));
     }
-    let list = peer.list(ListKind::Tools).await?;
+    let list = mount.fresh_list(ListKind::Tools, peer).await?;
     let tools = mount.tools(&list, cx);
     let is_it = |(shown, tool): &&(String, &Definition)| match named {
         Named::InList(name) => shown == name,
-        Named::AtServer(own) | Named::ForApps(own) => tool.name() == own,
+        Named::AtServer(own) => tool.name() == own,
     };
     Ok(match tools.iter().find(is_it) {
         None => Err(unknown_tool(name)),
@@ -266,6 +260,6 @@ fn wants_logs(cx: &Context) -> bool {
 }
 
 /// Returns whether the program trusts the server that the tool is read-only, and the server says so.
-pub(super) fn is_read_only(mount: &Mounted, tool: &Definition) -> bool {
+fn is_read_only(mount: &Mounted, tool: &Definition) -> bool {
     mount.settings.is_trusted && tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
 }

@@ -38,8 +38,15 @@ impl Mounted {
         }
         // A client may write a scheme in lower case.
         let (mount, uri) = shown.split_once('+')?;
-        mount.eq_ignore_ascii_case(&self.name).then_some(Cow::Borrowed(uri))
+        // A resource has one URI here. With two, the checks of an app could be avoided.
+        let is_own = mount.eq_ignore_ascii_case(&self.name) && !EXTENSIONS.iter().any(|scheme| begins(uri, scheme));
+        is_own.then_some(Cow::Borrowed(uri))
     }
+}
+
+/// Returns whether a URI has this scheme. Case does not matter.
+fn begins(uri: &str, scheme: &str) -> bool {
+    uri.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme))
 }
 
 /// Returns whether a URI can be sent to a server.

@@ -126,7 +126,7 @@ fn tool(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
     let tool = server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
     // A tool that calls another one is only its address: the scopes, the log and the call are those of the other tool.
     let called = tool.called.as_ref().and_then(|called| called(request.param("arguments")?));
-    let called = called.filter(|called| server.shows(&called.access));
+    let called = called.filter(|called| server.shows(&called.access) && !server.has_own_tool(called.name()));
     Ok(Target::Tool(called.map_or(tool, Rc::new)))
 }
 

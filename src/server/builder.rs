@@ -89,6 +89,11 @@ impl McpServer {
         self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.shows(&tool.access))
     }
 
+    /// Returns whether the server itself has the tool `name`, which takes precedence over the tool of a source.
+    pub(crate) fn has_own_tool(&self, name: &str) -> bool {
+        self.definitions.tool(name).is_some()
+    }
+
     /// Returns the tool `name`, if the caller can see it.
     pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
         let tool = self.definitions.tool(name).cloned();

@@ -300,6 +300,19 @@ pub(crate) async fn execute_nested(
     arguments: serde_json::Value,
     cx: &Context,
 ) -> Result<ToolResult, HandlerError> {
+    let text = write::text(&arguments);
+    // Free the arguments before the tool runs.
+    drop(arguments);
+    execute_nested_text(server, tool, text, cx).await
+}
+
+/// Calls `tool` like [`execute_nested`]. The arguments are JSON text.
+pub(crate) async fn execute_nested_text(
+    server: Rc<dyn CallTools>,
+    tool: &Rc<Tool>,
+    text: String,
+    cx: &Context,
+) -> Result<ToolResult, HandlerError> {
     let name = &*tool.metadata.name;
     if !permits(cx.request(), &tool.access.scopes) {
         let scopes = tool.access.scopes.join(" ");
@@ -309,7 +322,6 @@ pub(crate) async fn execute_nested(
         let message = format!("`{name}` was not called: tool calls are nested too deeply (limit: {NESTED_CALLS}).");
         return Err(HandlerError::new(message));
     }
-    let text = write::text(&arguments);
     let document = Document::parse(text.as_bytes(), JsonLimits::MOST)
         .ok()
         .filter(|document| document.root().kind() == Kind::Object)
@@ -319,7 +331,6 @@ pub(crate) async fn execute_nested(
     // Free the arguments before the tool runs.
     drop(document);
     drop(text);
-    drop(arguments);
     match work.await {
         Executed::Done(result) => Ok(result),
         Executed::CannotAsk(error) => Err(error),
@@ -335,6 +346,10 @@ impl CallTools for McpServer {
 
     fn hooks(&self) -> &[Hook] {
         &self.definitions.hooks
+    }
+
+    fn has_own_tool(&self, name: &str) -> bool {
+        self.has_own_tool(name)
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {

@@ -267,9 +267,19 @@ impl Tool {
         self
     }
 
+    /// Tells clients that user interfaces must not call the tool.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn for_model_only(mut self) -> Self {
+        self.describe_ui_for(vec![MODEL]);
+        self
+    }
+
     /// Writes the user interface and the visibility of the tool to its `_meta`.
     pub(super) fn describe_ui(&mut self) {
-        let callers = if self.is_for_app_only() { vec![APP] } else { vec![MODEL, APP] };
+        self.describe_ui_for(if self.is_for_app_only() { vec![APP] } else { vec![MODEL, APP] });
+    }
+
+    fn describe_ui_for(&mut self, callers: Vec<&str>) {
         let mut ui = vec![("visibility", callers.into())];
         if let Some(AppOfTool { uri, .. }) = &self.app {
             ui.push(("resourceUri", (&**uri).into()));

@@ -1,4 +1,27 @@
-//! A gateway in front of other servers.
+//! A gateway in front of other servers: servers in the same program, and scripted ones.
 
-// Tests and their helpers may panic when an assumption fails.
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![cfg(feature = "gateway")]
+#![allow(
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::arithmetic_side_effects
+)]
+
+mod apps;
+mod breaker;
+mod call_tool;
+mod calls;
+mod catalogue;
+mod hostile;
+mod lists;
+mod loops;
+mod names;
+#[path = "../client/peer.rs"]
+#[expect(dead_code, reason = "the tests of the client use the rest")]
+mod peer;
+mod pins;
+mod questions;
+mod servers;
+mod uris;

@@ -86,10 +86,16 @@ impl Connection {
 }
 
 impl Peer {
-    /// Returns a list: from the cache, or from the server.
+    /// Returns a list from the cache, or `None`. The list may be stale. It does not ask the server.
     #[cfg(feature = "gateway")]
-    pub(crate) async fn list(&self, kind: ListKind) -> ListResult {
-        self.0.lists.list(kind).await
+    pub(crate) async fn cached_list(&self, kind: ListKind) -> Result<Option<Rc<Listing>>, ClientError> {
+        self.0.lists.cached_list(kind).await
+    }
+
+    /// Reads a list from the server.
+    #[cfg(feature = "gateway")]
+    pub(crate) async fn new_list(&self, kind: ListKind) -> ListResult {
+        self.0.lists.new_list(kind).await
     }
 
     /// Lists the tools.

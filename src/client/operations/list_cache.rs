@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::definition::Definition;
 use super::listing::Listing;
 use crate::bounded_cache::BoundedCache;
-use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
+use crate::limits::{UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
 
 /// A digest of everything that a list depends on: the server, the credential, the program's own headers and the method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,7 +82,6 @@ impl ListCache {
         if time.is_zero() || list.is_truncated || bytes > UPSTREAM_LIST_BYTES {
             return;
         }
-        let time = time.min(Duration::from_secs(UPSTREAM_FRESH_SECONDS));
         let fresh_until = now.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let expires = fresh_until.saturating_add(UPSTREAM_STALE_SECONDS.saturating_mul(1000));
         self.0.borrow_mut().insert(key, Cached { list: list.clone(), fresh_until }, expires, now);

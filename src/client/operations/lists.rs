@@ -88,10 +88,9 @@ impl Lists {
     }
 
     async fn cached_or_new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
-        let key = self.list_key(kind).await?;
-        let cached = self.cached(&key);
-        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_fresh(self.channel.host().now_ms())) {
-            return Ok(self.keep(kind, cached.list.clone()));
+        let cached = self.cached_list(kind).await?;
+        if let Some(list) = cached.as_ref().filter(|list| !list.is_stale) {
+            return Ok(list.clone());
         }
         // A server that states its capabilities, but not this one, has no such definitions.
         if self
@@ -103,20 +102,28 @@ impl Lists {
         {
             return Ok(self.keep(kind, Rc::default()));
         }
-        match self.new_list(kind).await {
-            Err(error) if error.failure().is_outage() && cached.is_some() => {
+        match (self.new_list(kind).await, cached) {
+            (Err(error), Some(stale)) if error.failure().is_outage() => {
                 warning::log(self.channel.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
-                let list = cached.map_or_else(Listing::default, |cached| Rc::unwrap_or_clone(cached.list));
-                Ok(self.keep(kind, Rc::new(Listing { is_stale: true, ..list })))
+                Ok(self.keep(kind, stale))
             }
-            list => list,
+            (list, _) => list,
         }
+    }
+
+    /// Returns a list from the cache, or `None`. An expired list is stale: it may replace the list of a server that fails.
+    pub(super) async fn cached_list(&self, kind: ListKind) -> Result<Option<Rc<Listing>>, ClientError> {
+        let Some(cached) = self.cached(&self.list_key(kind).await?) else { return Ok(None) };
+        if cached.is_fresh(self.channel.host().now_ms()) {
+            return Ok(Some(self.keep(kind, cached.list)));
+        }
+        Ok(Some(Rc::new(Listing { is_stale: true, ..Rc::unwrap_or_clone(cached.list) })))
     }
 
     /// Reads a list from the server, and caches it if the server permits this.
     pub(super) async fn new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
         let (list, time) = self.pages(kind).await?;
-        let list = Rc::new(list);
+        let (list, time) = (Rc::new(list), time.min(self.channel.upstream().longest_ttl));
         // The pages may have led to another token. The key has the token that the server accepted.
         let key = self.list_key(kind).await?;
         self.channel.client().0.lists.insert(key, &list, time, self.channel.host().now_ms());

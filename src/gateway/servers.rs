@@ -1,0 +1,95 @@
+//! The servers of a gateway, and their lists.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{Either, select};
+
+use super::catalogue::Catalogue;
+use super::mounted::Mounted;
+use crate::call::context::Context;
+use crate::client::{Listing, McpClient};
+use crate::limits::{GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
+use crate::parallel::parallel;
+use crate::server::list::ListKind;
+
+/// Other MCP servers behind one endpoint. Cloning is cheap.
+///
+/// A gateway holds the settings and the revisions of its servers, cached lists and the counts of failures. Create it once, in the endpoint
+/// function.
+#[derive(Clone)]
+pub struct Gateway(pub(super) Rc<Definition>);
+
+pub(super) struct Definition {
+    pub(super) client: McpClient,
+    pub(super) mounts: Vec<Rc<Mounted>>,
+    pub(super) catalogue: Catalogue,
+}
+
+impl Gateway {
+    /// Returns the client of the gateway, for the pages of a [`SignIn`](crate::client::SignIn).
+    pub fn client(&self) -> &McpClient {
+        &self.0.client
+    }
+
+    /// Returns the mount of a name, and the rest of the name.
+    pub(super) fn mount_of<'n>(&self, name: &'n str) -> Option<(&Rc<Mounted>, &'n str)> {
+        if let [only] = &*self.0.mounts
+            && !only.settings.has_prefix
+        {
+            return Some((only, name));
+        }
+        let (mount, rest) = name.split_once('_')?;
+        Some((self.0.mounts.iter().find(|known| known.name == mount)?, rest))
+    }
+
+    /// Returns the server to which a URI belongs, and the URI there.
+    pub(super) fn server_of_uri(&self, shown: &str) -> Option<(&Rc<Mounted>, String)> {
+        let mut mounts = self.0.mounts.iter().filter(|mount| mount.settings.has_resources);
+        mounts.find_map(|mount| Some((mount, mount.own_uri(shown)?.into_owned())))
+    }
+
+    /// Reads a list of all servers, several at the same time. After 8 s, the servers that have not answered are missing.
+    pub(super) async fn lists(&self, kind: ListKind, cx: &Context) -> Vec<(Rc<Mounted>, Result<Rc<Listing>, String>)> {
+        let ends = cx.now_ms().saturating_add(GATEWAY_LIST_SECONDS.saturating_mul(1000));
+        let has_kind = |mount: &&Rc<Mounted>| match kind {
+            ListKind::Tools => true,
+            ListKind::Resources | ListKind::ResourceTemplates => mount.settings.has_resources,
+            ListKind::Prompts => mount.settings.has_prompts,
+        };
+        let bytes = Cell::new(0_usize);
+        let asked = self.0.mounts.iter().filter(has_kind).map(|mount| {
+            let bytes = &bytes;
+            async move {
+                let list = in_time(mount, kind, ends, cx).await.and_then(|list| {
+                    let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
+                    bytes.set(bytes.get().saturating_add(length));
+                    if bytes.get() <= GATEWAY_LISTS_BYTES {
+                        return Ok(list);
+                    }
+                    Err(format!(
+                        "The server `{}` is left out, because the lists of all servers are too long.",
+                        mount.name
+                    ))
+                });
+                (mount.clone(), list)
+            }
+            .boxed_local()
+        });
+        parallel(asked, UPSTREAM_PARALLEL).await
+    }
+}
+
+/// Reads a list of a server until `ends`, in milliseconds since 1970.
+async fn in_time(mount: &Mounted, kind: ListKind, ends: u64, cx: &Context) -> Result<Rc<Listing>, String> {
+    let left = ends.saturating_sub(cx.now_ms());
+    if left == 0 {
+        return Err(format!("The server `{}` was not asked: the others took {GATEWAY_LIST_SECONDS} s.", mount.name));
+    }
+    match select(mount.list(kind, cx).boxed_local(), cx.host().sleep(Duration::from_millis(left))).await {
+        Either::Left((list, _)) => list.map_err(|error| error.to_string()),
+        Either::Right(_) => Err(format!("The server `{}` did not answer within {GATEWAY_LIST_SECONDS} s.", mount.name)),
+    }
+}

@@ -1,0 +1,345 @@
+//! The lists of a gateway.
+
+use std::time::Duration;
+
+use edge_mcp::client::Upstream;
+use edge_mcp::gateway::Mount;
+use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{CacheHint, Endpoint, McpServer, Tool};
+use serde_json::{Value, json};
+
+use crate::peer::{Answer, End, json_answer};
+use crate::servers::{Server, call, caller, complete, endpoint, gateway, list, names, serving, tool, with_scopes};
+
+const KINDS: [&str; 4] = ["tools", "resources", "resources/templates", "prompts"];
+
+fn all_kinds() -> Value {
+    json!({
+        "tools": [tool("t2"), tool("t1")],
+        "resources": [{ "uri": "a://x", "name": "x" }],
+        "resourceTemplates": [{ "uriTemplate": "a://{x}", "name": "x" }],
+        "prompts": [{ "name": "p" }],
+    })
+}
+
+/// C93: local items are first, then those of the mounts in the order of registration and of their servers.
+#[test]
+fn items_have_the_order_of_the_mounts() {
+    let slow = Server::with(all_kinds()).slow(Duration::from_secs(1));
+    let gateway = gateway([("b", slow.mount()), ("a", Server::with(all_kinds()).mount())]);
+    let endpoint = serving(gateway, |it| it.tool(Tool::new("z", "Z.", || async {})));
+    assert_eq!(names(&endpoint), ["z", "b_t2", "b_t1", "a_t2", "a_t1"]);
+    let expected = [vec![], vec!["b+a://x", "a+a://x"], vec!["b+a://{x}", "a+a://{x}"], vec!["b_p", "a_p"]];
+    for (kind, names) in KINDS.into_iter().zip(expected).skip(1) {
+        assert_eq!(list(&endpoint, kind).names(), names);
+    }
+}
+
+/// C93: at most 6 servers are asked at the same time, and each has 5 s.
+#[test]
+fn servers_are_asked_at_the_same_time() {
+    let servers: Vec<_> = (0..20).map(|_| Server::tools(["t"]).slow(Duration::from_millis(50))).collect();
+    let gateway =
+        servers.iter().enumerate().fold(edge_mcp::gateway::Gateway::builder("edge", "1"), |it, (nth, server)| {
+            it.mount(format!("m{nth}"), server.mount())
+        });
+    let (endpoint, host) = (serving(gateway.build().expect("a gateway"), |it| it), TestHost::new());
+    let tools = testing::run(caller(&endpoint, &host).list("tools"));
+    assert_eq!(tools.names().len(), 20);
+    assert_eq!(servers.iter().map(|server| server.take().len()).sum::<usize>(), 20);
+    assert_eq!(host.waits(), [Duration::from_millis(50); 4], "4 waves of 6");
+}
+
+/// Servers that fail in different ways.
+fn failing() -> Vec<(&'static str, Mount, &'static str)> {
+    let answering = |answer: Answer| Server::new(move |_| answer.clone()).mount();
+    vec![
+        ("silent", Server::silent().mount(), "did not answer within 5 s"),
+        ("down", answering(Answer::new(200, "", "").end(End::NoHead)), "cannot be reached"),
+        ("login", answering(Answer::new(200, "text/html", "<p>SECRET-4711</p>")), "web page"),
+        ("locked", answering(Answer::new(401, "text/plain", "SECRET-4711")), "requires a valid access token"),
+        ("broken", answering(Answer::new(500, "text/plain", "SECRET-4711")), "failed (status 500)"),
+        ("busy", answering(Answer::new(503, "", "").header("retry-after", "7")), "Try again after 7 s"),
+        ("hostile", answering(Answer::new(200, "application/json", "[".repeat(1_000_000))), "invalid answer"),
+        (
+            "endless",
+            answering(Answer::new(200, "application/json", "[1,".repeat(1000)).end(End::Endless)),
+            "exceeded a limit",
+        ),
+        ("empty", answering(complete(json!({}))), "without the list"),
+        (
+            "error",
+            answering(json_answer(
+                200,
+                json!({ "jsonrpc": "2.0", "id": "$id", "error": { "code": -1, "message": "no" } }),
+            )),
+            "answers: \"no\"",
+        ),
+    ]
+}
+
+/// C93, C94: a server that fails contributes nothing and costs nothing. It is named, and the list can be cached for at most 5 s.
+#[test]
+fn a_server_that_fails_does_not_affect_the_others() {
+    for kind in KINDS {
+        for (name, mount, problem) in failing() {
+            let healthy = Server::with(all_kinds());
+            let gateway = gateway([(name, mount), ("well", healthy.mount())]);
+            let endpoint = testing::endpoint(move |_| {
+                McpServer::builder("edge", "1")
+                    .cache(CacheHint::public(Duration::from_secs(60)))
+                    .gateway(&gateway)
+                    .build()
+            });
+            let host = TestHost::new();
+            let answer = testing::run(caller(&endpoint, &host).list(kind));
+            assert_eq!(
+                answer.names(),
+                list(&self::endpoint([("well", healthy.mount())]), kind).names(),
+                "{name} {kind}"
+            );
+            let result = answer.result();
+            let missing = &result["_meta"]["edge-mcp/missing"];
+            assert_eq!(missing.as_object().map(serde_json::Map::len), Some(1), "{name}: {result}");
+            let sentence = missing[name].as_str().expect("a sentence");
+            assert!(sentence.starts_with(&format!("The server `{name}` ")) && sentence.contains(problem), "{sentence}");
+            assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(5000), &json!("private")));
+            assert!(
+                host.log_text().contains(sentence.trim_end_matches('.')) || sentence.contains('"'),
+                "{}",
+                host.log_text()
+            );
+            let everything = format!("{}{}", host.log_text(), String::from_utf8_lossy(answer.body()));
+            assert!(!everything.contains("SECRET-4711"), "{everything}");
+            assert!(host.waits().iter().sum::<Duration>() <= Duration::from_secs(6), "{name}: {:?}", host.waits());
+        }
+    }
+}
+
+/// C93: many silent servers take at most 8 s together, and a server is not asked after this time.
+#[test]
+fn many_silent_servers_take_at_most_8_s() {
+    let silent: Vec<_> = (0..30).map(|_| Server::silent()).collect();
+    let builder =
+        silent.iter().enumerate().fold(edge_mcp::gateway::Gateway::builder("edge", "1"), |it, (nth, server)| {
+            it.mount(format!("m{nth}"), server.mount())
+        });
+    let first = Server::tools(["t"]);
+    let (gateway, host) = (builder.mount("well", first.mount()).build().expect("a gateway"), TestHost::new());
+    let endpoint = serving(gateway, |it| it.tool(Tool::new("z", "Z.", || async {})));
+    let answer = testing::run(caller(&endpoint, &host).list("tools"));
+    assert_eq!(answer.names(), ["z"]);
+    assert_eq!(answer.result()["_meta"]["edge-mcp/missing"].as_object().map(serde_json::Map::len), Some(31));
+    assert_eq!(host.waits().iter().sum::<Duration>(), Duration::from_secs(8));
+    assert_eq!(
+        silent.iter().filter(|server| !server.take().is_empty()).count(),
+        12,
+        "the others are not asked any more"
+    );
+    assert!(silent.iter().all(|server| server.waiting() == 0), "no request is left");
+}
+
+/// C94: if all servers fail and there is nothing else, the answer is an error, and never an empty list.
+#[test]
+fn if_all_servers_fail_the_list_is_an_error() {
+    let broken = || Server::new(|_| Answer::new(500, "", "")).mount();
+    for kind in KINDS {
+        let endpoint = endpoint([("one", broken()), ("two", Server::silent().mount())]);
+        let answer = list(&endpoint, kind);
+        let (code, message) = answer.error().expect("an error");
+        assert_eq!(code, -32_603);
+        assert!(message.contains("`one` failed (status 500)") && message.contains("`two` "), "{message}");
+    }
+    // A server that answers with an empty list does answer.
+    let endpoint = endpoint([("one", broken()), ("two", Server::tools([]).mount())]);
+    assert_eq!(list(&endpoint, "tools").error(), None);
+    let endpoint = serving(gateway([("one", broken())]), |it| it.tool(Tool::new("z", "Z.", || async {})));
+    assert_eq!(names(&endpoint), ["z"]);
+}
+
+/// C95: the whole list is divided into pages of this server.
+#[test]
+fn lists_are_divided_into_pages() {
+    let own: Vec<_> = (0..7).map(|nth| format!("t{nth}")).collect();
+    let server = || Server::tools(own.iter().map(String::as_str));
+    let (one, two) = (server(), server());
+    let endpoint = serving(gateway([("a", one.mount()), ("b", two.mount())]), |it| {
+        it.page_size(std::num::NonZeroUsize::new(4).expect("not zero"))
+    });
+    let all = list(&endpoint, "tools");
+    let expected: Vec<_> =
+        ["a", "b"].iter().flat_map(|mount| own.iter().map(move |name| format!("{mount}_{name}"))).collect();
+    assert_eq!(all.names(), expected);
+    assert_eq!(one.take().len(), 4, "a page is gathered again, if the server does not permit a cache");
+}
+
+/// C96: a list with mounted items is private, whatever the servers and the program say. Without a failure, the time is that of the program.
+#[test]
+fn a_list_with_mounted_items_is_private() {
+    let server = Server::new(|_| complete(json!({ "tools": [], "ttlMs": 1_000_000, "cacheScope": "public" })));
+    let gateway = gateway([("a", server.mount())]);
+    let endpoint = testing::endpoint(move |_| {
+        McpServer::builder("edge", "1").cache(CacheHint::public(Duration::from_secs(60))).gateway(&gateway).build()
+    });
+    let answer = list(&endpoint, "tools");
+    assert_eq!((&answer.result()["ttlMs"], &answer.result()["cacheScope"]), (&json!(60_000), &json!("private")));
+}
+
+/// C94: an expired list replaces the list of a server that fails, also while its circuit breaker is open.
+#[test]
+fn an_expired_list_replaces_that_of_a_server_that_fails() {
+    let is_down = std::rc::Rc::new(std::cell::Cell::new(false));
+    let down = is_down.clone();
+    let lists = json!({ "tools": [tool("t")], "ttlMs": 1000 });
+    let server =
+        Server::new(
+            move |message| {
+                if down.get() { Answer::new(500, "", "") } else { crate::servers::answer_of(&lists, message) }
+            },
+        );
+    let (endpoint, host) = (endpoint([("a", server.mount())]), TestHost::new());
+    let names = || testing::run(caller(&endpoint, &host).list("tools")).names().join(" ");
+    assert_eq!((names(), names()), ("a_t".to_owned(), "a_t".to_owned()));
+    assert_eq!(server.take().len(), 1, "the server permits a cache");
+    is_down.set(true);
+    host.advance(Duration::from_secs(2));
+    for _ in 0..5 {
+        assert_eq!(names(), "a_t");
+    }
+    assert!(
+        host.log_text().contains("failed 3 times in a row"),
+        "a list from the cache is not a success: {}",
+        host.log_text()
+    );
+    assert!(server.take().len() <= 6, "the circuit breaker is open");
+    host.advance(Duration::from_secs(700));
+    let answer = testing::run(caller(&endpoint, &host).list("tools"));
+    assert_eq!(answer.error().map(|(code, _)| code), Some(-32_603), "the list is too old: {answer:?}");
+}
+
+/// C97, C98, C99: hidden characters are removed, long texts are cut, and hints of a server that is not trusted do not count.
+#[test]
+fn definitions_are_cleaned() {
+    let definition = json!({
+        "name": "wipe", "title": "Wi\u{202E}pe", "description": format!("\u{E0041}a\u{200B}b\u{1b}[1m\n\t{}é", "x".repeat(4095)),
+        "inputSchema": { "type": "object", "properties": { "x": { "description": "\u{200B}y", "const": 1.50 } } },
+        "annotations": { "title": "T", "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false, "idempotentHint": true },
+        "icons": [
+            { "src": "http://a.example/i.png" }, { "src": "javascript:1" }, { "src": "data:image/svg+xml,x" },
+            { "src": "https://a.example/i.png" }, { "src": "data:image/png;base64,AA==" },
+        ],
+        "_meta": { "edge-mcp/x": 1, "example.com/x": 1 },
+    });
+    let server = Server::with(json!({ "tools": [definition] }));
+    for is_trusted in [false, true] {
+        let upstream = if is_trusted { server.upstream().trusted() } else { server.upstream() };
+        let endpoint = endpoint([("m", Mount::new(upstream))]);
+        let answer = list(&endpoint, "tools");
+        let shown = &answer.result()["tools"][0];
+        assert_eq!(shown["title"], "Wipe");
+        let description = shown["description"].as_str().expect("a text");
+        assert!(description.starts_with("ab[1m\n\t"), "{description:?}");
+        assert!(description.ends_with("x…") && description.len() <= (4 << 10) + 3, "{}", description.len());
+        let hints = &shown["annotations"];
+        if is_trusted {
+            assert_eq!(
+                (&hints["readOnlyHint"], &hints["destructiveHint"], &hints["idempotentHint"]),
+                (&json!(true), &json!(false), &json!(true))
+            );
+        } else {
+            assert_eq!(*hints, json!({ "destructiveHint": true, "openWorldHint": true }));
+        }
+        let icons: Vec<_> = shown["icons"].as_array().expect("icons").iter().map(|icon| icon["src"].clone()).collect();
+        assert_eq!(icons, ["https://a.example/i.png", "data:image/png;base64,AA=="]);
+        assert_eq!(shown["_meta"], json!({ "example.com/x": 1 }));
+        assert_eq!(shown["inputSchema"]["properties"]["x"], json!({ "description": "y", "const": 1.5 }));
+    }
+}
+
+/// C98: the instructions and the name of a server do not reach callers.
+#[test]
+fn instructions_of_a_server_are_dropped() {
+    let inner = testing::endpoint(|_| {
+        McpServer::builder("inner-name", "9")
+            .instructions("INSTRUCTIONS-4711")
+            .tool(Tool::new("t", "T.", || async {}))
+            .build()
+    });
+    let endpoint = endpoint([("m", Server::endpoint(inner).mount())]);
+    for (method, params) in
+        [("server/discover", json!({})), ("tools/list", json!({})), ("tools/call", json!({ "name": "m_t" }))]
+    {
+        let answer = testing::run(caller(&endpoint, &TestHost::new()).request(method, params));
+        let body = String::from_utf8_lossy(answer.body()).into_owned();
+        assert!(!body.contains("INSTRUCTIONS") && !body.contains("inner-name"), "{body}");
+        assert_eq!(answer.result()["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "edge", "{body}");
+    }
+}
+
+/// C100, C102: items of a mount need its scopes. A caller without them does not see the items, and gets a 403 with these scopes.
+#[test]
+fn items_of_a_mount_need_its_scopes() {
+    let server = Server::with(all_kinds());
+    let mounts = || [("a", server.mount().scopes(["a:use"])), ("b", Server::with(all_kinds()).mount())];
+    let (with, without) = (with_scopes(endpoint(mounts()), &["a:use"]), with_scopes(endpoint(mounts()), &[]));
+    for kind in KINDS {
+        let count =
+            |endpoint: &Endpoint| list(endpoint, kind).names().iter().filter(|name| name.starts_with('a')).count();
+        assert!(count(&with) > 0 && count(&without) == 0, "{kind}");
+    }
+    server.take();
+    for (method, params) in [
+        ("tools/call", json!({ "name": "a_t1" })),
+        ("tools/call", json!({ "name": "a_x_01234567" })),
+        ("resources/read", json!({ "uri": "a+a://x" })),
+        ("prompts/get", json!({ "name": "a_p" })),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/prompt", "name": "a_p" }, "argument": { "name": "x", "value": "" } }),
+        ),
+    ] {
+        let answer = testing::run(caller(&without, &TestHost::new()).request(method, params.clone()));
+        let challenge = answer.header("www-authenticate").unwrap_or_default();
+        assert_eq!(answer.status(), 403, "{method}");
+        assert!(challenge.contains("scope=\"a:use\"") && challenge.contains("insufficient_scope"), "{challenge}");
+        assert!(server.take().is_empty(), "{method}");
+        assert_eq!(testing::run(caller(&with, &TestHost::new()).request(method, params)).status(), 200);
+        server.take();
+    }
+}
+
+/// The lists of all servers together have a limit.
+#[test]
+fn all_lists_together_are_bounded() {
+    let large = || {
+        let tools: Vec<_> = (0..60)
+            .map(|nth| json!({ "name": format!("t{nth}"), "inputSchema": { "type": "object", "$comment": "x".repeat(60_000) } }))
+            .collect();
+        Server::with(json!({ "tools": tools })).mount()
+    };
+    let endpoint =
+        endpoint([("a", large()), ("b", large()), ("c", large()), ("d", large()), ("e", large()), ("f", large())]);
+    let answer = list(&endpoint, "tools");
+    let missing = answer.result()["_meta"]["edge-mcp/missing"].as_object().expect("missing").clone();
+    assert_eq!(missing.keys().collect::<Vec<_>>(), ["e", "f"]);
+    assert!(missing["e"].as_str().expect("a text").contains("the lists of all servers are too long"));
+    assert_eq!(answer.names().len(), 240);
+}
+
+/// Servers of each revision are mounted.
+#[test]
+fn servers_of_each_revision_are_mounted() {
+    for revision in edge_mcp::Revision::ALL {
+        let inner = testing::endpoint(|_| {
+            McpServer::builder("inner", "1").tool(Tool::new("t", "T.", || async { "done" })).build()
+        });
+        let mount = Mount::new(Server::endpoint(inner).upstream().revision(revision));
+        let endpoint = endpoint([("m", mount)]);
+        assert_eq!(names(&endpoint), ["m_t"], "{revision}");
+        assert_eq!(call(&endpoint, "m_t", json!({})).text(), "done", "{revision}");
+    }
+    // Nothing is known of the server.
+    let server = Server::tools(["t"]);
+    let endpoint = endpoint([("m", Mount::new(Upstream::via("http://localhost/mcp", server).expect("a URL")))]);
+    assert_eq!(names(&endpoint), ["m_t"]);
+}
