@@ -23,7 +23,8 @@ pub(crate) fn gateway(env: &impl Environment) -> Result<Gateway, ConfigError> {
         if let Some(nth) = tokens.iter().position(|(known, _)| *known == name) {
             let (_, token) = tokens.remove(nth);
             let token = token.as_str().ok_or_else(|| about(TOKENS, &name, "the token must be a text"))?;
-            upstream = upstream.bearer(token).map_err(|error| about(TOKENS, &name, error.problem))?;
+            upstream =
+                upstream.bearer(token).map_err(|error| about(TOKENS, &name, format!("the token {}", error.problem)))?;
         }
         let mount = server.mount(upstream).map_err(|problem| about(SERVERS, &name, problem))?;
         gateway = gateway.mount(name, mount);

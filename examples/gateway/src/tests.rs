@@ -69,8 +69,15 @@ fn each_mistake_is_named() {
             r#"{"a": "https://a.example", "a": "https://b.example"}"#,
             "is not valid: the server name of the client \"a\" is used twice".into(),
         ),
-        (r#"{"a_b": "https://a.example"}"#, "x".into()),
-        (r#"{"a": {"url": "https://a.example", "as_is": true}, "b": "https://b.example"}"#, "x".into()),
+        (
+            r#"{"a_b": "https://a.example"}"#,
+            "is not valid: the server name of the client \"a_b\" must begin with a letter and have at most 24 letters, digits and hyphens"
+                .into(),
+        ),
+        (
+            r#"{"a": {"url": "https://a.example", "as_is": true}, "b": "https://b.example"}"#,
+            "is not valid: the mount of the gateway \"a\" is mounted as it is, which only a single mount can be".into(),
+        ),
     ] {
         let error = configured(upstreams, "").map(drop).expect_err(upstreams);
         assert_eq!((error.variable, error.problem), ("UPSTREAMS", expected), "{upstreams}");
@@ -78,7 +85,10 @@ fn each_mistake_is_named() {
     for (tokens, expected) in [
         (r#"{"a": SECRET-4711"#, "must be a JSON object of servers; see line 1, column 7"),
         (r#"{"a": ["SECRET-4711"]}"#, "has an error in `a`: the token must be a text"),
-        (r#"{"a": "SECRET-4711\n"}"#, "x"),
+        (
+            r#"{"a": "SECRET-4711\n"}"#,
+            "has an error in `a`: the token has characters that are not visible ASCII, or is empty",
+        ),
         (r#"{"b": "SECRET-4711"}"#, "has an error in `b`: UPSTREAMS has no server with this name"),
         (r#"{"a": "SECRET-4711", "a": "SECRET-4712"}"#, "has an error in `a`: UPSTREAMS has no server with this name"),
     ] {
