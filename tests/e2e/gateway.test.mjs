@@ -129,6 +129,14 @@ test('without one server, the list has those of the others and names it', async 
   assert.ok(result.ttlMs <= 5000)
 })
 
+// C101
+test('a call is one request to its server, and none to the others', async () => {
+  const before = MOUNTS.map((mount) => proxies[mount].exchanges.length)
+  await modern(worker, 'tools/call', { name: 'server_add', arguments: { a: 2, b: 3 } })
+  const sent = MOUNTS.map((mount, nth) => proxies[mount].exchanges.slice(before[nth]).map(({ headers }) => headers['mcp-method']))
+  assert.deepEqual(sent, [['tools/call'], [], []])
+})
+
 /** Returns all requests that reached a server, as text. */
 const traffic = (mount) => JSON.stringify(proxies[mount].exchanges.map(({ method, url, headers, sent }) => [method, url, headers, sent]))
 
