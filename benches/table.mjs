@@ -103,7 +103,7 @@ export function gatewayTable({ gateway }) {
     ['a list of 20 servers with 50 tools each, without a cache', spread(many)],
     ['a list of one server with 50 tools', spread(one)],
     ['the list of 20 servers, against the list of one', spread(ratios(many, one))],
-    ['the time of a list of 20 servers that answer after 50 ms, in a new process, ms', spread(delayed)],
+    ['the time of a list of 20 servers that answer after 50 ms, in ms', spread(delayed)],
   ]
 }
 

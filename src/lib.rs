@@ -63,7 +63,8 @@
 //!
 //! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
 //! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
-//! feature `rag` adds the module `rag`, with tools that search documents.
+//! feature `gateway` adds the module `gateway`, which mounts other MCP servers behind one endpoint. The feature `rag` adds the module `rag`,
+//! with tools that search documents.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
 //!

@@ -1,11 +1,12 @@
 //! The servers of the gateway, from the configuration of the deployment.
 
 use std::fmt::{self, Display};
+use std::time::Duration;
 
 use edge_mcp::client::Upstream;
 use edge_mcp::gateway::{Catalogue, Gateway, Mount};
 use edge_mcp::host::Environment;
-use edge_mcp::{ConfigError, LogLevel};
+use edge_mcp::{ConfigError, LogLevel, Revision};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -46,6 +47,8 @@ struct Server {
     url: String,
     #[serde(default)]
     trusted: bool,
+    revision: Option<String>,
+    timeout: Option<u64>,
     #[serde(default)]
     scopes: Vec<String>,
     tools: Option<Vec<String>>,
@@ -86,6 +89,14 @@ impl Server {
         let mut upstream = Upstream::at(&self.url).map_err(|error| format!("`url` {}", error.problem))?;
         if self.trusted {
             upstream = upstream.trusted();
+        }
+        if let Some(name) = &self.revision {
+            let revision = Revision::named(name);
+            upstream = upstream
+                .revision(revision.ok_or("`revision` must be a revision of the protocol, such as \"2026-07-28\"")?);
+        }
+        if let Some(seconds) = self.timeout {
+            upstream = upstream.timeout(Duration::from_secs(seconds));
         }
         if self.pass_sampling {
             upstream = upstream.pass_sampling();

@@ -33,7 +33,7 @@ fn each_server_gets_its_own_token() {
 #[test]
 fn every_member_of_a_server_is_read() {
     let all = json!({ "kb": {
-        "url": "http://localhost:8788/mcp", "trusted": true, "scopes": ["kb:read"], "tools": ["search-documents"], "without": ["save-document"],
+        "url": "http://localhost:8788/mcp", "trusted": true, "revision": "2026-07-28", "timeout": 5, "scopes": ["kb:read"], "tools": ["search-documents"], "without": ["save-document"],
         "catalogue": "search", "apps": true, "as_is": true, "relay_logs": "info", "pass_sampling": true,
     } });
     configured(&all.to_string(), "").expect("an endpoint");
@@ -61,7 +61,7 @@ fn each_mistake_is_named() {
         ),
         (
             r#"{"a": {"url": "https://a.example", "headers": {}}}"#,
-            "has an error in `a`: unknown field `headers`, expected one of `url`, `trusted`, `scopes`, `tools`, `without`, `catalogue`, \
+            "has an error in `a`: unknown field `headers`, expected one of `url`, `trusted`, `revision`, `timeout`, `scopes`, `tools`, `without`, `catalogue`, \
              `apps`, `as_is`, `relay_logs`, `pass_sampling`"
                 .into(),
         ),
