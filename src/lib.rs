@@ -213,6 +213,7 @@
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
 //! | agents and workflows as tools | [`agents`] | `docs/agents.md`, `docs/workflows.md` |
 //! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
+//! | other MCP servers behind one endpoint | `gateway`, with the feature `gateway` | `docs/gateway.md` |
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
