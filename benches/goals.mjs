@@ -1,6 +1,6 @@
 // The performance goals of edge-mcp, which scripts/bench prints. Most of them are ratios within one run.
 
-import { ratio } from './statistics.mjs'
+import { quartiles, ratio } from './statistics.mjs'
 import { FRESH, SHARED } from './subjects.mjs'
 
 /**
@@ -65,6 +65,12 @@ export const GOALS = [
   start('process to first answer, time', 'start_ms', SHARED, LITE, 0.9, 1.05),
   { what: 'call of another server, against the official client', goal: 1.2, least: 1.2, atMost: true,
     of: ({ client }) => client && ratio(client.own, client.official) },
+  { what: 'call through a gateway, against a Worker that makes the same call', goal: 1.5, least: 1.5, atMost: true,
+    of: ({ gateway }) => gateway && ratio(gateway.through, gateway.relay) },
+  { what: 'list of 20 servers, against the list of one', goal: 25, least: 25, atMost: true,
+    of: ({ gateway }) => gateway && ratio(gateway.list_of_many, gateway.list_of_one) },
+  { what: 'list of 20 servers that answer after 50 ms, in ms', goal: 300, least: 300, atMost: true,
+    of: ({ gateway }) => gateway && quartiles(gateway.delayed_ms) },
   { what: 'wasm of the deployed Worker, gzip, in KB', goal: 280, least: 300, atMost: true,
     of: ({ deployed }) => once(deployed && deployed.gzip / 1000) },
   { what: 'memory after 100 000 requests against after 1 000', goal: 1.1, least: 1.2, atMost: true,

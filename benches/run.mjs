@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { modulesOf } from './bed.mjs'
 import { client } from './client.mjs'
 import { crates } from './crates.mjs'
+import { gateway } from './gateway.mjs'
 import { memory } from './memory.mjs'
 import { perTool } from './per-tool.mjs'
 import { rows } from './rows.mjs'
@@ -19,7 +20,7 @@ import { FRESH } from './subjects.mjs'
  * @param {import('./subjects.mjs').Subject[]} subjects
  * @param {import('./works.mjs').Work[]} works
  * @param {{ rounds: number, seconds: number, warmUp: number, starts: number, client: boolean, whole: boolean }} how `client` adds the calls
- *   of the MCP client, and `whole` the memory, the cost of each further tool, the size of the deployed Worker, and the crates of the module
+ *   of the MCP client and of a gateway, and `whole` the memory, the cost of each further tool, the size of the deployed Worker, and the crates of the module
  * @returns {Promise<object>} the content of target/bench.json
  */
 export async function run(place, subjects, works, how) {
@@ -35,7 +36,7 @@ export async function run(place, subjects, works, how) {
     rows: await rows(place, ready, works, how),
     sizes: Object.fromEntries(main.map(({ name, modules }) => [name, sizeOf(modules)])),
     starts: await starts(place, main, how.starts),
-    ...how.client && { client: await client(place, how) },
+    ...how.client && { client: await client(place, how), gateway: await gateway(place, how) },
   }
   if (!how.whole) return result
   const target = process.env.CARGO_TARGET_DIR ?? join(place.root, 'target')

@@ -90,6 +90,23 @@ export function clientTable({ client }) {
   ]
 }
 
+/** Returns the calls and lists of a gateway. */
+export function gatewayTable({ gateway }) {
+  const head = ['CPU µs per request to a gateway', '']
+  if (!gateway) return [head]
+  const { through, relay, list_of_many: many, list_of_one: one, delayed_ms: delayed } = gateway
+  return [
+    head,
+    ['a call through the gateway', spread(through)],
+    ['a call of a Worker whose tool makes the same call with the MCP client', spread(relay)],
+    ['the gateway, against this Worker', spread(ratios(through, relay))],
+    ['a list of 20 servers with 50 tools each, without a cache', spread(many)],
+    ['a list of one server with 50 tools', spread(one)],
+    ['the list of 20 servers, against the list of one', spread(ratios(many, one))],
+    ['the time of a list of 20 servers that answer after 50 ms, in ms', spread(delayed)],
+  ]
+}
+
 /** Returns the size and the memory of each subject. */
 export const sizeTable = ({ sizes, memory = {} }) => [
   ['subject', 'KB', 'KB, gzip', 'MiB after 1 000', 'after 100 000'],

@@ -75,29 +75,14 @@ export const WORKS = [
 
 export const SMALL = WORKS[0]
 
-/** The workloads of benches/client.mjs. The official client makes as many calls at the same time. */
-export const [RELAY, WITHOUT] = ['relay', 'add'].map((tool) =>
+/** The workloads of benches/client.mjs and benches/gateway.mjs. The official client makes as many calls at the same time. */
+export const [RELAY, WITHOUT, THROUGH] = ['relay', 'add', 'peer0_add'].map((tool) =>
   call(`client, ${tool}`, tool, { a: 2, b: 3 }, isText('5')))
 
-/**
- * Returns whether a published schema has the same constraints as `expected`. A schema that is generated from a type may have more members:
- * a title, a dialect, the format of an integer, and `additionalProperties`.
- */
-export function same(published, expected) {
-  return JSON.stringify(plain(published)) === JSON.stringify(plain(expected))
-}
-
-const IGNORED = new Set(['$schema', 'additionalProperties', 'format', 'title'])
-
-function plain(value, isSchema = true) {
-  if (Array.isArray(value)) return value.map((one) => plain(one))
-  if (typeof value !== 'object' || value === null) return value
-  const names = Object.keys(value).filter((name) => !(isSchema && IGNORED.has(name))).sort()
-  // The names in `properties` are not keywords.
-  return Object.fromEntries(names.map((name) => [name, plain(value[name], !(isSchema && name === 'properties'))]))
-}
-
-const short = (message) => {
-  const text = JSON.stringify(message) ?? 'no JSON'
-  return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
-}
+/** A list of the tools of one server, and of 20 servers with as many tools. A list takes long, so there is one at a time. */
+export const [LIST_OF_ONE, LIST_OF_MANY] = [50, 1000].map((items) => ({
+  ...work(`gateway, ${items} tools`, 'tools/list', {}, ({ result }) =>
+    result?.tools?.filter(({ name }) => /^peer\d+_tool-\d+$/.test(name)).length === items),
+  items,
+  connections: 1,
+}))

@@ -10,7 +10,7 @@ import { chart } from '../benches/chart.mjs'
 import { withResult } from '../benches/page.mjs'
 import { run } from '../benches/run.mjs'
 import { before, FRESH, SHARED, SUBJECTS } from '../benches/subjects.mjs'
-import { clientTable, cpuTable, extraTable, goalTable, plain, rateTable, ratioTable, sizeTable, startTable } from '../benches/table.mjs'
+import { clientTable, cpuTable, extraTable, gatewayTable, goalTable, plain, rateTable, ratioTable, sizeTable, startTable } from '../benches/table.mjs'
 import { SMALL, WORKS } from '../benches/works.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -88,7 +88,7 @@ async function measure({ subjects, works, file, ...how }) {
   // The result of an --again run belongs to the previous complete run, so a new run deletes this result.
   if (file === FIRST) await rm(AGAIN, { force: true })
 
-  const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable, clientTable].map((table) => table(result))
+  const tables = [cpuTable, rateTable, extraTable, startTable, sizeTable, ratioTable, clientTable, gatewayTable].map((table) => table(result))
   if (file !== COMPARED) tables.push(goalTable(file === FIRST ? [result] : await results()))
   // Skip tables that have only a header row.
   for (const table of tables.filter(({ length }) => length > 1)) console.log(`${plain(table)}\n`)

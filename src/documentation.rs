@@ -59,6 +59,10 @@ struct Agents;
 #[doc = include_str!("../docs/client.md")]
 struct Client;
 
+#[cfg(feature = "gateway")]
+#[doc = include_str!("../docs/gateway.md")]
+struct Gateway;
+
 #[cfg(feature = "rag")]
 #[doc = include_str!("../docs/retrieval.md")]
 struct Retrieval;

@@ -63,7 +63,8 @@
 //!
 //! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
 //! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
-//! feature `rag` adds the module `rag`, with tools that search documents.
+//! feature `gateway` adds the module `gateway`, which mounts other MCP servers behind one endpoint. The feature `rag` adds the module `rag`,
+//! with tools that search documents.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
 //!
@@ -212,6 +213,7 @@
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
 //! | agents and workflows as tools | [`agents`] | `docs/agents.md`, `docs/workflows.md` |
 //! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
+//! | other MCP servers behind one endpoint | `gateway`, with the feature `gateway` | `docs/gateway.md` |
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |

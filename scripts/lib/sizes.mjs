@@ -13,7 +13,7 @@ const COMMAND = 'node scripts/lib/sizes.mjs --write'
 const BEGIN = `<!-- sizes: written by ${COMMAND} -->`
 const END = '<!-- /sizes -->'
 /** The Workers on the page, and their folders. */
-const WORKERS = { 'examples/weather': 'examples/weather', 'the knowledge base': 'app' }
+const WORKERS = { 'examples/weather': 'examples/weather', 'examples/gateway': 'examples/gateway', 'the knowledge base': 'app' }
 const TOLERANCE = 0.01
 
 /** @typedef {{ name: string, raw: number, gzip: number }} Size */

@@ -1,17 +1,14 @@
 // The official conformance suite: its server scenarios against examples/everything in workerd, and its client scenarios.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 
 import { ROOT, startWorker } from '../e2e/worker.mjs'
+import { ofServer, suite as runSuite } from './suite.mjs'
 
-const run = promisify(execFile)
-const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 // The suite splits the command at spaces, so the path is relative to the repository.
 const CLIENT = relative(ROOT, join(process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'), 'debug/conformance-client'))
 
@@ -25,16 +22,8 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Runs the suite. Returns its exit status, its output, and whether each scenario passed. */
-async function suite(...args) {
-  const { code = 0, stdout } = await run(process.execPath, [SUITE, ...args, '-o', folder],
-    { cwd: ROOT, timeout: 300_000, maxBuffer: 1e8 }).catch((error) => error)
-  const outcomes = new Map([...String(stdout).matchAll(/^([✓✗]) ([\w/-]+): /gm)].map(([, mark, name]) => [name, mark === '✓']))
-  return { code, stdout, outcomes }
-}
-
-// The suite requires the host name localhost.
-const server = (...args) => suite('server', '--url', worker.url.replace('127.0.0.1', 'localhost'), ...args)
+const suite = (...args) => runSuite(folder, ...args)
+const server = (...args) => ofServer(folder, worker, ...args)
 
 /** Returns the file with the expected failures of a revision. */
 const baseline = (revision) => join(ROOT, `tests/conformance/baseline-${revision}.yml`)

@@ -23,6 +23,18 @@ const freePort = () => new Promise((resolve) => {
   })
 })
 
+/** Returns the first of several successive ports that are free. */
+async function freePorts(count) {
+  const isFree = (port) => new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+  for (;;) {
+    const first = await freePort()
+    const others = await Promise.all(Array.from({ length: count - 1 }, (_, nth) => isFree(first + nth + 1)))
+    if (others.every(Boolean)) return first
+  }
+}
+
 /** Starts scripts/dev for one test. Returns the process after it has printed its `curl` line or has ended. */
 async function dev(t, port, ...args) {
   const child = spawn(join(ROOT, 'scripts/dev'), ['--port', String(port), ...args, '--', '--persist-to', state, '--inspector-port', '0'],
@@ -107,6 +119,20 @@ test('an example with an authorization server is served behind it, and people ha
   assert.match(await readFile(join(ROOT, 'examples/signed-in/auth/.dev.vars'), 'utf8'), /^PEOPLE='\{"ada":"[\w-]{43}"\}'$/m)
   const { error } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
   assert.match(error.message, /^This server needs an access token/)
+  child.kill('SIGTERM')
+  await child.ended
+  assert.deepEqual(await remainingProcesses(), [])
+})
+
+test('a gateway is served in front of the knowledge base and an example, and the printed curl line lists their tools', async (t) => {
+  const home = join(ROOT, 'examples/gateway')
+  const child = await dev(t, await freePorts(3), home)
+  assert.ok(child.curl, child.output)
+  const { result } = JSON.parse((await run('bash', ['-c', child.curl])).stdout)
+  assert.equal(result._meta?.['edge-mcp/missing'], undefined)
+  const names = result.tools.map(({ name }) => name)
+  assert.ok(names.includes('weather_get-weather') && names.includes('kb_search-passages'), names.join())
+  assert.match(await readFile(join(home, '.dev.vars'), 'utf8'), /^UPSTREAM_TOKENS='\{"kb":"[\w-]{43}","weather":"[\w-]{43}"\}'$/m)
   child.kill('SIGTERM')
   await child.ended
   assert.deepEqual(await remainingProcesses(), [])
