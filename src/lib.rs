@@ -271,6 +271,8 @@ pub mod parsers {
     #[cfg(feature = "client")]
     pub use crate::client::questions::passed::labelled;
     #[cfg(feature = "client")]
+    pub use crate::client::skills::frontmatter;
+    #[cfg(feature = "client")]
     pub use crate::client::wire::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};
     pub use crate::server::approval::{message, shown_call};

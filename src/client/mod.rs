@@ -34,6 +34,7 @@ mod operations;
 pub(crate) mod questions;
 mod session;
 mod sign_in;
+pub(crate) mod skills;
 mod source;
 mod tokens;
 mod upstream;
