@@ -41,12 +41,13 @@ mod upstream;
 pub(crate) mod wire;
 
 pub use connection::{Connection, Peer};
-pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable};
+pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable, Unverified};
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
 pub use operations::listing::{Listing, Toolset};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
+pub use operations::request::{Request, RequestResult};
 pub use operations::result::CallResult;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use session::about::About;

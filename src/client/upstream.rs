@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use http::{HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::oauth::url_rules;
 use super::questions::answer::{self, Form};
@@ -30,6 +30,8 @@ use crate::config::{ConfigError, SecureUrl};
 use crate::host::transport::{Network, Transport};
 use crate::limits::{UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
+use crate::server::extension::identifier_problem;
+use crate::text::shortened;
 
 /// Creates the source of the tokens for a connection. The argument is the name of the server.
 type NewTokenSource = dyn Fn(&str) -> Rc<dyn TokenSource>;
@@ -67,6 +69,8 @@ pub struct Upstream {
     pub(super) list_timeout: Duration,
     pub(super) list_ttl: Duration,
     pub(super) handlers: Handlers,
+    /// The extensions that the client declares: their identifiers and settings.
+    pub(super) extensions: Map<String, Value>,
 }
 
 impl Upstream {
@@ -112,6 +116,7 @@ impl Upstream {
             list_timeout: Duration::from_secs(UPSTREAM_LIST_SECONDS),
             list_ttl: Duration::ZERO,
             handlers: Handlers::default(),
+            extensions: Map::new(),
         })
     }
 
@@ -161,6 +166,30 @@ impl Upstream {
     /// The client or the runtime sets this header, or the value is not visible ASCII.
     pub fn header(mut self, name: &'static str, value: &str) -> Result<Self, ConfigError> {
         self.headers.push(headers::own_header(name, value)?);
+        Ok(self)
+    }
+
+    /// Declares to this server that the program supports the extension `id`. `settings` is an object.
+    ///
+    /// A modern server gets the declaration with each request, and a legacy server in `initialize`. The client declares no extension by itself.
+    ///
+    /// # Errors
+    /// The identifier has no prefix, or the settings are not an object.
+    ///
+    /// ```
+    /// use edge_mcp::client::Upstream;
+    /// use serde_json::json;
+    ///
+    /// let books = Upstream::at("https://books.example.com/mcp")?.extension("com.example/ledger", json!({}))?;
+    /// # Ok::<_, edge_mcp::ConfigError>(())
+    /// ```
+    pub fn extension(mut self, id: impl Into<String>, settings: Value) -> Result<Self, ConfigError> {
+        let id = id.into();
+        if let Some(problem) = identifier_problem(&id, &settings) {
+            let problem = format!("{problem} (got `{}`)", shortened(&id));
+            return Err(ConfigError::new("an extension for an MCP server", problem));
+        }
+        self.extensions.insert(id, settings);
         Ok(self)
     }
 

@@ -1,4 +1,4 @@
-//! The operations of a program: `call`, `list`, `read` (also prompts and completion) and `describe`.
+//! The operations of a program: `call`, `list`, `read` (also prompts and completion), `describe`, and `request` for methods of extensions.
 //!
 //! `rounds` sends a request again with the answers to its questions. `lists` reads lists with all their pages, and caches them.
 
@@ -11,6 +11,7 @@ pub(super) mod listing;
 pub(super) mod lists;
 pub(super) mod param_headers;
 pub(super) mod read;
+pub(super) mod request;
 pub(super) mod result;
 pub(super) mod rounds;
 pub(super) mod tool_request;

@@ -206,7 +206,7 @@ fn read<T>(
     let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
     document.and_then(|document| read(document.root())).ok_or_else(|| {
         let failure = Failure::Malformed("has a result without the required members");
-        channel.failed(method, failure.into())
+        channel.failed(method.name(), failure.into())
     })
 }
 
