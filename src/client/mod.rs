@@ -53,6 +53,8 @@ pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use session::about::About;
 pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{MemoryTokens, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration};
+pub use skills::entry::{SkillEntry, SkillFile};
+pub use skills::verify::SkillContent;
 pub use source::RemoteTools;
 pub use tokens::client_credentials::{AuthorizationServer, ClientCredentials};
 pub use upstream::Upstream;

@@ -192,6 +192,11 @@ impl Definition {
         self.0.title.as_deref()
     }
 
+    /// Returns the media type of a resource, if its server states it. The media type of a folder is `inode/directory`.
+    pub fn mime_type(&self) -> Option<String> {
+        Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?.root().string("mimeType")
+    }
+
     /// Returns the definition as JSON text, as the server sent it. It may have hidden characters, so do not pass it to a model.
     pub fn raw(&self) -> &str {
         self.0.json.get()
@@ -263,12 +268,17 @@ impl Definition {
 
     /// Returns why a second item of this name is left out.
     pub(super) fn is_listed_twice(&self) -> String {
+        self.is_left_out("is listed twice")
+    }
+
+    /// Returns why an item of another folder is left out.
+    pub(super) fn is_elsewhere(&self) -> String {
+        self.is_left_out("is not directly in the folder")
+    }
+
+    fn is_left_out(&self, reason: &str) -> String {
         let Shared { server, kind, name, .. } = &*self.0;
-        format!(
-            "The {} `{}` of the server `{server}` is listed twice.",
-            protocol_names(*kind).single,
-            line(name, SHOWN)
-        )
+        format!("The {} `{}` of the server `{server}` {reason}.", protocol_names(*kind).single, line(name, SHOWN))
     }
 
     /// Returns the length of the definition in bytes.

@@ -119,7 +119,8 @@ impl Request {
             return Err(not_called("the client has its own function for this method of the protocol."));
         }
         let written = params.map_err(|error| not_called("the parameters cannot be written as JSON.").because(error))?;
-        let params = Params::of(&written).ok_or_else(|| not_called("the parameters must be an object without `_meta`."))?;
+        let params =
+            Params::of(&written).ok_or_else(|| not_called("the parameters must be an object without `_meta`."))?;
         // A tool can have the name of a method.
         let name = format!("request {method}");
         let callee = Callee { server: Some(&channel.server().name), tool: &name };

@@ -39,7 +39,8 @@ pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Known, ClientError
     let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
     match (sent.known, accepted.answer.into_result()) {
         (Known::Modern(revision), Ok(result)) => {
-            let about = About::of(revision, result.json).map_err(|failed| channel.failed(Method::Discover.name(), failed))?;
+            let about =
+                About::of(revision, result.json).map_err(|failed| channel.failed(Method::Discover.name(), failed))?;
             channel.about.replace(Some(about));
         }
         // The error does not show the era of the server.

@@ -110,7 +110,8 @@ impl Session {
             let failure = Failure::Malformed("contradicts the earlier answers of the server");
             return Err(self.channel.failed(Method::Discover.name(), failure.into()));
         };
-        let about = About::of(revision, result).map_err(|failed| self.channel.failed(Method::Discover.name(), failed))?;
+        let about =
+            About::of(revision, result).map_err(|failed| self.channel.failed(Method::Discover.name(), failed))?;
         self.channel.about.replace(Some(about.clone()));
         Ok(about)
     }

@@ -137,7 +137,8 @@ pub(in crate::client) fn unsupported(offered: Vec<String>) -> Failed {
 /// Returns the identifiers of the extensions that an error requires. A message shows them, so others are left out.
 fn required_extensions(data: Option<&RawValue>) -> Vec<String> {
     let document = data.and_then(|data| Document::parse(data.get().as_bytes(), JsonLimits::MOST).ok());
-    let required = document.as_ref().and_then(|document| document.root().get("requiredCapabilities")?.get("extensions"));
+    let required =
+        document.as_ref().and_then(|document| document.root().get("requiredCapabilities")?.get("extensions"));
     let names = required.into_iter().flat_map(Value::members).map(|(name, _)| name);
     let is_shown = |name: &Cow<'_, str>| name.len() <= EXTENSION && is_identifier(name);
     names.filter(is_shown).take(EXTENSIONS).map(Cow::into_owned).collect()

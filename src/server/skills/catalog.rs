@@ -14,7 +14,7 @@ use crate::call::context::Context;
 use crate::text::Text;
 
 /// The name of the file that makes a folder a skill.
-pub(super) const SKILL_FILE: &str = "/SKILL.md";
+pub(crate) const SKILL_FILE: &str = "/SKILL.md";
 
 /// A list of skills that are compiled into a program. `scripts/skills DIR` writes it.
 ///

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 /// Returns the digest of `bytes`: `sha256:` and 64 hexadecimal digits in lower case.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     let mut text = "sha256:".to_owned();
     for byte in Sha256::digest(bytes) {
         for half in [byte >> 4, byte & 15] {

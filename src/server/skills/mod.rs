@@ -6,7 +6,7 @@
 //! Source: ext-skills, specification.
 
 pub(crate) mod catalog;
-mod digest;
+pub(crate) mod digest;
 pub(crate) mod methods;
 mod resources;
 pub(crate) mod sets;
@@ -24,7 +24,7 @@ use super::definitions::Definitions;
 use super::resource::ResourceTemplate;
 
 /// The name of the extension.
-const EXTENSION: &str = "io.modelcontextprotocol/skills";
+pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// Skills from one place, for [`McpServerBuilder::skills`](crate::McpServerBuilder::skills).
 pub struct Skills {
