@@ -18,6 +18,7 @@ mod costly_schemas;
 mod definitions;
 mod discovery;
 mod errors;
+mod extensions;
 mod frontmatter;
 mod hostile;
 mod hostile_lists;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use edge_json::write::{self, ObjectWriter};
 use edge_json::{Document, JsonLimits, Value};
+use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
@@ -232,7 +233,7 @@ impl Definition {
 
     /// Returns the URI of the tool's user interface, such as `ui://parcels/form`, or `None` if it has none.
     pub fn app_uri(&self) -> Option<&str> {
-        self.0.app.as_deref().filter(|uri| uri.starts_with("ui://"))
+        self.0.app.as_deref().filter(|uri| is_app(uri))
     }
 
     /// Returns whether this is the definition of the tool `name`.
@@ -285,6 +286,12 @@ impl Definition {
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
     }
+}
+
+/// Returns whether a URI can be that of a user interface. `.` and `..` have no meaning in it, so a client must not resolve them.
+fn is_app(uri: &str) -> bool {
+    let is_dots = |segment: &str| matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "." | "..");
+    uri.strip_prefix("ui://").is_some_and(|path| !path.split('/').any(is_dots))
 }
 
 /// Reads an input schema.
