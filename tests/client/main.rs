@@ -40,6 +40,7 @@ mod retries;
 mod scripted;
 mod sessions;
 mod sign_in;
+mod skills;
 mod sources;
 mod standing_stream;
 mod streams;
