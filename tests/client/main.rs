@@ -23,6 +23,7 @@ mod frontmatter;
 mod hostile;
 mod hostile_lists;
 mod hostile_sessions;
+mod hostile_skills;
 #[path = "../conformance/client/src/http1.rs"]
 mod http1;
 mod legacy;
