@@ -215,8 +215,8 @@ impl From<Failure> for Failed {
 }
 
 impl ClientError {
-    pub(super) fn new(server: &Text, method: impl Into<Text>, failure: Failure) -> Self {
-        let (method, executed) = (method.into(), failure.executed());
+    pub(super) fn new(server: &Text, method: Text, failure: Failure) -> Self {
+        let executed = failure.executed();
         let cause = cause(&method, server, "no further details");
         Self(Box::new(Details { server: server.clone(), method, failure, executed, cause }))
     }

@@ -134,7 +134,7 @@ impl Lists {
             .channel
             .credential()
             .await
-            .map_err(|failed| self.channel.failed(protocol_names(kind).method.name(), failed))?;
+            .map_err(|failed| self.channel.failed(protocol_names(kind).method.name().into(), failed))?;
         let upstream = self.channel.upstream();
         let parts = [&*self.channel.server().name, upstream.url.as_str(), protocol_names(kind).method.name()];
         let changes = self.channel.server().changes.get();

@@ -42,7 +42,8 @@ pub(super) async fn read_pages(
             Err(error) if !cursors.is_empty() && is_limit(&error, received.get()) => return Ok(false),
             Err(error) => return Err(error),
         };
-        let malformed = |problem| ClientError::new(&channel.server().name, method.name(), Failure::Malformed(problem));
+        let malformed =
+            |problem| ClientError::new(&channel.server().name, method.name().into(), Failure::Malformed(problem));
         let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
         let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
         let result = document.root();

@@ -111,7 +111,7 @@ impl Peer {
     /// [`Failure::Unverified`] is the failure of the check. The server does not declare skills, cannot be asked, or its answer is not valid.
     pub async fn read_skill(&self, skill: &SkillEntry, reference: &str) -> Result<SkillContent, ClientError> {
         let channel = &self.0.channel;
-        let failed = |failure: Failure| channel.failed(Method::ReadResource.name(), failure.into());
+        let failed = |failure: Failure| channel.failed(Method::ReadResource.name().into(), failure.into());
         if skill.server() != channel.server().name {
             return Err(failed(Failure::Local("was not called: the skill belongs to another server.".into())));
         }
@@ -154,7 +154,8 @@ impl Peer {
             Some(reads_directories) => reads_directories,
             None => {
                 let about = self.0.session.about().await?;
-                let undeclared = || channel.failed(Method::ListSkills.name(), Failure::Undeclared(SKILLS).into());
+                let undeclared =
+                    || channel.failed(Method::ListSkills.name().into(), Failure::Undeclared(SKILLS).into());
                 let settings = about.extension(EXTENSION).ok_or_else(undeclared)?;
                 let settings = Document::parse(settings.as_bytes(), JsonLimits::MOST).ok();
                 let reads = settings.and_then(|settings| Some(settings.root().get("directoryRead")?.text() == "true"));
@@ -164,7 +165,7 @@ impl Peer {
             }
         };
         if lists_folders && !reads_directories {
-            return Err(channel.failed(Method::ReadDirectory.name(), Failure::Undeclared(DIRECTORIES).into()));
+            return Err(channel.failed(Method::ReadDirectory.name().into(), Failure::Undeclared(DIRECTORIES).into()));
         }
         Ok(())
     }
@@ -180,6 +181,6 @@ impl Peer {
             Ok(document) => read(document.root()),
             Err(_) => Err(Failure::Malformed("has a result that is not JSON").into()),
         };
-        result.map_err(|failed| self.0.channel.failed(method.name(), failed.executed_as(Executed::Yes)))
+        result.map_err(|failed| self.0.channel.failed(method.name().into(), failed.executed_as(Executed::Yes)))
     }
 }

@@ -74,7 +74,7 @@ fn new_headers(link: &Rc<Link>, outgoing: &Outgoing, name: &str) -> NewHeaders {
 /// Returns the headers that the definition of a tool requires for these arguments.
 fn header_params(channel: &Channel, tool: &Definition, arguments: &str) -> Result<HeaderParams, ClientError> {
     param_headers::of_call(tool.header_params(), arguments)
-        .map_err(|problem| channel.failed(Method::CallTool.name(), Failure::Local(problem.into()).into()))
+        .map_err(|problem| channel.failed(Method::CallTool.name().into(), Failure::Local(problem.into()).into()))
 }
 
 /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one

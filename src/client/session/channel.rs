@@ -92,7 +92,7 @@ impl Channel {
     }
 
     /// Returns the error of a request to the server.
-    pub(in crate::client) fn failed(&self, method: impl Into<Text>, failed: Failed) -> ClientError {
+    pub(in crate::client) fn failed(&self, method: Text, failed: Failed) -> ClientError {
         let (mut failure, cause, executed) = failed.into_parts();
         if self.upstream().is_untrusted && matches!(failure, Failure::Unreachable(_) | Failure::Timeout(_)) {
             // The user who chose the URL must not learn which hosts exist.

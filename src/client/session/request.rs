@@ -108,10 +108,10 @@ impl Session {
         let result = self.request(&mut Outgoing::new(Method::Discover, Params::default(), time)).await?;
         let Known::Modern(revision) = self.channel.known() else {
             let failure = Failure::Malformed("contradicts the earlier answers of the server");
-            return Err(self.channel.failed(Method::Discover.name(), failure.into()));
+            return Err(self.channel.failed(Method::Discover.name().into(), failure.into()));
         };
-        let about =
-            About::of(revision, result).map_err(|failed| self.channel.failed(Method::Discover.name(), failed))?;
+        let about = About::of(revision, result)
+            .map_err(|failed| self.channel.failed(Method::Discover.name().into(), failed))?;
         self.channel.about.replace(Some(about.clone()));
         Ok(about)
     }
