@@ -16,8 +16,10 @@ fuzz_target!(|input: &str| {
         again.push_str(&format!("{}: {value}\n", Value::from(name.as_str())));
     }
     again.push_str("---\n");
-    // A key has at most 1024 characters, which escapes may exceed. Escapes may also exceed the limit of all bytes.
-    if again.len() <= 64 << 10 && frontmatter.keys().all(|name| name.len() < 100) {
+    // A text may have characters that YAML has only as escapes. With escapes, texts may exceed the limits.
+    let is_special = |it: char| it != '\n' && it.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(it);
+    let is_short = again.len() <= 64 << 10 && frontmatter.keys().all(|name| name.len() < 100);
+    if is_short && !again.contains(is_special) {
         assert_eq!(read(&again).as_ref(), Ok(&frontmatter), "{again}");
     }
 });

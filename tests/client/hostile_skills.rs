@@ -1,6 +1,6 @@
 //! Hostile lists of skills, entries and folders.
 
-use edge_mcp::client::{Failure, Listing, SkillEntry};
+use edge_mcp::client::{Definition, Failure, Listing, SkillEntry};
 use edge_mcp::testing::TestHost;
 use futures::FutureExt;
 use serde_json::{Value, json};
@@ -194,7 +194,7 @@ fn a_folder_lists_what_is_directly_in_it() {
     let peer = Peer::new([discovered(json!({ "directoryRead": true })), answer, again]);
     let read = |peer: edge_mcp::client::Peer| async move { peer.read_skill_directory(folder).await };
     let listing = with(&pinned(&peer), &TestHost::new(), |peer| read(peer).boxed_local()).expect("a folder");
-    let names: Vec<_> = listing.items.iter().map(|it| it.name()).collect();
+    let names: Vec<_> = listing.items.iter().map(Definition::name).collect();
     assert_eq!(names, ["skill://orders/refunds/a", "skill://orders/refunds/b"]);
     assert_eq!((listing.left_out.len(), listing.is_truncated), (9, true));
     assert_eq!(peer.methods(), ["server/discover", "resources/directory/read", "resources/directory/read"]);

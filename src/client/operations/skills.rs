@@ -25,7 +25,7 @@ use crate::server::list::ListKind;
 use crate::server::skills::EXTENSION;
 
 const SKILLS: &str = "skills (the extension `io.modelcontextprotocol/skills`)";
-const DIRECTORIES: &str = "that it lists the folders of skills (`directoryRead`)";
+const FOLDERS: &str = "that it lists the folders of skills (`directoryRead`)";
 
 impl Peer {
     /// Lists the skills. An entry that is not valid, or whose URI is listed twice, is left out.
@@ -145,29 +145,31 @@ impl Peer {
     }
 
     /// Checks that the server declares skills, and if necessary that it lists their folders. A client remembers the declaration for an hour.
-    async fn check_declared(&self, lists_folders: bool) -> Result<(), ClientError> {
+    async fn check_declared(&self, needs_folders: bool) -> Result<(), ClientError> {
         let channel = &self.0.channel;
-        let (declared, until) = channel.server().skills.get();
-        let now = channel.host().now_ms();
-        let known = declared.filter(|_| now < until);
-        let reads_directories = match known {
-            Some(reads_directories) => reads_directories,
-            None => {
-                let about = self.0.session.about().await?;
-                let undeclared =
-                    || channel.failed(Method::ListSkills.name().into(), Failure::Undeclared(SKILLS).into());
-                let settings = about.extension(EXTENSION).ok_or_else(undeclared)?;
-                let settings = Document::parse(settings.as_bytes(), JsonLimits::MOST).ok();
-                let reads = settings.and_then(|settings| Some(settings.root().get("directoryRead")?.text() == "true"));
-                let until = now.saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000));
-                channel.server().skills.set((Some(reads.unwrap_or(false)), until));
-                reads.unwrap_or(false)
-            }
+        let (known, until) = channel.server().skills.get();
+        let lists_folders = match known.filter(|_| channel.host().now_ms() < until) {
+            Some(lists_folders) => lists_folders,
+            None => self.declaration().await?,
         };
-        if lists_folders && !reads_directories {
-            return Err(channel.failed(Method::ReadDirectory.name().into(), Failure::Undeclared(DIRECTORIES).into()));
+        if needs_folders && !lists_folders {
+            return Err(channel.failed(Method::ReadDirectory.name().into(), Failure::Undeclared(FOLDERS).into()));
         }
         Ok(())
+    }
+
+    /// Asks the server whether it declares skills, and returns whether it lists their folders.
+    async fn declaration(&self) -> Result<bool, ClientError> {
+        let channel = &self.0.channel;
+        let about = self.0.session.about().await?;
+        let undeclared = || channel.failed(Method::ListSkills.name().into(), Failure::Undeclared(SKILLS).into());
+        let settings = about.extension(EXTENSION).ok_or_else(undeclared)?;
+        let settings = Document::parse(settings.as_bytes(), JsonLimits::MOST).ok();
+        let lists_folders =
+            settings.is_some_and(|it| it.root().get("directoryRead").is_some_and(|reads| reads.text() == "true"));
+        let until = channel.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000));
+        channel.server().skills.set((Some(lists_folders), until));
+        Ok(lists_folders)
     }
 
     fn read_result<T>(

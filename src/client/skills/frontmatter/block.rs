@@ -39,7 +39,7 @@ impl<'t> Reader<'t> {
     fn peek(&mut self) -> Result<Option<Line<'t>>, Mistake> {
         while let Some(line) = self.lines.get(self.next).copied() {
             if !line.text.is_empty() && !line.text.starts_with('#') {
-                let is_marker = |marker| line.raw.strip_prefix(marker).is_some_and(|rest| ends_token(rest));
+                let is_marker = |marker| line.raw.strip_prefix(marker).is_some_and(ends_token);
                 return if line.has_tab_indent() {
                     Err(line.mistake("is indented by a tab: use spaces"))
                 } else if is_marker("---") || is_marker("...") {
