@@ -2,82 +2,37 @@
 
 use serde_json::{Map, Value};
 
-use super::Mistake;
-use super::lines::{Line, is_blank};
+use super::lines::{Line, Lines, Mistake, ends_token, is_blank};
+use super::scalar::Values;
 use super::{inline, literal};
-use crate::limits::{FRONTMATTER_DEPTH, FRONTMATTER_VALUES};
 
-const TOO_MANY: &str = "has more values than the limit of 2000";
-const TOO_DEEP: &str = "is nested more than 32 levels deep";
-
-/// Reads the values of a frontmatter. The recursion is bounded by [`FRONTMATTER_DEPTH`].
+/// Reads the values of a frontmatter. The recursion is bounded by the depth that [`Values`] permits.
 pub(super) struct Reader<'t> {
-    lines: Vec<Line<'t>>,
-    /// The position of the next line.
-    next: usize,
-    values: usize,
+    lines: Lines<'t>,
+    values: Values,
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(lines: Vec<Line<'t>>) -> Self {
-        Self { lines, next: 0, values: 0 }
+    pub(super) fn new(lines: Lines<'t>) -> Self {
+        Self { lines, values: Values::default() }
     }
 
     pub(super) fn document(mut self) -> Result<Map<String, Value>, Mistake> {
-        let Some(first) = self.peek()? else {
+        let Some(first) = self.lines.peek()? else {
             return Err(Mistake { line: 1, problem: "must be followed by lines such as `name: refunds`" });
         };
-        self.count(0).map_err(|problem| first.mistake(problem))?;
+        self.values.count(0).map_err(|problem| first.mistake(problem))?;
         let object = self.object(first.indent, 0)?;
-        match self.peek()? {
+        match self.lines.peek()? {
             None => Ok(object),
             Some(line) => Err(line.mistake("must have a key and a value, such as `name: refunds`")),
-        }
-    }
-
-    /// Returns the next line that is not blank and not a comment.
-    fn peek(&mut self) -> Result<Option<Line<'t>>, Mistake> {
-        while let Some(line) = self.lines.get(self.next).copied() {
-            if !line.text.is_empty() && !line.text.starts_with('#') {
-                let is_marker = |marker| line.raw.strip_prefix(marker).is_some_and(ends_token);
-                return if line.has_tab_indent() {
-                    Err(line.mistake("is indented by a tab: use spaces"))
-                } else if is_marker("---") || is_marker("...") {
-                    Err(line.mistake("begins or ends a document: quote it"))
-                } else {
-                    Ok(Some(line))
-                };
-            }
-            self.skip();
-        }
-        Ok(None)
-    }
-
-    /// Returns the next line, blank or not.
-    pub(super) fn line(&self) -> Option<Line<'t>> {
-        self.lines.get(self.next).copied()
-    }
-
-    pub(super) fn skip(&mut self) {
-        self.next = self.next.saturating_add(1);
-    }
-
-    /// Counts a value.
-    pub(super) fn count(&mut self, depth: usize) -> Result<(), &'static str> {
-        self.values = self.values.saturating_add(1);
-        if self.values > FRONTMATTER_VALUES {
-            Err(TOO_MANY)
-        } else if depth > FRONTMATTER_DEPTH {
-            Err(TOO_DEEP)
-        } else {
-            Ok(())
         }
     }
 
     /// Reads the lines of an object, whose keys are in the column `indent`.
     fn object(&mut self, indent: usize, depth: usize) -> Result<Map<String, Value>, Mistake> {
         let mut object = Map::new();
-        while let Some(line) = self.peek()?.filter(|line| line.indent >= indent) {
+        while let Some(line) = self.lines.peek()?.filter(|line| line.indent >= indent) {
             if line.indent > indent {
                 return Err(
                     line.mistake("is indented too far, or continues a text: write the text in one line, or use `>-`")
@@ -89,7 +44,7 @@ impl<'t> Reader<'t> {
             let key = inline::key(line.text).map_err(|problem| line.mistake(problem))?;
             let (name, rest) =
                 key.ok_or_else(|| line.mistake("must have a key and a value, such as `name: refunds`"))?;
-            self.skip();
+            self.lines.skip();
             let value = self.value(rest, line, indent, depth.saturating_add(1), true)?;
             if object.insert(name, value).is_some() {
                 return Err(line.mistake("has a key that occurs twice"));
@@ -101,7 +56,7 @@ impl<'t> Reader<'t> {
     /// Reads the lines of a list, whose dashes are in the column `indent`.
     fn list(&mut self, indent: usize, depth: usize) -> Result<Vec<Value>, Mistake> {
         let mut list = Vec::new();
-        while let Some(line) = self.peek()?.filter(|line| line.indent >= indent && is_item(line.text)) {
+        while let Some(line) = self.lines.peek()?.filter(|line| line.indent >= indent && is_item(line.text)) {
             if line.indent > indent {
                 return Err(line.mistake("is indented too far"));
             }
@@ -115,12 +70,10 @@ impl<'t> Reader<'t> {
                 if after.trim_start_matches(' ').starts_with('\t') {
                     return Err(line.mistake("has a tab behind the dash: use a space"));
                 }
-                if let Some(next) = self.lines.get_mut(self.next) {
-                    *next = Line { indent, text, ..line };
-                }
+                self.lines.replace(Line { indent, text, ..line });
                 list.push(self.nested(line, depth.saturating_add(1))?);
             } else {
-                self.skip();
+                self.lines.skip();
                 list.push(self.value(text, line, indent, depth.saturating_add(1), false)?);
             }
         }
@@ -129,8 +82,8 @@ impl<'t> Reader<'t> {
 
     /// Reads the object or the list that begins at the next line.
     fn nested(&mut self, of: Line<'t>, depth: usize) -> Result<Value, Mistake> {
-        self.count(depth).map_err(|problem| of.mistake(problem))?;
-        match self.peek()? {
+        self.values.count(depth).map_err(|problem| of.mistake(problem))?;
+        match self.lines.peek()? {
             Some(line) if is_item(line.text) => self.list(line.indent, depth).map(Value::Array),
             Some(line) => self.object(line.indent, depth).map(Value::Object),
             None => Ok(Value::Null),
@@ -149,6 +102,7 @@ impl<'t> Reader<'t> {
     ) -> Result<Value, Mistake> {
         if text.is_empty() || text.starts_with('#') {
             let Some(next) = self
+                .lines
                 .peek()?
                 .filter(|next| next.indent > indent || is_of_key && next.indent == indent && is_item(next.text))
             else {
@@ -159,27 +113,22 @@ impl<'t> Reader<'t> {
             if is_nested {
                 return self.nested(next, depth);
             }
-            self.skip();
+            self.lines.skip();
             return self.scalar(next.text, next, indent, depth);
         }
         self.scalar(text, line, indent, depth)
     }
 
     fn scalar(&mut self, text: &'t str, line: Line<'t>, indent: usize, depth: usize) -> Result<Value, Mistake> {
-        self.count(depth).map_err(|problem| line.mistake(problem))?;
+        self.values.count(depth).map_err(|problem| line.mistake(problem))?;
         if text.starts_with(['|', '>']) {
-            return literal::read(self, text, line, indent).map(Value::String);
+            return literal::read(&mut self.lines, text, line, indent).map(Value::String);
         }
-        inline::value(self, text, depth).map_err(|problem| line.mistake(problem))
+        inline::value(&mut self.values, text, depth).map_err(|problem| line.mistake(problem))
     }
 }
 
 /// Returns whether a text is an item of a list.
 fn is_item(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(ends_token)
-}
-
-/// Returns whether a text is empty or begins with a blank.
-pub(super) fn ends_token(text: &str) -> bool {
-    text.is_empty() || text.starts_with(is_blank)
 }

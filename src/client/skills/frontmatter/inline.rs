@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::block::{Reader, ends_token};
-use super::lines::is_blank;
-use super::scalar::{plain, quoted, resolve};
+use super::lines::{ends_token, is_blank};
+use super::scalar::{Values, plain, quoted, resolve};
 
 const KEY_CHARACTERS: usize = 1024;
 const UNCLOSED: &str = "has a bracket that is not closed in the same line";
@@ -49,9 +48,9 @@ fn checked(key: String) -> Result<String, &'static str> {
 }
 
 /// Reads the value that a text consists of, with an optional comment.
-pub(super) fn value(reader: &mut Reader<'_>, text: &str, depth: usize) -> Result<Value, &'static str> {
+pub(super) fn value(values: &mut Values, text: &str, depth: usize) -> Result<Value, &'static str> {
     let (value, rest) = match text.chars().next() {
-        Some('[' | '{') => brackets(reader, text, depth)?,
+        Some('[' | '{') => brackets(values, text, depth)?,
         Some('"' | '\'') => {
             let (value, rest) = quoted(text)?;
             (Value::String(value), rest)
@@ -89,7 +88,7 @@ fn no_plain(text: &str) -> &'static str {
 }
 
 /// Reads a list or an object in brackets. Returns the rest of the text.
-fn brackets<'t>(reader: &mut Reader<'_>, text: &'t str, depth: usize) -> Result<(Value, &'t str), &'static str> {
+fn brackets<'t>(values: &mut Values, text: &'t str, depth: usize) -> Result<(Value, &'t str), &'static str> {
     let depth = depth.saturating_add(1);
     let blanks = |text: &'t str| text.trim_start_matches(is_blank);
     let is_list = text.starts_with('[');
@@ -101,8 +100,8 @@ fn brackets<'t>(reader: &mut Reader<'_>, text: &'t str, depth: usize) -> Result<
             return Ok((if is_list { Value::Array(list) } else { Value::Object(object) }, after));
         }
         let key = if is_list { None } else { Some(key_in_brackets(&mut rest)?) };
-        reader.count(depth)?;
-        let (value, after) = value_in_brackets(reader, blanks(rest), depth)?;
+        values.count(depth)?;
+        let (value, after) = value_in_brackets(values, blanks(rest), depth)?;
         if let Some(key) = key {
             if object.insert(key, value).is_some() {
                 return Err("has a key that occurs twice");
@@ -120,14 +119,10 @@ fn brackets<'t>(reader: &mut Reader<'_>, text: &'t str, depth: usize) -> Result<
     }
 }
 
-fn value_in_brackets<'t>(
-    reader: &mut Reader<'_>,
-    text: &'t str,
-    depth: usize,
-) -> Result<(Value, &'t str), &'static str> {
+fn value_in_brackets<'t>(values: &mut Values, text: &'t str, depth: usize) -> Result<(Value, &'t str), &'static str> {
     match text.chars().next() {
         None => Err(UNCLOSED),
-        Some('[' | '{') => brackets(reader, text, depth),
+        Some('[' | '{') => brackets(values, text, depth),
         Some('"' | '\'') => quoted(text).map(|(value, rest)| (Value::String(value), rest)),
         _ => {
             let (source, rest) = plain(text, is_end_in_brackets).ok_or_else(|| no_plain(text))?;

@@ -1,16 +1,9 @@
 //! Texts over several lines, after `|` or `>`.
 
-use super::Mistake;
-use super::block::Reader;
-use super::lines::{Line, is_blank};
+use super::lines::{Line, Lines, Mistake, is_blank};
 
 /// Reads the text whose header is at the end of `line`. Its lines are indented more than `indent`.
-pub(super) fn read<'t>(
-    reader: &mut Reader<'t>,
-    header: &str,
-    line: Line<'t>,
-    indent: usize,
-) -> Result<String, Mistake> {
+pub(super) fn read<'t>(lines: &mut Lines<'t>, header: &str, line: Line<'t>, indent: usize) -> Result<String, Mistake> {
     let is_folded = header.starts_with('>');
     let after = header.get(1..).unwrap_or_default();
     let end = after.chars().next().filter(|end| matches!(end, '+' | '-'));
@@ -19,11 +12,10 @@ pub(super) fn read<'t>(
     if !(comment.is_empty() || comment.starts_with('#') && comment.len() < after.len()) {
         return Err(line.mistake("must have nothing behind `|` or `>` but `-` or `+`"));
     }
-    let lines = lines(reader, indent)?;
     let mut text = String::new();
     let mut blank = 0_usize;
     let (mut is_begun, mut is_indented) = (false, false);
-    for content in lines {
+    for content in contents(lines, indent)? {
         if content.is_empty() {
             blank = blank.saturating_add(1);
             continue;
@@ -50,10 +42,10 @@ fn breaks(text: &mut String, count: usize) {
 }
 
 /// Returns the lines of a text without their indentation, which is that of the first line that is not blank.
-fn lines<'t>(reader: &mut Reader<'t>, indent: usize) -> Result<Vec<&'t str>, Mistake> {
-    let mut lines = Vec::new();
+fn contents<'t>(lines: &mut Lines<'t>, indent: usize) -> Result<Vec<&'t str>, Mistake> {
+    let mut contents = Vec::new();
     let (mut column, mut widest) = (None, 0);
-    while let Some(line) = reader.line() {
+    while let Some(line) = lines.line() {
         let is_spaces = line.raw.len() == line.indent;
         if column.is_none() && !is_spaces && line.indent > indent {
             if widest > line.indent {
@@ -62,15 +54,15 @@ fn lines<'t>(reader: &mut Reader<'t>, indent: usize) -> Result<Vec<&'t str>, Mis
             column = Some(line.indent);
         }
         match column {
-            Some(column) if line.indent >= column => lines.push(line.raw.get(column..).unwrap_or_default()),
+            Some(column) if line.indent >= column => contents.push(line.raw.get(column..).unwrap_or_default()),
             _ if is_spaces => {
                 widest = widest.max(if column.is_none() { line.indent } else { 0 });
-                lines.push("");
+                contents.push("");
             }
             _ if line.has_tab_indent() => return Err(line.mistake("is indented by a tab: use spaces")),
             _ => break,
         }
-        reader.skip();
+        lines.skip();
     }
-    Ok(lines)
+    Ok(contents)
 }

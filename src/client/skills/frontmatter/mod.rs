@@ -13,21 +13,15 @@ mod scalar;
 
 use serde_json::{Map, Value};
 
-use block::Reader;
+pub use lines::Mistake;
 
-/// A part of a frontmatter that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// The number of the line in the file, from 1.
-    pub line: usize,
-    /// The problem, as the end of a sentence.
-    pub problem: &'static str,
-}
+use block::Reader;
+use lines::Lines;
 
 /// Reads the frontmatter of a file.
 ///
 /// # Errors
 /// The first part that cannot be read.
 pub fn read(file: &str) -> Result<Map<String, Value>, Mistake> {
-    Reader::new(lines::of(file)?).document()
+    Reader::new(Lines::of(file)?).document()
 }

@@ -1,16 +1,34 @@
-//! Texts in quotes, texts without quotes, and the values that these mean.
+//! Texts in quotes, texts without quotes, and the values that these mean. All values are counted.
 
 use edge_json::number::Number;
 use edge_json::{Document, JsonLimits, Kind};
 use serde_json::Value;
 
-use super::block::ends_token;
-use super::lines::is_blank;
+use super::lines::{ends_token, is_blank};
+use crate::limits::{FRONTMATTER_DEPTH, FRONTMATTER_VALUES};
 
 /// The greatest integer whose neighbors are different numbers in JavaScript.
 const GREATEST: f64 = 9_007_199_254_740_991.0;
 const UNCLOSED: &str = "has a quote that is not closed in the same line";
 const QUOTE: &str = "has a value that hosts read differently: quote it";
+
+/// Counts the values of a frontmatter.
+#[derive(Default)]
+pub(super) struct Values(usize);
+
+impl Values {
+    /// Counts a value.
+    pub(super) fn count(&mut self, depth: usize) -> Result<(), &'static str> {
+        self.0 = self.0.saturating_add(1);
+        if self.0 > FRONTMATTER_VALUES {
+            Err("has more values than the limit of 2000")
+        } else if depth > FRONTMATTER_DEPTH {
+            Err("is nested more than 32 levels deep")
+        } else {
+            Ok(())
+        }
+    }
+}
 
 /// Reads a text without quotes: up to a comment, or to the character before which `ends` says that it ends. Returns it without the blanks at
 /// its end, and the rest with them. Returns `None` if no such text can begin here.
