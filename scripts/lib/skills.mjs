@@ -9,6 +9,7 @@ import { readFrontmatter } from './frontmatter.mjs'
 /** The limits of one skill, which hosts have too. */
 export const MOST_FILES = 512
 export const MOST_BYTES = 16 * 2 ** 20
+const MOST_URI_BYTES = 2048
 /** The limits of a folder with skills. */
 const MOST_IN_FOLDER = 20_000
 const DEEPEST = 32
@@ -114,6 +115,8 @@ function skillOf(prefix, root, files, warnings) {
   const segments = [...(prefix ? prefix.split('/') : []), ...root.split('/')]
   const wrong = segments.find((segment) => !/^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(segment))
   if (wrong !== undefined) throw new Error(`rename the folder \`${wrong}\`: use a-z, 0-9, - . _, and begin and end with a letter or digit`)
+  const long = files.find(({ uri }) => uri.length > MOST_URI_BYTES)
+  if (long) throw new Error(`the URI of its file ${long.path} has more than ${MOST_URI_BYTES} bytes: use shorter names`)
   const main = files.find(({ path }) => path === `${root}/SKILL.md`)
   if (!main) throw new Error('its SKILL.md cannot be read')
   const text = utf8(main.bytes)

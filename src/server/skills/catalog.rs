@@ -5,7 +5,6 @@
 use std::future::ready;
 
 use futures::FutureExt;
-use percent_encoding::percent_decode_str;
 
 use super::digest::digest;
 use super::manifest::{SKILL_FILE, SkillManifest};
@@ -109,13 +108,12 @@ impl Catalog {
         for file in self.files() {
             let Some(path) = file.uri.strip_prefix(uri).and_then(|rest| rest.strip_prefix('/')) else { continue };
             let (segment, is_folder) = path.split_once('/').map_or((path, false), |(folder, _)| (folder, true));
-            let child = SkillChild {
-                uri: format!("{uri}/{segment}"),
-                name: percent_decode_str(segment).decode_utf8_lossy().into_owned(),
-                mime_type: (!is_folder).then_some(Text::Borrowed(file.mime_type)),
-                size: (!is_folder).then(|| file.size()),
-                scopes: Vec::new(),
-            };
+            let (mime_type, size) = (Text::Borrowed(file.mime_type), file.size());
+            let child = SkillChild::new(
+                format!("{uri}/{segment}"),
+                (!is_folder).then_some(mime_type),
+                (!is_folder).then_some(size),
+            );
             if children.iter().all(|known| known.uri != child.uri) {
                 children.push(child);
             }

@@ -8,7 +8,7 @@ use edge_json::{Document, JsonLimits, Kind, Value};
 use edge_uri_template::normalized;
 use percent_encoding::percent_decode_str;
 
-use crate::limits::{SKILL_BYTES, SKILL_FILES};
+use crate::limits::{SKILL_BYTES, SKILL_FILES, SKILL_URI_BYTES};
 
 /// The name of the file that makes a folder a skill.
 pub(super) const SKILL_FILE: &str = "/SKILL.md";
@@ -110,6 +110,9 @@ fn read(uri: &str, entry: Value<'_>) -> Result<SkillManifest, String> {
     if !path.split('/').all(is_folder_name) {
         return Err("must have folders of a-z, 0-9, `-`, `.` and `_`".into());
     }
+    if uri.len() > SKILL_URI_BYTES {
+        return Err(format!("must have URIs of at most {SKILL_URI_BYTES} bytes"));
+    }
     let frontmatter = entry.get("frontmatter").ok_or("has no `frontmatter`")?;
     check_frontmatter(frontmatter, path.rsplit('/').next().unwrap_or_default())?;
     let resources = entry.get("resources").filter(|list| list.kind() == Kind::Array);
@@ -176,13 +179,17 @@ fn has_key(value: Value<'_>, key: &str) -> bool {
 fn listed(resource: Value<'_>, root: &str) -> Result<ListedFile, String> {
     let uri = resource.string("uri").ok_or("has a file without `uri`")?;
     let path = uri.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
-    let is_path = path.is_some_and(|path| path.split('/').all(is_file_name)) && normalized(&uri) == uri;
+    let is_path = uri.len() <= SKILL_URI_BYTES
+        && path.is_some_and(|path| path.split('/').all(is_file_name))
+        && normalized(&uri) == uri;
     let digits = resource.string("digest").and_then(|digest| digest.strip_prefix("sha256:").map(str::to_owned));
     let digits =
         digits.filter(|digits| digits.len() == 64 && digits.bytes().all(|digit| b"0123456789abcdef".contains(&digit)));
     let size = resource.get("size").and_then(|size| size.text().parse().ok());
     match (is_path, digits, size) {
-        (false, ..) => Err(format!("must have files in its folder, with URIs in normal form (at `{uri}`)")),
+        (false, ..) => Err(format!(
+            "must have files in its folder, with URIs in normal form of at most {SKILL_URI_BYTES} bytes (at `{uri}`)"
+        )),
         (_, None, _) => Err(format!("must have a `digest` of `sha256:` and 64 digits in lower case (at `{uri}`)")),
         (_, _, None) => Err(format!("must have a `size` in bytes (at `{uri}`)")),
         (_, Some(digits), Some(size)) => Ok(ListedFile { uri, digest: format!("sha256:{digits}"), size }),
