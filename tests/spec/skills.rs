@@ -42,6 +42,7 @@ fn orders() -> Folder {
         ("orders/cancel/SKILL.md", "---\nname: cancel\ndescription: Cancels.\n---\r\nAsk.\n"),
         ("orders/refunds/SKILL.md", "\u{feff}---\nname: refunds\ndescription: Refunds.\n---\nAsk.\n"),
         ("orders/refunds/a%20b.txt", ""),
+        ("orders/refunds/a%2541", "extension case 16: the name is a%41"),
         ("orders/refunds/nested/inner/SKILL.md", "---\nname: inner\ndescription: Inner.\n---\n"),
         ("orders/refunds/references/FORMS.md", "# Forms\n"),
         ("orders/refunds/zero.txt", "a\0b"),
@@ -133,6 +134,7 @@ fn skills_are_served_in_all_revisions() {
         let expected: Vec<Value> = [
             ("SKILL.md", Some(("text/markdown", 52))),
             ("a%20b.txt", Some(("application/octet-stream", 0))),
+            ("a%2541", Some(("application/octet-stream", 35))),
             ("nested", None),
             ("pic.png", Some(("application/octet-stream", 4))),
             ("references", None),
@@ -141,7 +143,7 @@ fn skills_are_served_in_all_revisions() {
         .into_iter()
         .map(|(name, file)| {
             let uri = format!("skill://orders/refunds/{name}");
-            let name = name.replace("%20", " ");
+            let name = name.replace("%20", " ").replace("%25", "%");
             match file {
                 Some((mime_type, size)) => json!({ "uri": uri, "name": name, "mimeType": mime_type, "size": size }),
                 None => json!({ "uri": uri, "name": name, "mimeType": "inode/directory" }),
