@@ -140,22 +140,11 @@ pub(crate) async fn publish(
     batch.push(database.query(DELETE_UNUSED));
     let results = match database.batch(batch).await {
         Err(error) if error.kind == DatabaseFailure::Constraint => {
-            let others: Vec<(String, String, String)> = rows(of_other_sets(OF_OTHER_SETS.to_owned())).await?;
-            if let Some((uri, _, other)) = others.first() {
-                return Err(HandlerError::invalid(format!(
-                    "`{uri}` belongs to the set `{other}`, and skills of two sets cannot be inside one another. Choose another \
-                     prefix, or publish them in this set. Nothing was published."
-                )));
-            }
-            for chunk in &paths {
-                if let Some(uri) = rows::<String>(database.query(NOT_STORED).bind(chunk)).await?.first() {
-                    return Err(HandlerError::invalid(format!(
-                        "No stored file has the digest and the size of `{uri}`. Call missing-skill-files and save-skill-files, and \
-                         publish the skills again. Nothing was published."
-                    )));
-                }
-            }
-            return Err(StoreError::from(error).into());
+            let others = rows(of_other_sets(OF_OTHER_SETS.to_owned())).await?;
+            return Err(match conflict(&database, others, &paths).await? {
+                Some(problem) => HandlerError::invalid(format!("{problem} Nothing was published.")),
+                None => StoreError::from(error).into(),
+            });
         }
         results => results.map_err(StoreError::from)?,
     };
@@ -171,6 +160,29 @@ pub(crate) async fn publish(
     }
     changes.removed = before.into_keys().collect();
     Ok(changes)
+}
+
+/// Returns the reason why the tables reject skills. `others` are skills of other sets, with their entries and sets.
+async fn conflict(
+    database: &Database,
+    others: Vec<(String, String, String)>,
+    paths: &[String],
+) -> Result<Option<String>, HandlerError> {
+    if let Some((uri, _, set)) = others.first() {
+        return Ok(Some(format!(
+            "`{uri}` belongs to the set `{set}`, and skills of two sets cannot be inside one another. Choose another prefix, or publish \
+             them in this set."
+        )));
+    }
+    for chunk in paths {
+        if let Some(uri) = rows::<String>(database.query(NOT_STORED).bind(chunk)).await?.first() {
+            return Ok(Some(format!(
+                "No stored file has the digest and the size of `{uri}`. Call missing-skill-files and save-skill-files, and publish the \
+                 skills again."
+            )));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the row of a skill.

@@ -614,6 +614,14 @@ fn entries_are_checked() {
         (with("skill://a/%78"), "in its folder"),
         (with("skill://a/é"), "in its folder"),
         (with("skill://a/x/.git/config"), "in its folder"),
+        (
+            entry(
+                "skill://a/SKILL.md",
+                matter("a"),
+                json!([file("skill://a/SKILL.md"), file("skill://a/x"), file("skill://a/x-1"), file("skill://a/x/y")]),
+            ),
+            "a folder as a file (at `skill://a/x`)",
+        ),
         (many(512), "at most 512 files"),
         (sized(json!((16 << 20) + 1)), "16 MiB"),
         (sized(json!(-1)), "`size`"),

@@ -343,14 +343,11 @@ fn a_page_of_the_largest_entries_can_be_read() {
         assert!(!answer.is_error(), "{}", answer.text());
         all.extend(entries);
     }
-    // The database returns one entry more than a page has. The page then has fewer, because they are large.
+    // The database returns one entry more than a page can have. The page has fewer, because they are large.
     assert_eq!(all.len(), 51);
-    assert_eq!(
-        base.request("skills/list", json!({})).result()["skills"][0]["uri"],
-        "skill://edge-mcp/write-an-mcp-server/SKILL.md"
-    );
-    let cursor = base.request("skills/list", json!({})).result()["nextCursor"].clone();
-    assert_eq!(base.request("skills/list", json!({ "cursor": cursor })).result()["skills"][0], all[0]);
+    let page = base.request("skills/list", json!({}));
+    let skills = page.result()["skills"].as_array().expect("skills");
+    assert_eq!((&skills[1..], page.result()["nextCursor"].is_string()), (&all[..skills.len() - 1], true));
 }
 
 /// The server calculates the digest, so no other bytes are stored under it. Files have a limit, also together.

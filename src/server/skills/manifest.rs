@@ -132,8 +132,14 @@ fn read(uri: &str, entry: Value<'_>) -> Result<SkillManifest, String> {
     if total > SKILL_BYTES {
         return Err("must have files of at most 16 MiB together".into());
     }
-    if !files.iter().any(|file| file.uri == uri) {
+    let is_listed = |uri: &str| files.binary_search_by(|file| file.uri.as_str().cmp(uri)).is_ok();
+    if !is_listed(uri) {
         return Err("does not list its own SKILL.md".into());
+    }
+    let mut folders =
+        files.iter().flat_map(|file| file.uri.match_indices('/').filter_map(|(at, _)| file.uri.get(..at)));
+    if let Some(folder) = folders.find(|folder| is_listed(folder)) {
+        return Err(format!("must not list a folder as a file (at `{folder}`)"));
     }
     Ok(SkillManifest { uri: uri.to_owned(), files })
 }
