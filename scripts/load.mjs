@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
 import { loadSkills } from './lib/load-skills.mjs'
-import { callTool, isConfidential, NoAnswer, toolNames, withRetries } from './lib/mcp.mjs'
+import { callTool, isConfidential, NoAnswer, textOf, toolNames, withRetries } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The most documents, and the most characters of text, of one request. */
@@ -36,7 +36,7 @@ process.once('SIGINT', () => {
 })
 
 try {
-  if (options.skills) await loadSkills({ folder, prefix: options.prefix, strict: options.strict, set, call, say })
+  if (options.skills) await loadSkills({ folder, prefix: options.prefix, strict: options.strict, set, call: callForText, say })
   else await loadDocuments()
 } catch (error) {
   say(`load: ${error.message}`)
@@ -115,9 +115,16 @@ async function findToken() {
   }
 }
 
+function resultOf(name, args) {
+  return withRetries(() => callTool({ url, token, name, arguments: args }), { say })
+}
+
 async function call(name, args) {
-  const attempt = () => callTool({ url, token, name, arguments: args })
-  return (await withRetries(attempt, { say })).structuredContent
+  return (await resultOf(name, args)).structuredContent
+}
+
+async function callForText(name, args) {
+  return textOf(await resultOf(name, args))
 }
 
 /** Returns the hashes of the documents of the set, by slug. */

@@ -1,15 +1,13 @@
 //! The tools by which a program publishes a folder of skills: it sends the files that are missing, and then the entries.
 
-use std::collections::BTreeMap;
-
 use edge_mcp::skills::digest;
-use edge_mcp::{Context, HandlerError, Json, ResourceContents, Tool};
+use edge_mcp::{Context, HandlerError, ResourceContents, Tool};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::document::MAX_SET_CHARACTERS;
 use crate::scopes;
-use crate::skill_store::{self, Changes, MOST_FILE_BYTES};
+use crate::skill_store::{self, MOST_FILE_BYTES};
 
 /// The most files of one call. Each is a statement, and D1 limits the statements of a request to 50 in its free plan.
 const TOGETHER: usize = 40;
@@ -24,22 +22,17 @@ struct Digests {
     digests: Vec<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Missing {
-    missing: Vec<String>,
-}
-
 /// Returns the tool `missing-skill-files`.
 pub(crate) fn missing_skill_files() -> Tool {
-    Tool::new("missing-skill-files", "Lists the digests of which no file is stored.", missing)
+    Tool::new("missing-skill-files", "Returns the digests of which no file is stored, one in a line.", missing)
         .title("Find missing files of skills")
         .scopes([scopes::WRITE])
         .read_only()
         .closed_world()
 }
 
-async fn missing(Digests { digests }: Digests, cx: Context) -> Result<Json<Missing>, HandlerError> {
-    Ok(Json(Missing { missing: skill_store::missing(&digests, &cx).await? }))
+async fn missing(Digests { digests }: Digests, cx: Context) -> Result<String, HandlerError> {
+    Ok(skill_store::missing(&digests, &cx).await?.join("\n"))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -55,11 +48,6 @@ struct Files {
     files: Vec<File>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Saved {
-    saved: usize,
-}
-
 /// Returns the tool `save-skill-files`.
 pub(crate) fn save_skill_files() -> Tool {
     Tool::new("save-skill-files", "Stores files for publish-skills, at most 1.5 MB each.", save)
@@ -70,7 +58,7 @@ pub(crate) fn save_skill_files() -> Tool {
         .closed_world()
 }
 
-async fn save(Files { files }: Files, cx: Context) -> Result<Json<Saved>, HandlerError> {
+async fn save(Files { files }: Files, cx: Context) -> Result<String, HandlerError> {
     let saved = files.len();
     if files.iter().map(|file| file.base64.len()).sum::<usize>() > MOST_BASE64_BYTES {
         return Err(HandlerError::invalid(format!(
@@ -79,7 +67,7 @@ async fn save(Files { files }: Files, cx: Context) -> Result<Json<Saved>, Handle
     }
     let files = files.into_iter().map(checked).collect::<Result<_, _>>()?;
     skill_store::save(files, &cx).await?;
-    Ok(Json(Saved { saved }))
+    Ok(format!("{saved} files stored"))
 }
 
 /// Returns the digest and the bytes of a file. The digest is calculated here, so that no other bytes are stored under it.
@@ -106,21 +94,12 @@ struct Publish {
     /// Its former skills are replaced
     #[schemars(length(min = 1, max = MAX_SET_CHARACTERS))]
     set: String,
-    /// The entry of each skill as JSON text, as in skills/list
+    /// Each skill as JSON text, as in skills/list, ordered by URI
     #[schemars(length(max = 1000))]
     entries: Vec<String>,
-    /// Media types by file extension, such as {"md": "text/markdown"}
+    /// Media types by file extension, such as md=text/markdown
     #[serde(default)]
-    types: BTreeMap<String, String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Published {
-    /// URIs of new and changed skills
-    published: Vec<String>,
-    unchanged: usize,
-    /// URIs
-    removed: Vec<String>,
+    types: Vec<String>,
 }
 
 /// Returns the tool `publish-skills`.
@@ -135,8 +114,6 @@ pub(crate) fn publish_skills() -> Tool {
         .closed_world()
 }
 
-async fn publish(Publish { set, entries, types }: Publish, cx: Context) -> Result<Json<Published>, HandlerError> {
-    let changes = skill_store::publish(&set, &entries, &types, &cx).await?;
-    let Changes { published, unchanged, removed } = changes;
-    Ok(Json(Published { published, unchanged, removed }))
+async fn publish(Publish { set, entries, types }: Publish, cx: Context) -> Result<String, HandlerError> {
+    skill_store::publish(&set, &entries, &types, &cx).await
 }

@@ -18,7 +18,7 @@ const ATTEMPTS = 3
  * Makes the set of skills equal to a folder. Nothing is sent if a skill of the folder is refused.
  *
  * @param {{ folder: string, prefix?: string, strict?: boolean, set: string, say: (message: string) => void,
- *   call: (tool: string, args: object) => Promise<object> }} load
+ *   call: (tool: string, args: object) => Promise<string> }} load `call` returns the text of a result
  */
 export async function loadSkills({ folder, prefix, strict, set, call, say }) {
   const { skills, problems, warnings } = await readSkills(folder, { prefix, mostFileBytes: FILE_BYTES })
@@ -26,6 +26,7 @@ export async function loadSkills({ folder, prefix, strict, set, call, say }) {
   for (const problem of problems) say(`refused: ${problem}`)
   if (problems.length > 0 || (strict && warnings.length > 0)) throw new Error('nothing was sent: change the files above')
   if (skills.length === 0) throw new Error(`there is no folder with a SKILL.md in ${folder}`)
+  const types = Object.entries(TYPES).map(([extension, type]) => `${extension}=${type}`)
   const entries = skills.map(({ entry }) => JSON.stringify(entry))
   const bytes = Buffer.byteLength(JSON.stringify(entries))
   if (bytes > ENTRY_BYTES) {
@@ -42,10 +43,8 @@ export async function loadSkills({ folder, prefix, strict, set, call, say }) {
       say(`${uploaded} files uploaded`)
     }
     try {
-      const { published, unchanged, removed } = await call('publish-skills', { set, entries, types: TYPES })
-      for (const uri of published) say(`published ${uri}`)
-      for (const uri of removed) say(`removed ${uri}`)
-      return say(`${published.length} published, ${unchanged} unchanged, ${removed.length} removed, ${uploaded} of ${files.size} files uploaded`)
+      say(`${await call('publish-skills', { set, entries, types })}, ${uploaded} of ${files.size} files uploaded`)
+      return
     } catch (error) {
       // A program that publishes another set deletes the files that no set uses yet.
       if (attempt === ATTEMPTS || (await missing(files, call)).length === 0) throw error
@@ -57,7 +56,8 @@ async function missing(files, call) {
   const digests = [...files.keys()]
   const found = []
   for (let at = 0; at < digests.length; at += DIGESTS) {
-    found.push(...(await call('missing-skill-files', { digests: digests.slice(at, at + DIGESTS) })).missing)
+    const missing = await call('missing-skill-files', { digests: digests.slice(at, at + DIGESTS) })
+    found.push(...missing.split('\n').filter(Boolean))
   }
   return found
 }

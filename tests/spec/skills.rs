@@ -643,7 +643,7 @@ fn nested_entries_must_agree() {
     let skill = |files: &Folder, root: &str| SkillManifest::parse(&entry(files, root)).expect("an entry");
     let files = folder(&[("a/SKILL.md", "1"), ("a/a/SKILL.md", "2"), ("a/a/x", "3"), ("b/SKILL.md", "4")]);
     let (outer, inner, other) = (skill(&files, "skill://a"), skill(&files, "skill://a/a"), skill(&files, "skill://b"));
-    assert_eq!(SkillManifest::check_nested(&[other.clone(), inner.clone(), outer.clone()]), Ok(()));
+    assert_eq!(SkillManifest::check_nested(&[outer.clone(), inner.clone(), other]), Ok(()));
     let changed = skill(&folder(&[("a/a/SKILL.md", "2"), ("a/a/x", "5")]), "skill://a/a");
     let more = skill(&folder(&[("a/a/SKILL.md", "2"), ("a/a/x", "3"), ("a/a/y", "3")]), "skill://a/a");
     let alone = skill(&folder(&[("a/SKILL.md", "1")]), "skill://a");
@@ -652,7 +652,8 @@ fn nested_entries_must_agree() {
         (vec![outer.clone(), changed], "differ in the files"),
         (vec![outer.clone(), more], "differ in the files"),
         (vec![alone, inner.clone()], "differ in the files"),
-        (vec![inner.clone(), outer, inner], "is there twice"),
+        (vec![inner.clone(), outer], "ordered by their URIs"),
+        (vec![inner.clone(), inner], "each once"),
     ] {
         let problem = SkillManifest::check_nested(&skills).expect_err(words);
         assert!(problem.contains(words), "{words}: {problem}");

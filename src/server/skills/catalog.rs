@@ -114,11 +114,11 @@ impl Catalog {
                 (!is_folder).then_some(mime_type),
                 (!is_folder).then_some(size),
             );
-            if children.iter().all(|known| known.uri != child.uri) {
-                children.push(child);
+            let at = children.iter().position(|known| known.uri >= child.uri).unwrap_or(children.len());
+            if children.get(at).is_none_or(|known| known.uri != child.uri) {
+                children.insert(at, child);
             }
         }
-        children.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
         (!children.is_empty()).then_some(children)
     }
 

@@ -2,8 +2,6 @@
 //!
 //! Source: ext-skills, specification, "Skill URIs", "Frontmatter", "Resources".
 
-use std::collections::BTreeMap;
-
 use edge_json::{Document, JsonLimits, Kind, Value};
 use edge_uri_template::normalized;
 use percent_encoding::percent_decode_str;
@@ -63,32 +61,30 @@ impl SkillManifest {
         self.uri.strip_suffix(SKILL_FILE).unwrap_or_default()
     }
 
-    /// Checks that skills that are published together agree: each `SKILL.md` is a skill of its own, and a skill inside another one has the
-    /// same files there.
+    /// Checks that skills that are published together agree: they are ordered by their URIs, each `SKILL.md` is a skill of its own, and a
+    /// skill inside another one has the same files there.
     ///
     /// # Errors
     /// The first mistake, as a sentence.
     pub fn check_nested(skills: &[Self]) -> Result<(), String> {
-        let mut by_uri = BTreeMap::new();
-        for skill in skills {
-            if by_uri.insert(&*skill.uri, skill).is_some() {
-                return Err(format!("The skill `{}` is there twice.", skill.uri));
+        for (skill, next) in skills.iter().zip(skills.iter().skip(1)) {
+            if skill.uri >= next.uri {
+                return Err(format!("The skills must be ordered by their URIs, each once (at `{}`).", next.uri));
             }
         }
         for outer in skills {
-            let differs =
-                |uri: &str| format!("The entries of `{}` and `{uri}` differ in the files of the inner one.", outer.uri);
             for main in outer.files.iter().filter(|file| file.uri.ends_with(SKILL_FILE)) {
-                let Some(inner) = by_uri.get(&*main.uri) else {
+                if skills.binary_search_by(|skill| skill.uri.cmp(&main.uri)).is_err() {
                     return Err(format!("`{}` is in `{}`, and must also be a skill of its own.", main.uri, outer.uri));
-                };
-                if !outer.files_in(inner.root()).eq(&inner.files) {
-                    return Err(differs(&inner.uri));
                 }
             }
-            let inside = skills.iter().filter(|inner| is_inside(&inner.uri, outer.root()));
-            if let Some(missing) = inside.into_iter().find(|inner| outer.files_in(inner.root()).next().is_none()) {
-                return Err(differs(&missing.uri));
+            for inner in skills.iter().filter(|inner| is_inside(&inner.uri, outer.root())) {
+                if !outer.files_in(inner.root()).eq(&inner.files) {
+                    return Err(format!(
+                        "The entries of `{}` and `{}` differ in the files of the inner one.",
+                        outer.uri, inner.uri
+                    ));
+                }
             }
         }
         Ok(())
