@@ -260,6 +260,8 @@ mod documentation;
 /// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
 pub mod skills {
     pub use crate::server::skills::catalog::{Catalog, File, Skill};
+    pub use crate::server::skills::digest::digest;
+    pub use crate::server::skills::manifest::{ListedFile, SkillManifest};
     pub use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
 }
 

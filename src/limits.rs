@@ -167,6 +167,12 @@ limits! {
             "the page of an app" => "the server cannot be built; for `App::of`: `-32603`, and the log has the cause";
         APP_URI_BYTES: usize = 512, Bytes, "":
             "the URI of an app" => "the server cannot be built";
+        SKILL_FILES: usize = 512, Count, "":
+            "files of a skill" => "`SkillManifest::parse` fails; scripts/skills and scripts/load refuse the skill";
+        SKILL_BYTES: u64 = 16 << 20, Bytes, "":
+            "the files of a skill" => "`SkillManifest::parse` fails; scripts/skills and scripts/load refuse the skill";
+        SKILL_URI_BYTES: usize = 2048, Bytes, "":
+            "the URI of a skill or of its file" => "`SkillManifest::parse` fails; scripts/skills and scripts/load refuse the skill";
         SKILL_PAGE: usize = 50, Count, "`McpServerBuilder::page_size`, if it is less":
             "skills in a page of `skills/list`" => "further ones are on the next page";
         SKILL_PAGE_BYTES: usize = 1 << 20, Bytes, "":

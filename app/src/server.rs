@@ -1,7 +1,7 @@
 //! The knowledge base as an MCP server: tools, documents as resources, and prompts.
 
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+use edge_mcp::{BuildError, McpServer, RequestInfo, Skills, Tool};
 
 use crate::ingest::ingest;
 use crate::librarian::Librarian;
@@ -11,6 +11,9 @@ use crate::resources::documents;
 use crate::scopes;
 use crate::search::{related_passages, search_documents, search_passages};
 use crate::search_settings::SearchSettings;
+use crate::skill_store::StoredSkills;
+use crate::skill_tools::{missing_skill_files, publish_skills, save_skill_files};
+use crate::skills::SKILLS;
 use crate::tools::{delete_document, list_set, read_document, save_document};
 
 /// Builds the server. Without a librarian, the server does not have the tool `ask_librarian`. Without an embedding model, it does not have
@@ -35,7 +38,12 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .tool(delete_document())
         .tool(list_set())
         .tool(ingest)
+        .tool(missing_skill_files())
+        .tool(save_skill_files())
+        .tool(publish_skills())
         .resource_template(documents())
+        .skills(Skills::embedded(&SKILLS).scopes([scopes::READ]))
+        .skills(Skills::new(StoredSkills).scopes([scopes::READ]))
         .prompt(answer_from_documents())
         .prompt(analyze_first)
         .prompt(analyze_second);

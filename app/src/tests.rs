@@ -15,6 +15,7 @@ use crate::store::Documents;
 
 mod librarian;
 mod meaning;
+mod skills;
 
 fn endpoint(database: &TestDatabase, librarian: Option<Librarian>) -> Endpoint {
     endpoint_with(database, librarian, &SearchSettings::default())
@@ -43,7 +44,7 @@ fn published_tools_equal_the_golden_file() {
 }
 
 /// The most bytes of the result of tools/list, with the librarian. A model reads them in each conversation.
-const CATALOGUE: usize = 11_000;
+const CATALOGUE: usize = 12_500;
 
 #[test]
 fn the_catalogue_is_small() {
@@ -181,7 +182,18 @@ fn each_tool_needs_one_scope() {
     let endpoint = endpoint(&TestDatabase::empty(), None).auth(tokens);
     for (scope, tools) in [
         ("kb:read", &["search-passages", "related-passages", "search-documents", "read-document"][..]),
-        ("kb:write", &["save-document", "delete-document", "list-set", "run_ingest"]),
+        (
+            "kb:write",
+            &[
+                "save-document",
+                "delete-document",
+                "list-set",
+                "run_ingest",
+                "missing-skill-files",
+                "save-skill-files",
+                "publish-skills",
+            ],
+        ),
     ] {
         for caller in ["kb:read", "kb:write"] {
             for tool in tools {
@@ -299,7 +311,8 @@ fn lists_of_documents_are_limited() {
 
     save(150..5001);
     let listed = base.request("resources/list", json!({}));
-    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5000));
+    // The other resource is the skill that is compiled in.
+    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5001));
 }
 
 #[test]
@@ -354,7 +367,8 @@ fn a_failing_store_leaves_no_partial_state() {
         (call("save-document", document("testing")), 1),
         (call("run_ingest", json!({ "documents": [document("a"), document("testing")] })), 1),
         (call("delete-document", json!({ "slug": "testing" })), 1),
-        (("resources/list", json!({})), 1),
+        // The list has documents and skills.
+        (("resources/list", json!({})), 2),
         (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
         (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),
         // The prompt searches once and reads the two documents that it finds.

@@ -3,7 +3,7 @@
 use edge_uri_template::normalized;
 use percent_encoding::percent_decode_str;
 
-use crate::server::skills::catalog::SKILL_FILE;
+use crate::server::skills::manifest::SKILL_FILE;
 
 /// Returns the folder of a skill in normal form, and the name of the folder. Returns `None` if `uri` is not the URI of a `SKILL.md` in a folder.
 pub(super) fn root(uri: &str) -> Option<(String, String)> {

@@ -1,12 +1,14 @@
 //! Skills: folders of instructions for a model, served as resources.
 //!
 //! A `catalog` has skills that are compiled into the program, and a `store` has them elsewhere. `sets` has the access rules. `methods`
-//! answers the methods of the extension, and `resources` serves the files. `digest` computes the digests of files.
+//! answers the methods of the extension, and `resources` serves the files. `manifest` checks entries, and `digest` computes the digests of
+//! files.
 //!
 //! Source: ext-skills, specification.
 
 pub(crate) mod catalog;
 pub(crate) mod digest;
+pub(crate) mod manifest;
 pub(crate) mod methods;
 mod resources;
 pub(crate) mod sets;

@@ -209,6 +209,8 @@ describe('the script', () => {
   })
 
   test('the files of this repository are up to date', async () => {
-    assert.deepEqual(await run(join(ROOT, 'examples/everything/skills'), join(ROOT, 'examples/everything/src/skills.rs'), '--check'), { code: 0, stderr: '' })
+    const check = (folder, file, ...options) => run(join(ROOT, folder), join(ROOT, file), '--check', '--strict', ...options)
+    assert.deepEqual(await check('examples/everything/skills', 'examples/everything/src/skills.rs'), { code: 0, stderr: '' })
+    assert.deepEqual(await check('skills', 'app/src/skills.rs', '--prefix', 'edge-mcp'), { code: 0, stderr: '' })
   })
 })
