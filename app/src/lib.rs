@@ -2,7 +2,7 @@
 //! and prompts that answer from the documents.
 //!
 //! Each module imports only from the modules before it in this list: `document`, `passages`, `search_settings`, `store`, `scopes`, `tools`, `ingest`,
-//! `reindex`, `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
+//! `reindex`, `excerpt`, `view`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod document;
@@ -22,3 +22,4 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod view;
