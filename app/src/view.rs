@@ -33,6 +33,6 @@ pub(crate) fn view() -> App {
         .title("Knowledge base")
         .description("Passages that a search found, with filters and the documents.")
         .scopes([scopes::READ])
-        .cache(CacheHint::public(Duration::from_hours(24)))
+        .cache(CacheHint::private(Duration::from_hours(24)))
         .prefers_border(true)
 }

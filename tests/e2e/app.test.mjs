@@ -247,7 +247,9 @@ describe('both eras', () => {
     const { status, body, headers } = await modern(worker, 'server/discover')
     assert.equal(status, 200)
     assert.deepEqual(body.result.supportedVersions, [NEWEST])
-    assert.deepEqual(body.result.capabilities, { tools: {}, resources: {}, prompts: {}, completions: {} })
+    assert.deepEqual(body.result.capabilities, {
+      tools: {}, resources: {}, prompts: {}, completions: {}, extensions: { 'io.modelcontextprotocol/ui': {} },
+    })
     assert.equal(headers.get('mcp-session-id'), null)
     assert.equal((await modern(worker, 'initialize')).status, 404)
     const tools = (await modern(worker, 'tools/list')).body.result.tools

@@ -163,7 +163,7 @@ function showFilters() {
 /** Shows elements below a title, in place of the results. */
 function show(title, ...content) {
   results.ariaBusy = 'false'
-  results.replaceChildren(el('h1', { id: 'title', tabIndex: -1 }, title), ...content)
+  results.replaceChildren(el('h1', { id: 'title', tabIndex: -1 }, title), ...content.filter(Boolean))
   results.hidden = filters.hidden = false
   article.hidden = true
   showFilters()

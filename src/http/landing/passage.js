@@ -1,7 +1,7 @@
 // Shows a passage: the title of its document, its headings, and an excerpt around the words of the question. The search box of the page and
 // the app of the knowledge base use this file, with element.js, words.js and markdown.js.
 
-/** The number of words of an excerpt, and the most words by which it may be longer, to end with a sentence. */
+/** The number of words of an excerpt, and the most words by which it may be longer, to end with a sentence or with the text. */
 const EXCERPT = 55
 const LONGER = 20
 /** The most words before the first match. */
@@ -44,12 +44,13 @@ function excerpt(whole) {
   const part = whole.cloneNode(true)
   const words = wordsIn(part)
   if (words.length <= EXCERPT + LONGER) return undefined
-  const startsSentence = (nth) => nth === 0 || words[nth].unit !== words[nth - 1].unit || /[.!?:]$/.test(words[nth - 1].word)
+  const startsSentence = (nth) => nth === 0 || words[nth].unit !== words[nth - 1].unit || /[.!?]$/.test(words[nth - 1].word)
   const match = Math.min(densest(words), words.length - EXCERPT)
   let first = match
   while (first > match - BEFORE && !startsSentence(first)) first--
-  let next = first + EXCERPT
-  while (next < Math.min(first + EXCERPT + LONGER, words.length) && !startsSentence(next)) next++
+  const longest = first + EXCERPT + LONGER
+  let next = longest < words.length ? first + EXCERPT : words.length
+  while (next < words.length && next < longest && !startsSentence(next)) next++
   const cut = (set) => {
     const range = document.createRange()
     range.selectNodeContents(part)
