@@ -1,85 +1,29 @@
-// Tests the app of the knowledge base in a host: the library for hosts of ext-apps, in a browser. The host page and the sandbox, in which the
-// app runs, have two origins. With UPDATE_PICTURES=1, the test writes the picture in docs/apps.md.
+// Tests the app of the knowledge base in a host. With UPDATE_PICTURES=1, the test writes the picture in docs/apps.md.
 
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { build } from 'esbuild'
-import { chromium } from 'playwright-core'
 
 import { HANDBOOK, HOSTILE } from './apps/handbook.mjs'
+import { startHost } from './apps/host.mjs'
 import { CLIENTS } from './official-clients.mjs'
 import { ENVELOPE, call, legacy, modern } from './requests.mjs'
 import { ROOT, startWorker } from './worker.mjs'
 
-const HERE = join(ROOT, 'tests/e2e/apps')
 const QUESTION = 'How do I rotate the state key?'
 const UI = 'io.modelcontextprotocol/ui'
 
-/** Serves the answers of a function on an own origin. */
-const serve = (answer) => new Promise((resolve) => {
-  const server = createServer((request, response) => {
-    const [body, headers] = answer(new URL(request.url, 'http://localhost'))
-    response.writeHead(body === undefined ? 404 : 200, headers).end(body)
-  }).listen(0, '127.0.0.1', () => resolve({ origin: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() }))
-})
-
-/** Returns the Content-Security-Policy of an app (specification 2026-01-26, "CSP Construction"). The sandbox has a frame of its own origin. */
-function policy({ connectDomains = [], resourceDomains = [], baseUriDomains = [] }) {
-  const from = (...sources) => sources.flat().join(' ')
-  return [
-    "default-src 'none'", "object-src 'none'", "frame-src 'self'",
-    `script-src ${from("'self'", "'unsafe-inline'", resourceDomains)}`, `style-src ${from("'self'", "'unsafe-inline'", resourceDomains)}`,
-    `img-src ${from("'self'", 'data:', resourceDomains)}`, `font-src ${from("'self'", resourceDomains)}`,
-    `connect-src ${connectDomains.length ? from(connectDomains) : "'none'"}`, `base-uri ${from("'self'", baseUriDomains)}`,
-  ].join('; ')
-}
-
-let browser, worker, host, sandbox
+let worker, host
 before(async () => {
-  const executablePath = await readFile(join(ROOT, '.tools/browser'), 'utf8').catch(() => {
-    throw new Error('The browser is missing. Run scripts/setup --browser')
-  })
-  const bundled = build({ entryPoints: [join(HERE, 'host.js')], bundle: true, write: false, format: 'iife', logLevel: 'silent' })
-  const [script, page, frame] = await Promise.all([
-    bundled.then(({ outputFiles: [{ text }] }) => text), ...['host.html', 'sandbox.html'].map((file) => readFile(join(HERE, file), 'utf8')),
-  ])
-  const html = { 'Content-Type': 'text/html; charset=utf-8' }
-  const files = { '/': [page, html], '/host.js': [script, { 'Content-Type': 'text/javascript' }] }
   // Each start sets its variable itself, so that `after` can stop it even if another start fails.
-  await Promise.all([
-    chromium.launch({ executablePath: executablePath.trim() }).then((started) => { browser = started }),
-    startWorker().then((started) => { worker = started }),
-    serve(({ pathname }) => files[pathname] ?? []).then((started) => { host = started }),
-    serve(({ searchParams }) => [frame, { ...html, 'Content-Security-Policy': policy(JSON.parse(searchParams.get('csp'))) }])
-      .then((started) => { sandbox = started }),
-  ])
+  await Promise.all([startWorker().then((started) => { worker = started }), startHost().then((started) => { host = started })])
   const saved = await call(worker, 'run_ingest', { documents: [...HANDBOOK, HOSTILE] })
   assert.equal(saved.isError, false, JSON.stringify(saved))
 })
-after(() => Promise.all([browser?.close(), worker?.stop(), host?.stop(), sandbox?.stop()]))
+after(() => Promise.all([worker?.stop(), host?.stop()]))
 
-/** Shows the result of a tool in a new page of the host. Returns the page, and the frame of the app. The test fails if a script fails. */
-async function show(t, options = {}, { expected = /^$/, ...ofContext } = {}) {
-  const context = await browser.newContext({ viewport: { width: 780, height: 900 }, ...ofContext })
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  const errors = []
-  page.on('pageerror', (error) => errors.push(String(error)))
-  page.on('console', (message) => { if (message.type() === 'error') errors.push(message.text()) })
-  t.after(async () => {
-    await context.close()
-    assert.deepEqual(errors.filter((text) => !expected.test(text)), [])
-  })
-  await page.goto(`${host.origin}/`)
-  const { url, token } = worker
-  const all = { url, token, sandbox: `${sandbox.origin}/`, name: 'search-passages', args: { queryText: QUESTION }, ...options }
-  await page.evaluate((options) => window.showApp(options), all)
-  const view = page.frameLocator('#view').frameLocator('iframe')
-  return { page, view, seen: () => page.evaluate(() => window.seen), frame: () => page.frames().at(-1) }
-}
+/** Shows the result of a search. `options` and `more` are those of the host. */
+const show = (t, options = {}, more = {}) => host.show(t, worker, { name: 'search-passages', args: { queryText: QUESTION }, ...options }, more)
 
 const headings = (view) => view.getByRole('heading', { level: 2 }).allTextContents()
 
@@ -96,6 +40,11 @@ test('the app shows the passages of a search', async (t) => {
   const { isInitialized, sizes, calls } = await seen()
   assert.deepEqual([isInitialized, calls], [true, []])
   assert.ok(sizes.at(-1) > 200, `the host knows the height: ${sizes}`)
+
+  if (!process.env.UPDATE_PICTURES) return
+  const shown = await show(t, { args: { queryText: QUESTION, topK: 2 } }, { viewport: { width: 720, height: 400 }, deviceScaleFactor: 1.5 })
+  await shown.view.getByRole('heading', { level: 2 }).first().waitFor()
+  await shown.page.screenshot({ path: join(ROOT, 'docs/apps.png'), fullPage: true })
 })
 
 test('a long passage is an excerpt, with a button that shows all of it', async (t) => {
