@@ -311,7 +311,8 @@ fn the_tools_that_search_have_a_page() {
     let endpoint = endpoint(&base.database, None);
     let tools = testing::run(Client::new(&endpoint).list("tools"));
     let tools = tools.result()["tools"].as_array().expect("tools").iter();
-    let shown: Vec<_> = tools.filter(|tool| tool["_meta"]["ui"]["resourceUri"] == "ui://knowledge-base/search-1").collect();
+    let shown: Vec<_> =
+        tools.filter(|tool| tool["_meta"]["ui"]["resourceUri"] == "ui://knowledge-base/search-1").collect();
     assert_eq!(shown.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["search-passages", "related-passages"]);
 
     let read = testing::run(Client::new(&endpoint).read("ui://knowledge-base/search-1"));

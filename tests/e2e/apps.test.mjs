@@ -23,7 +23,8 @@ before(async () => {
 after(() => Promise.all([worker?.stop(), host?.stop()]))
 
 /** Shows the result of a search. `options` and `more` are those of the host. */
-const show = (t, options = {}, more = {}) => host.show(t, worker, { name: 'search-passages', args: { queryText: QUESTION }, ...options }, more)
+const show = (t, options = {}, more = {}) =>
+  host.show(t, worker, { name: 'search-passages', args: { queryText: QUESTION }, ...options }, more)
 
 const headings = (view) => view.getByRole('heading', { level: 2 }).allTextContents()
 
@@ -96,7 +97,11 @@ test('the app searches again, with filters', async (t) => {
 })
 
 test('the app keeps the arguments of the model, and its filter can be removed', async (t) => {
-  for (const [filter, name] of [[{ tags: 'database' }, 'database'], [{ slug: { $contains: 'backups' } }, 'Filter: {"slug":{"$contains":"backups"}}']]) {
+  for (const [filter, name] of [
+    [{ tags: 'database' }, 'database'],
+    [{ slug: { $contains: 'backups' } }, 'Filter: {"slug":{"$contains":"backups"}}'],
+    ['{"tags":{"$in":["database"]}}', 'database'],
+  ]) {
     const { view, seen } = await show(t, { args: { queryText: 'copy on call', topK: 3, filter } })
     await view.getByRole('heading', { level: 2, name: 'Backups' }).first().waitFor()
     await view.getByRole('button', { name, exact: true, pressed: true }).click()

@@ -1,5 +1,5 @@
-// The page of the knowledge base: results of a search, filters, and whole documents. The client that shows the page is the host. It passes
-// the calls of tools on to the server. `passage.js` and the files before it show texts of documents, never as HTML.
+// The page of the knowledge base: results of a search, filters, and whole documents. The client that shows the page is the host. It
+// passes the calls of tools on to the server. `passage.js` and the files before it show texts of documents, never as HTML.
 
 const byId = (id) => document.getElementById(id)
 const [form, query, filters, results, article] = ['search', 'query', 'filters', 'results', 'document'].map(byId)
@@ -21,9 +21,11 @@ function request(method, params) {
 /** The functions that receive notifications. */
 const HEARD = new Map([
   ['ui/notifications/tool-input', ({ arguments: given = {} }) => {
-    const tags = tagsOf(given.filter)
-    Object.assign(search, { queryText: String(given.queryText ?? ''), topK: given.topK, given: tags ? undefined : given.filter, tags: new Set(tags) })
-    query.value = search.queryText
+    const filter = parsed(given.filter)
+    const tags = tagsOf(filter)
+    const queryText = String(given.queryText ?? '').replace(/\s+/g, ' ')
+    query.value = queryText
+    Object.assign(search, { queryText, topK: given.topK, given: tags ? undefined : filter, tags: new Set(tags) })
   }],
   ['ui/notifications/tool-result', (result) => showResult(result)],
   ['ui/notifications/tool-cancelled', () => showProblem('The search was cancelled.')],
@@ -71,8 +73,8 @@ async function start() {
   }
   send({ method: 'ui/notifications/initialized' })
   new ResizeObserver(() => {
-    const { width, height } = document.documentElement.getBoundingClientRect()
-    send({ method: 'ui/notifications/size-changed', params: { width: Math.ceil(width), height: Math.ceil(height) } })
+    const { height } = document.documentElement.getBoundingClientRect()
+    send({ method: 'ui/notifications/size-changed', params: { height: Math.ceil(height) } })
   }).observe(document.documentElement)
 }
 
@@ -100,6 +102,15 @@ const known = new Set()
 let latest = 0
 
 const announce = (text) => { byId('news').textContent = text }
+
+/** Returns a filter as an object. Models may also write it as text. */
+function parsed(filter) {
+  try {
+    return typeof filter === 'string' ? JSON.parse(filter) : filter
+  } catch {
+    return undefined
+  }
+}
 
 /** Returns the tags of a filter, if it consists of tags. */
 function tagsOf(filter) {
@@ -152,7 +163,7 @@ function showFilters() {
   const { given, tags, document } = search
   const toggled = (tag) => ({ tags: new Set(tags.has(tag) ? [...tags].filter((each) => each !== tag) : [...tags, tag]) })
   filters.replaceChildren(...(canCall ? [
-    given && filterButton(`Filter: ${typeof given === 'string' ? given : JSON.stringify(given)}`, true, { given: undefined }),
+    given && filterButton(`Filter: ${JSON.stringify(given)}`, true, { given: undefined }),
     document && filterButton(`Only “${document.title}”`, true, { document: undefined }),
     ...[...new Set([...tags, ...known])].map((tag) => filterButton(tag, tags.has(tag), toggled(tag))),
   ].filter(Boolean) : []))

@@ -17,7 +17,10 @@ const ITEM = /^( {0,3}(?:[-*+]|(\d{1,9})[.)]))(?: ( {0,3}(?! )|)(.*))?$/
 const UNDERLINE = /^ {0,3}(=+|-+) *$/
 const indentOf = (line) => line.length - line.trimStart().length
 
-/** Returns whether a line begins a block, even directly after a paragraph. A number begins a list only if it is 1, because texts contain years. */
+/**
+ * Returns whether a line begins a block, even directly after a paragraph. A number begins a list only if it is 1, because texts contain
+ * years.
+ */
 function interrupts(line) {
   const [, , number = '1', , text] = ITEM.exec(line) ?? []
   return (number === '1' && text) || [FENCE, HEADING, RULE, QUOTE].some((start) => start.test(line))
@@ -43,7 +46,8 @@ function columnsOf(line, after) {
 function markdown(text, stems, level) {
   const fragment = new DocumentFragment()
   const lines = text.split(/\r\n?|\n/).map((line) => line.trimEnd() + (line.endsWith('  ') ? '  ' : ''))
-  appendBlocks(fragment, lines.map((line) => line.replace(/^[ \t]+/, (space) => space.replaceAll('\t', '    '))), { stems, level, depth: 0 })
+  const indented = lines.map((line) => line.replace(/^[ \t]+/, (space) => space.replaceAll('\t', '    ')))
+  appendBlocks(fragment, indented, { stems, level, depth: 0 })
   return fragment
 }
 
@@ -74,7 +78,8 @@ function appendBlocks(parent, lines, context) {
       const [, fence] = match
       const indent = indentOf(line)
       at++
-      code(take((each) => !(each.trim().startsWith(fence) && /^(`+|~+)$/.test(each.trim()))).map((each) => each.slice(Math.min(indent, indentOf(each)))))
+      const taken = take((each) => !(each.trim().startsWith(fence) && /^(`+|~+)$/.test(each.trim())))
+      code(taken.map((each) => each.slice(Math.min(indent, indentOf(each)))))
       at++
     } else if (line.startsWith('    ')) {
       const taken = take((each) => each.startsWith('    ') || each.trim() === '')
