@@ -2,7 +2,7 @@
 //! and prompts that answer from the documents.
 //!
 //! Each module imports only from the modules before it in this list: `document`, `passages`, `search_settings`, `store`, `scopes`, `tools`, `ingest`,
-//! `skill_store`, `skill_tools`, `skills`, `reindex`, `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
+//! `skill_store`, `skill_tools`, `skills`, `reindex`, `excerpt`, `view`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod document;
@@ -25,3 +25,4 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod view;

@@ -208,8 +208,9 @@ fn each_tool_needs_one_scope() {
 fn documents_are_listed_and_read_as_resources() {
     let base = KnowledgeBase::new();
     let listed = base.request("resources/list", json!({}));
+    // The page of the search is the first resource.
     assert_eq!(
-        listed.result()["resources"][0],
+        listed.result()["resources"][1],
         json!({ "uri": "kb://documents/deploying", "name": "deploying", "title": "Deploying", "mimeType": "text/markdown" })
     );
     let read = base.request("resources/read", json!({ "uri": "kb://documents/deploying" }));
@@ -311,8 +312,36 @@ fn lists_of_documents_are_limited() {
 
     save(150..5001);
     let listed = base.request("resources/list", json!({}));
-    // The other resource is the skill that is compiled in.
-    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5001));
+    // Documents, the page of the search, and the skill that is compiled in.
+    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5000 + 2));
+}
+
+/// A1, A2, A6, A8, A21: both tools that search show their result in one page. It has no external parts, and clients may keep it for a day.
+#[test]
+fn the_tools_that_search_have_a_page() {
+    let base = KnowledgeBase::new();
+    let endpoint = endpoint(&base.database, None);
+    let tools = testing::run(Client::new(&endpoint).list("tools"));
+    let tools = tools.result()["tools"].as_array().expect("tools").iter();
+    let shown: Vec<_> =
+        tools.filter(|tool| tool["_meta"]["ui"]["resourceUri"] == "ui://knowledge-base/search-1").collect();
+    assert_eq!(shown.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["search-passages", "related-passages"]);
+
+    let read = testing::run(Client::new(&endpoint).read("ui://knowledge-base/search-1"));
+    let html = read.text();
+    assert_eq!(read.result()["contents"][0]["mimeType"], "text/html;profile=mcp-app");
+    assert_eq!(read.result()["contents"][0]["_meta"]["ui"], json!({ "csp": {}, "prefersBorder": true }));
+    assert_eq!((&read.result()["ttlMs"], &read.result()["cacheScope"]), (&json!(86_400_000), &json!("private")));
+    for external in [" src=", "@import", "url(", "import(", "innerHTML", "fetch("] {
+        assert!(!html.contains(external), "{external}");
+    }
+    // Each part is there once, and the text of a part does not end it.
+    for tag in ["<style>", "</style>", "<script", "</script>"] {
+        assert_eq!(html.matches(tag).count(), 1, "{tag}");
+    }
+    for part in [include_str!("view/view.js"), include_str!("../../src/http/landing/passage.js")] {
+        assert!(html.contains(part));
+    }
 }
 
 #[test]

@@ -248,7 +248,8 @@ describe('both eras', () => {
     assert.equal(status, 200)
     assert.deepEqual(body.result.supportedVersions, [NEWEST])
     assert.deepEqual(body.result.capabilities, {
-      tools: {}, resources: {}, prompts: {}, completions: {}, extensions: { 'io.modelcontextprotocol/skills': { directoryRead: true } },
+      tools: {}, resources: {}, prompts: {}, completions: {},
+      extensions: { 'io.modelcontextprotocol/skills': { directoryRead: true }, 'io.modelcontextprotocol/ui': {} },
     })
     assert.equal(headers.get('mcp-session-id'), null)
     assert.equal((await modern(worker, 'initialize')).status, 404)
