@@ -50,7 +50,7 @@ fn done(members: Value) -> Answer {
     result(members)
 }
 
-/// E6, A27: a modern server gets the declared extensions with each request, and a legacy server in `initialize`. Without a declaration, there
+/// E18, A27: a modern server gets the declared extensions with each request, and a legacy server in `initialize`. Without a declaration, there
 /// is none.
 #[test]
 fn only_declared_extensions_are_declared() {
@@ -135,7 +135,7 @@ fn books() -> Upstream {
     Upstream::via("http://localhost/mcp", InProcess::new(ledger())).expect("a URL")
 }
 
-/// E12: a method of an extension is called in each revision. In 2026-07-28, the program names the value of `Mcp-Name`.
+/// E12, E18: a method of an extension is called in each revision. In 2026-07-28, the program names the value of `Mcp-Name`.
 #[test]
 fn a_method_is_called_in_each_revision() {
     for revision in Revision::ALL {
@@ -182,7 +182,7 @@ fn a_required_extension_is_named() {
     }
 }
 
-/// E6: a result of another type than `complete` is an error, unless the program names the type. A legacy server cannot send one by mistake.
+/// E13, E18: a result of another type than `complete` is an error, unless the program names the type. A legacy server cannot send one by mistake.
 #[test]
 fn the_type_of_a_result_is_checked() {
     let watching = || result(json!({ "resultType": "watch", "euros": 7 }));

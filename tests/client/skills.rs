@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{
     ClientError, Executed, Failure, InProcess, Listing, McpClient, SkillContent, SkillEntry, Unverified, Upstream,
 };
 use edge_mcp::skills::{Catalog, File, Skill};
-use edge_mcp::testing::{self, TestHost};
+use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{McpServer, Revision, Skills};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::calls::{at, client, context};
+use crate::fake_model::{asked, model, text};
 use crate::peer::{Answer, Peer, result};
 
 pub const SKILL: &str = "---\nname: refunds\ndescription: Refunds an order.\nmetadata:\n  rank: \"1\"\nlist: [1, 2]\nn: 1.0\n---\nAsk first.\n";
@@ -197,7 +199,7 @@ fn listing_reads_no_file() {
     assert_eq!(peer.requests()[2].headers()["mcp-name"], URI);
 }
 
-/// S31: a file that the entry does not list is not requested. Paths do not leave the folder of the skill.
+/// S9, S31: a file that the entry does not list is not requested. Paths do not leave the folder of the skill.
 #[test]
 fn a_file_that_is_not_listed_is_not_requested() {
     let peer = Peer::new([]);
@@ -382,4 +384,20 @@ fn entries_can_be_stored() {
     for text in ["", "[]", "{}", r#"{"server":"parcels","skill":{}}"#, r#"{"server":7,"skill":{}}"#] {
         assert!(SkillEntry::from_json(text).is_err(), "{text}");
     }
+}
+
+/// S34: a skill is not a tool. An agent with the tools of a server gets none of its skills by itself.
+#[test]
+fn no_agent_is_offered_a_skill() {
+    let endpoint = testing::endpoint(|_| {
+        let model = ChatModel::new("http://localhost:11434/v1", "small").expect("a model");
+        let tools = client(served().trusted()).read_only_tools();
+        McpServer::builder("desk", "1.0.0")
+            .agent(ChatAgent::new("clerk", "The clerk", "Knows.", model).source(tools))
+            .build()
+    });
+    let host = model([text("Done.")]);
+    testing::run(Client::new(&endpoint).host(&host).call("ask_clerk", json!({ "message": "?" })));
+    let asked = asked(&host)[0].to_string();
+    assert!(!asked.contains("refunds") && !asked.contains("skill"), "{asked}");
 }

@@ -51,7 +51,7 @@ test('the words that are marked are those of the search', async () => {
 })
 
 for (const [name, text, expected] of [
-  ['paragraphs without the line breaks of the source', 'one\ntwo  \nthree\\\nfour\n\nfive', '<p>one\ntwo<br>three<br>four</p><p>five</p>'],
+  ['paragraphs without the line breaks of the source', 'one\ntwo  \nthree\\\nfour  \n\nfive', '<p>one\ntwo<br>three<br>four</p><p>five</p>'],
   ['headings', '# A ##\n\nB\n===\nC\n---\n####### no\n#no', '<h3>A</h3><h3>B</h3><h4>C</h4><p>####### no\n#no</p>'],
   ['lists', '- a\n- b\n  - c\n\n  d\n3. e\n3. f\n\n* * *\nin\n2026. x', '<ul><li><p>a</p></li><li><p>b</p><ul><li><p>c</p></li></ul><p>d</p></li></ul>' +
     '<ol><li value="3"><p>e</p></li><li value="4"><p>f</p></li></ol><hr><p>in\n2026. x</p>'],

@@ -113,8 +113,8 @@ function appendBlocks(parent, lines, context) {
       at++
       const rest = take((each) => each.trim() !== '' && !interrupts(each) && !UNDERLINE.test(each))
       const underline = UNDERLINE.exec(lines[at] ?? '')?.[1][0]
-      // Two blanks at the end of a line are a line break.
-      const text = [line, ...rest].map((each) => (each.endsWith('  ') ? `${each.trim()}\\` : each.trim())).join('\n')
+      // Two blanks at the end of a line are a line break, except at the end of the paragraph.
+      const text = [line, ...rest].map((each, nth) => each.trim() + (each.endsWith('  ') && nth < rest.length ? '\\' : '')).join('\n')
       if (underline) at++
       add(underline ? `h${Math.min(6, level + (underline === '=' ? 0 : 1))}` : 'p', text)
     }
