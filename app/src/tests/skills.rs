@@ -207,7 +207,8 @@ fn a_set_is_published_read_and_replaced() {
     let listed = base.request("resources/list", json!({}));
     let resources = listed.result()["resources"].as_array().expect("resources");
     let names: Vec<_> = resources.iter().map(|resource| resource["name"].as_str().expect("a name")).collect();
-    assert_eq!(names, ["write-an-mcp-server", "cancel", "refunds", "inner"]);
+    // The first one is the page of the search.
+    assert_eq!(names, ["ui://knowledge-base/search-1", "write-an-mcp-server", "cancel", "refunds", "inner"]);
     let read = testing::run(Client::new(&base.endpoint()).read("skill://orders/refunds/a%20b.txt"));
     assert_eq!(read.result()["contents"][0]["mimeType"], "text/plain");
     // A change in the inner skill changes the outer one too.
