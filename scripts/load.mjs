@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
-import { callTool, isConfidential, NoAnswer, toolNames, withRetries } from './lib/mcp.mjs'
+import { loadSkills } from './lib/load-skills.mjs'
+import { callTool, isConfidential, NoAnswer, textOf, toolNames, withRetries } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The most documents, and the most characters of text, of one request. */
@@ -19,7 +20,8 @@ const FEW = 10
 
 const options = readArguments()
 const { folder, url } = options
-const files = await collect(folder)
+if (!(await stat(folder).catch(() => undefined))?.isDirectory()) fail(`${folder} is not a folder`)
+const files = options.skills ? [] : await collect(folder)
 const set = options.set ?? (await defaultSet(folder))
 const token = await findToken()
 
@@ -28,16 +30,14 @@ const begun = performance.now()
 const counts = { done: 0, loaded: 0, unchanged: 0, failed: 0, deleted: 0 }
 
 process.once('SIGINT', () => {
-  say(`\ninterrupted after ${counts.done} of ${files.length} files. Run the same command again to load the rest.`)
+  say(options.skills ? '\ninterrupted. The skills are as before, or as in the folder. Run the same command again.'
+    : `\ninterrupted after ${counts.done} of ${files.length} files. Run the same command again to load the rest.`)
   process.exit(130)
 })
 
 try {
-  const stored = await listSet()
-  say(`${files.length} files for the set ${set}, which has ${stored.size} documents`)
-  await loadAll(stored)
-  if (!options.keep) await deleteGone(stored)
-  await embed()
+  if (options.skills) await loadSkills({ folder, prefix: options.prefix, strict: options.strict, set, call: callForText, say })
+  else await loadDocuments()
 } catch (error) {
   say(`load: ${error.message}`)
   if (counts.done < files.length) {
@@ -45,8 +45,18 @@ try {
   }
   process.exitCode = 1
 }
-say(`${counts.loaded} loaded, ${counts.unchanged} unchanged, ${counts.deleted} deleted, ${counts.failed} not loaded (${seconds().toFixed(1)} s)`)
+if (!options.skills) {
+  say(`${counts.loaded} loaded, ${counts.unchanged} unchanged, ${counts.deleted} deleted, ${counts.failed} not loaded (${seconds().toFixed(1)} s)`)
+}
 if (counts.failed > 0) process.exitCode = 1
+
+async function loadDocuments() {
+  const stored = await listSet()
+  say(`${files.length} files for the set ${set}, which has ${stored.size} documents`)
+  await loadAll(stored)
+  if (!options.keep) await deleteGone(stored)
+  await embed()
+}
 
 function readArguments() {
   try {
@@ -59,6 +69,9 @@ function readArguments() {
         keep: { type: 'boolean', default: false },
         'delete-many': { type: 'boolean', default: false },
         'allow-clear-text': { type: 'boolean', default: false },
+        skills: { type: 'boolean', default: false },
+        prefix: { type: 'string' },
+        strict: { type: 'boolean' },
       },
     })
     if (positionals.length !== 1) throw new Error('pass one folder: scripts/load DIR [--url URL]')
@@ -67,6 +80,9 @@ function readArguments() {
     if (!values['allow-clear-text'] && !isConfidential(new URL(values.url))) {
       throw new Error(`--url ${values.url} would send the token in clear text: use https, or add --allow-clear-text`)
     }
+    const others = values.skills ? ['again', 'keep', 'delete-many'] : ['prefix', 'strict']
+    const other = others.find((name) => values[name])
+    if (other) throw new Error(`--${other} is only for ${values.skills ? 'documents, not for --skills' : '--skills'}`)
     return { folder: positionals[0], ...values, deleteMany: values['delete-many'] }
   } catch (error) {
     fail(error.message)
@@ -74,7 +90,6 @@ function readArguments() {
 }
 
 async function collect(folder) {
-  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) fail(`${folder} is not a folder`)
   const files = (await markdownFiles(folder)).map((path) => ({ path, slug: slugOf(path) }))
   if (files.length === 0) fail(`there is no .md file in ${folder}`)
   const same = collisions(files.filter(({ slug }) => slug))
@@ -100,9 +115,16 @@ async function findToken() {
   }
 }
 
+function resultOf(name, args) {
+  return withRetries(() => callTool({ url, token, name, arguments: args }), { say })
+}
+
 async function call(name, args) {
-  const attempt = () => callTool({ url, token, name, arguments: args })
-  return (await withRetries(attempt, { say })).structuredContent
+  return (await resultOf(name, args)).structuredContent
+}
+
+async function callForText(name, args) {
+  return textOf(await resultOf(name, args))
 }
 
 /** Returns the hashes of the documents of the set, by slug. */

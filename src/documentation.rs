@@ -1,4 +1,4 @@
-//! Compiles the Rust examples of the pages in `docs/`, as documentation tests.
+//! Compiles the Rust examples of the pages in `docs/` and of the skill in `skills/`, as documentation tests.
 //!
 //! Pages without Rust (`connect.md`, `decisions.md`, `knowledge-base.md`, `logging.md`, `performance.md`, `performance-bounds.md`) are not in
 //! this list. The code of `tutorial.md` is in `examples/tutorial`.
@@ -112,3 +112,16 @@ struct Compared;
 
 #[doc = include_str!("../docs/compiler-errors.md")]
 struct CompilerErrors;
+
+#[doc = include_str!("../skills/write-an-mcp-server/SKILL.md")]
+struct SkillToWriteServers;
+
+#[doc = include_str!("../skills/write-an-mcp-server/references/TOOLS.md")]
+struct SkillTools;
+
+#[doc = include_str!("../skills/write-an-mcp-server/references/TESTING.md")]
+struct SkillTesting;
+
+#[cfg(feature = "worker")]
+#[doc = include_str!("../skills/write-an-mcp-server/references/DEPLOY.md")]
+struct SkillDeploy;

@@ -266,6 +266,8 @@ mod documentation;
 /// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
 pub mod skills {
     pub use crate::server::skills::catalog::{Catalog, File, Skill};
+    pub use crate::server::skills::digest::digest;
+    pub use crate::server::skills::manifest::{ListedFile, SkillManifest};
     pub use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
 }
 
@@ -276,6 +278,8 @@ pub mod parsers {
     pub use crate::auth::introspection::parse_answer;
     #[cfg(feature = "client")]
     pub use crate::client::questions::passed::labelled;
+    #[cfg(feature = "client")]
+    pub use crate::client::skills::frontmatter;
     #[cfg(feature = "client")]
     pub use crate::client::wire::sse::{Event, EventReader};
     pub use crate::protocol::header_value::{BadEncoding, decode};

@@ -2,7 +2,7 @@
 //! and prompts that answer from the documents.
 //!
 //! Each module imports only from the modules before it in this list: `document`, `passages`, `search_settings`, `store`, `scopes`, `tools`, `ingest`,
-//! `reindex`, `excerpt`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
+//! `skill_store`, `skill_tools`, `skills`, `reindex`, `excerpt`, `view`, `search`, `resources`, `prompts`, `librarian`, `server`, `entry`.
 #![forbid(unsafe_code)]
 
 mod document;
@@ -18,7 +18,11 @@ mod scopes;
 mod search;
 mod search_settings;
 mod server;
+mod skill_store;
+mod skill_tools;
+mod skills;
 mod store;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod view;

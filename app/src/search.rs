@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{Fields, GraphOptions, Passage, Retriever, Search, SearchStore, SearchTool};
-use edge_mcp::{Context, HandlerError, Json, Tool};
+use edge_mcp::{App, Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,19 +72,20 @@ pub(crate) fn search_documents(settings: &SearchSettings) -> Tool {
         .closed_world()
 }
 
-/// Returns the tool `search-passages`.
-pub(crate) fn search_passages(settings: &SearchSettings) -> Tool {
+/// Returns the tool `search-passages`. Clients with support for apps show its result in `view`.
+pub(crate) fn search_passages(settings: &SearchSettings, view: &App) -> Tool {
     SearchTool::new(retriever(settings))
         .name(SEARCH_PASSAGES)
         .filter(fields())
         .uri(|passage| Some(uri_of(&passage.document)))
         .tool()
         .title("Search passages")
+        .ui(view)
         .scopes([scopes::READ])
 }
 
-/// Returns the tool `related-passages`.
-pub(crate) fn related_passages(settings: &SearchSettings) -> Tool {
+/// Returns the tool `related-passages`, whose result is shown in the same way.
+pub(crate) fn related_passages(settings: &SearchSettings, view: &App) -> Tool {
     SearchTool::new(retriever(settings).graph(GraphOptions::default()))
         .name(RELATED_PASSAGES)
         .description(
@@ -95,6 +96,7 @@ pub(crate) fn related_passages(settings: &SearchSettings) -> Tool {
         .uri(|passage| Some(uri_of(&passage.document)))
         .tool()
         .title("Find related passages")
+        .ui(view)
         .scopes([scopes::READ])
 }
 

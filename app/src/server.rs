@@ -1,7 +1,7 @@
 //! The knowledge base as an MCP server: tools, documents as resources, and prompts.
 
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
+use edge_mcp::{BuildError, McpServer, RequestInfo, Skills, Tool};
 
 use crate::ingest::ingest;
 use crate::librarian::Librarian;
@@ -11,7 +11,11 @@ use crate::resources::documents;
 use crate::scopes;
 use crate::search::{related_passages, search_documents, search_passages};
 use crate::search_settings::SearchSettings;
+use crate::skill_store::StoredSkills;
+use crate::skill_tools::{missing_skill_files, publish_skills, save_skill_files};
+use crate::skills::SKILLS;
 use crate::tools::{delete_document, list_set, read_document, save_document};
+use crate::view::view;
 
 /// Builds the server. Without a librarian, the server does not have the tool `ask_librarian`. Without an embedding model, it does not have
 /// the tool `run_reindex`. It logs a warning about each of them.
@@ -19,6 +23,7 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let [analyze_first, analyze_second] = analyze_code();
     let settings = request.state::<SearchSettings>()?;
     let ingest = Tool::of_workflow(ingest(&settings)).scopes([scopes::WRITE]).destructive().idempotent().closed_world();
+    let view = view();
     let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
@@ -27,15 +32,21 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
              do not suffice, read the documents that they come from. Name these documents in your answer. Save new \
              knowledge that is worth keeping as a separate document.",
         )
-        .tool(search_passages(&settings))
-        .tool(related_passages(&settings))
+        .tool(search_passages(&settings, &view))
+        .tool(related_passages(&settings, &view))
+        .app(view)
         .tool(search_documents(&settings))
         .tool(read_document())
         .tool(save_document(&settings))
         .tool(delete_document())
         .tool(list_set())
         .tool(ingest)
+        .tool(missing_skill_files())
+        .tool(save_skill_files())
+        .tool(publish_skills())
         .resource_template(documents())
+        .skills(Skills::embedded(&SKILLS).scopes([scopes::READ]))
+        .skills(Skills::new(StoredSkills).scopes([scopes::READ]))
         .prompt(answer_from_documents())
         .prompt(analyze_first)
         .prompt(analyze_second);

@@ -106,7 +106,8 @@ impl Documents {
         self.found.clone()
     }
 
-    fn database(&self) -> &Database {
+    /// Returns the database.
+    pub(crate) fn database(&self) -> &Database {
         self.passages.database()
     }
 

@@ -15,6 +15,7 @@ use crate::store::Documents;
 
 mod librarian;
 mod meaning;
+mod skills;
 
 fn endpoint(database: &TestDatabase, librarian: Option<Librarian>) -> Endpoint {
     endpoint_with(database, librarian, &SearchSettings::default())
@@ -43,7 +44,7 @@ fn published_tools_equal_the_golden_file() {
 }
 
 /// The most bytes of the result of tools/list, with the librarian. A model reads them in each conversation.
-const CATALOGUE: usize = 11_000;
+const CATALOGUE: usize = 12_500;
 
 #[test]
 fn the_catalogue_is_small() {
@@ -181,7 +182,18 @@ fn each_tool_needs_one_scope() {
     let endpoint = endpoint(&TestDatabase::empty(), None).auth(tokens);
     for (scope, tools) in [
         ("kb:read", &["search-passages", "related-passages", "search-documents", "read-document"][..]),
-        ("kb:write", &["save-document", "delete-document", "list-set", "run_ingest"]),
+        (
+            "kb:write",
+            &[
+                "save-document",
+                "delete-document",
+                "list-set",
+                "run_ingest",
+                "missing-skill-files",
+                "save-skill-files",
+                "publish-skills",
+            ],
+        ),
     ] {
         for caller in ["kb:read", "kb:write"] {
             for tool in tools {
@@ -196,8 +208,9 @@ fn each_tool_needs_one_scope() {
 fn documents_are_listed_and_read_as_resources() {
     let base = KnowledgeBase::new();
     let listed = base.request("resources/list", json!({}));
+    // The page of the search is the first resource.
     assert_eq!(
-        listed.result()["resources"][0],
+        listed.result()["resources"][1],
         json!({ "uri": "kb://documents/deploying", "name": "deploying", "title": "Deploying", "mimeType": "text/markdown" })
     );
     let read = base.request("resources/read", json!({ "uri": "kb://documents/deploying" }));
@@ -299,7 +312,36 @@ fn lists_of_documents_are_limited() {
 
     save(150..5001);
     let listed = base.request("resources/list", json!({}));
-    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5000));
+    // Documents, the page of the search, and the skill that is compiled in.
+    assert_eq!(listed.result()["resources"].as_array().map(Vec::len), Some(5000 + 2));
+}
+
+/// A1, A2, A6, A8, A21: both tools that search show their result in one page. It has no external parts, and clients may keep it for a day.
+#[test]
+fn the_tools_that_search_have_a_page() {
+    let base = KnowledgeBase::new();
+    let endpoint = endpoint(&base.database, None);
+    let tools = testing::run(Client::new(&endpoint).list("tools"));
+    let tools = tools.result()["tools"].as_array().expect("tools").iter();
+    let shown: Vec<_> =
+        tools.filter(|tool| tool["_meta"]["ui"]["resourceUri"] == "ui://knowledge-base/search-1").collect();
+    assert_eq!(shown.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["search-passages", "related-passages"]);
+
+    let read = testing::run(Client::new(&endpoint).read("ui://knowledge-base/search-1"));
+    let html = read.text();
+    assert_eq!(read.result()["contents"][0]["mimeType"], "text/html;profile=mcp-app");
+    assert_eq!(read.result()["contents"][0]["_meta"]["ui"], json!({ "csp": {}, "prefersBorder": true }));
+    assert_eq!((&read.result()["ttlMs"], &read.result()["cacheScope"]), (&json!(86_400_000), &json!("private")));
+    for external in [" src=", "@import", "url(", "import(", "innerHTML", "fetch("] {
+        assert!(!html.contains(external), "{external}");
+    }
+    // Each part is there once, and the text of a part does not end it.
+    for tag in ["<style>", "</style>", "<script", "</script>"] {
+        assert_eq!(html.matches(tag).count(), 1, "{tag}");
+    }
+    for part in [include_str!("view/view.js"), include_str!("../../src/http/landing/passage.js")] {
+        assert!(html.contains(part));
+    }
 }
 
 #[test]
@@ -354,7 +396,8 @@ fn a_failing_store_leaves_no_partial_state() {
         (call("save-document", document("testing")), 1),
         (call("run_ingest", json!({ "documents": [document("a"), document("testing")] })), 1),
         (call("delete-document", json!({ "slug": "testing" })), 1),
-        (("resources/list", json!({})), 1),
+        // The list has documents and skills.
+        (("resources/list", json!({})), 2),
         (("resources/read", json!({ "uri": "kb://documents/testing" })), 1),
         (("completion/complete", json!({ "ref": reference, "argument": { "name": "slug", "value": "t" } })), 1),
         // The prompt searches once and reads the two documents that it finds.

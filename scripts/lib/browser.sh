@@ -1,15 +1,15 @@
-# The browser in which tests/e2e/page.test.mjs opens the landing page: an installed one, or Debian's Chromium.
+# The browser in which the tests in tests/e2e/ open the landing page and apps: an installed one, or Debian's Chromium.
 # Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash
 
-# The name of the file that contains the path of the browser. The test reads this file.
+# The name of the file that contains the path of the browser. The tests read this file.
 BROWSER=$TOOLS/browser
 
 # ensure_browser -> writes the path of a browser to the file $BROWSER, and installs Chromium if there is no browser
 ensure_browser() {
   if [[ -x $(cat "$BROWSER" 2>/dev/null) ]] || find_browser; then return; fi
   command -v apt-get >/dev/null ||
-    die "the test of the landing page needs a browser: install Chromium or Chrome"
+    die "the tests of the landing page and of apps need a browser: install Chromium or Chrome"
   local start=$SECONDS
   say "chromium: installing Debian's (about 120 MB)"
   # Without a font, the browser would measure empty boxes instead of letters.

@@ -10,6 +10,8 @@ const MOST_BYTES = 65_536
 const DEEPEST = 32
 /** The most values of a frontmatter. */
 const MOST_VALUES = 2000
+/** Characters that only some parsers take, and characters that only some parsers read as line breaks. */
+const SPECIAL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)/
 
 /**
  * Returns the frontmatter of a SKILL.md as an object.
@@ -21,13 +23,14 @@ export function readFrontmatter(text) {
   const yaml = yamlOf(text)
   // The parser would take far longer than this to read many of these characters.
   if (Buffer.byteLength(yaml) > MOST_BYTES) throw new Error('its frontmatter has more than 64 KiB: move text below it')
-  if (/^%/m.test(yaml)) throw new Error('a line of its frontmatter begins with `%`: quote it')
+  if (SPECIAL.test(yaml)) throw new Error('its frontmatter has a control character or an unusual line break: remove it')
+  if (/^(%|(---|\.\.\.)([ \t\r]|$))/m.test(yaml)) throw new Error('a line of its frontmatter begins with `%`, `---` or `...`: quote it')
   const document = parseDocument(yaml, {
     version: '1.2', schema: 'core', uniqueKeys: true, strict: true, keepSourceTokens: true, logLevel: 'silent',
   })
   const [problem] = [...document.errors, ...document.warnings]
   if (problem) throw new Error(`its frontmatter is not valid YAML: ${problem.message.split('\n')[0]}`)
-  if (!isMap(document.contents)) throw new Error('its frontmatter must have lines such as `name: refunds`')
+  if (!isMap(document.contents) || document.contents.flow) throw new Error('its frontmatter must have lines such as `name: refunds`')
   const counted = { values: 0 }
   return valueOf(document.contents, yaml, 0, counted)
 }
@@ -50,6 +53,8 @@ function valueOf(node, yaml, depth, counted) {
   if (depth > DEEPEST) throw new Error(`its frontmatter is nested more than ${DEEPEST} levels deep`)
   if (isAlias(node) || node?.anchor) throw refused('anchors and aliases (`&`, `*`)', 'write the value out, or quote it')
   if (node?.tag) throw refused(`the tag \`${node.tag}\``, 'remove it')
+  const begin = node?.range?.[0] ?? 0
+  if (/^ *\t/.test(yaml.slice(yaml.lastIndexOf('\n', begin - 1) + 1, begin))) throw refused('a tab as indentation', 'use spaces')
   if (isMap(node)) return objectOf(node, yaml, depth, counted)
   if (isSeq(node)) return listOf(node, yaml, depth, counted)
   return scalarOf(node, yaml)
@@ -60,7 +65,9 @@ function objectOf(node, yaml, depth, counted) {
   const object = {}
   for (const { key, value, srcToken } of node.items) {
     if (srcToken?.start?.some(({ type }) => type === 'explicit-key-ind')) throw refused('a key with `?`', 'write `key: value`')
-    const name = isScalar(key) ? scalarOf(key, yaml) : undefined
+    // The official SDK does not read `?a: b` and `"a" : b`.
+    const isOdd = !node.flow && (sourceOf(key, yaml).startsWith('?') || (key?.type?.startsWith('QUOTE') && yaml[key.range[1]] !== ':'))
+    const name = isScalar(key) && !isOdd ? scalarOf(key, yaml) : undefined
     if (typeof name !== 'string' || name === '') throw refused(`the key \`${sourceOf(key, yaml)}\``, 'quote it, or use a word')
     if (name === '<<' || name === '__proto__') throw refused(`the key \`${name}\``, 'use another name')
     if (value === null) throw refused(`the key \`${name}\` without a value`, 'give it one, or remove it')
@@ -91,7 +98,10 @@ function scalarOf(node, yaml) {
   if (!isBlock && source.includes('\n')) throw refused('a text over several lines', 'write it in one line, or use `>-`')
   const { value } = node
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw refused(`the text ${source}`, 'remove the half of a character')
+    // Half of a character, or one of 0b1, -0x1F and -0o7, which are numbers for some parsers.
+    const isSplit = node.type === 'QUOTE_DOUBLE' && /(?<!\\)(\\\\)*\\u[dD][89a-fA-F]/.test(source)
+    const isNumber = node.type === 'PLAIN' && /^[-+]?0[xob][\da-f]/i.test(source)
+    if (isSplit || isNumber || !value.isWellFormed()) throw refused(`\`${source}\``, isNumber ? 'quote it' : 'write the character')
     return value
   }
   // Only the plainest form of other values is the same everywhere.

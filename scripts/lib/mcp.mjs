@@ -133,4 +133,5 @@ const parse = (text) => {
 
 const firstLine = (text) => text.trim().split('\n')[0].slice(0, 200)
 
-const textOf = (result) => (result.content ?? []).filter(({ type }) => type === 'text').map(({ text }) => text).join('\n')
+/** Returns the texts of the result of a tool. */
+export const textOf = (result) => (result.content ?? []).filter(({ type }) => type === 'text').map(({ text }) => text).join('\n')

@@ -9,11 +9,13 @@ import { readFrontmatter } from './frontmatter.mjs'
 /** The limits of one skill, which hosts have too. */
 export const MOST_FILES = 512
 export const MOST_BYTES = 16 * 2 ** 20
+const MOST_URI_BYTES = 2048
 /** The limits of a folder with skills. */
 const MOST_IN_FOLDER = 20_000
 const DEEPEST = 32
 
-const TYPES = {
+/** The media types of extensions. */
+export const TYPES = {
   css: 'text/css', csv: 'text/csv', gif: 'image/gif', html: 'text/html', jpeg: 'image/jpeg', jpg: 'image/jpeg', js: 'text/javascript',
   json: 'application/json', md: 'text/markdown', mjs: 'text/javascript', pdf: 'application/pdf', png: 'image/png', py: 'text/x-python',
   rs: 'text/x-rust', sh: 'application/x-sh', svg: 'image/svg+xml', toml: 'application/toml', ts: 'text/typescript', txt: 'text/plain',
@@ -31,10 +33,10 @@ const TYPES = {
  * Reads the skills of a folder. `files` of a skill are those of its folder, without the files of skills inside it. Its entry has both.
  *
  * @param {string} folder
- * @param {{ prefix?: string }} options `prefix` is the first part of the URIs, such as `team`
+ * @param {{ prefix?: string, mostFileBytes?: number }} options `prefix` is the first part of the URIs, such as `team`
  * @returns {Promise<{ skills: Skill[], problems: string[], warnings: string[] }>}
  */
-export async function readSkills(folder, { prefix = '' } = {}) {
+export async function readSkills(folder, { prefix = '', mostFileBytes = MOST_BYTES } = {}) {
   const problems = []
   const warnings = []
   const paths = await walk(folder, problems, warnings)
@@ -44,7 +46,7 @@ export async function readSkills(folder, { prefix = '' } = {}) {
   const files = []
   for (const path of paths.filter((path) => innermost(path) !== undefined)) {
     try {
-      const bytes = await readRegularFile(join(folder, path))
+      const bytes = await readRegularFile(join(folder, path), mostFileBytes)
       const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
       files.push({ uri: uriOf(prefix, path), path, root: innermost(path), mimeType: typeOf(path), bytes, digest })
     } catch (error) {
@@ -93,13 +95,13 @@ async function walk(folder, problems, warnings) {
   return paths.sort()
 }
 
-/** Reads a file. It must not have become a link since the walk. */
-async function readRegularFile(path) {
+/** Reads a file of at most `most` bytes. It must not have become a link since the walk. */
+export async function readRegularFile(path, most) {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const what = await file.stat()
     if (!what.isFile()) throw new Error('it is no longer a file')
-    if (what.size > MOST_BYTES) throw new Error('it has more than 16 MiB')
+    if (what.size > most) throw new Error(`it has ${what.size} bytes, and a file has at most ${most}`)
     return await file.readFile()
   } finally {
     await file.close()
@@ -114,6 +116,8 @@ function skillOf(prefix, root, files, warnings) {
   const segments = [...(prefix ? prefix.split('/') : []), ...root.split('/')]
   const wrong = segments.find((segment) => !/^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(segment))
   if (wrong !== undefined) throw new Error(`rename the folder \`${wrong}\`: use a-z, 0-9, - . _, and begin and end with a letter or digit`)
+  const long = files.find(({ uri }) => uri.length > MOST_URI_BYTES)
+  if (long) throw new Error(`the URI of its file ${long.path} has more than ${MOST_URI_BYTES} bytes: use shorter names`)
   const main = files.find(({ path }) => path === `${root}/SKILL.md`)
   if (!main) throw new Error('its SKILL.md cannot be read')
   const text = utf8(main.bytes)

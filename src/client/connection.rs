@@ -70,7 +70,7 @@ impl Connection {
 }
 
 fn unknown(server: &str, problem: &str) -> ClientError {
-    ClientError::new(&Text::Owned(shortened(server).into_owned()), "connect", Failure::Local(problem.into()))
+    ClientError::new(&Text::Owned(shortened(server).into_owned()), "connect".into(), Failure::Local(problem.into()))
 }
 
 /// Creates a connection to the server `nth` of a client. It has its own limit of requests.

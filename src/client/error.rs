@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::call::error::{CauseForLog, HandlerError, IntoHandlerError};
 use crate::limits::UPSTREAM_REQUESTS;
+use crate::protocol::method::Method;
 use crate::text::Text;
 
 /// The error of a request to another MCP server.
@@ -21,7 +22,7 @@ pub struct ClientError(Box<Details>);
 #[derive(Clone, Debug)]
 struct Details {
     server: Text,
-    method: &'static str,
+    method: Text,
     failure: Failure,
     executed: Executed,
     cause: CauseForLog,
@@ -80,6 +81,15 @@ pub enum Failure {
     },
     /// The server needs a capability that this client did not declare.
     CapabilityRequired,
+    /// The server requires that the client declares extensions: see [`Upstream::extension`](crate::client::Upstream::extension).
+    ExtensionRequired {
+        /// The identifiers of the extensions, at most 8.
+        extensions: Vec<String>,
+    },
+    /// The server does not declare the extension or the setting that the request needs, so the request was not sent. The text names it.
+    Undeclared(&'static str),
+    /// A file of a skill does not fit the entry of the skill. Its content is not available.
+    Unverified(Unverified),
     /// The server rejects the headers that repeat arguments of a tool.
     HeaderMismatch,
     /// The answer is not valid. The text describes the problem.
@@ -103,6 +113,20 @@ pub enum Failure {
     /// This program did not provide what the request needs: a token, an answer to a question, or valid arguments. The text is the
     /// predicate of a sentence whose subject is the server.
     Local(String),
+}
+
+/// The reason why a file of a skill does not fit the entry of the skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unverified {
+    /// The entry does not list the file, so the file was not requested.
+    Unlisted,
+    /// The server sent another number of bytes than the entry has.
+    Size,
+    /// The digest of the bytes is not the one in the entry.
+    Digest,
+    /// The frontmatter of `SKILL.md` cannot be read, or it differs from the one in the entry.
+    Frontmatter,
 }
 
 /// A failure that has no server and no method yet, the cause for the log, and whether the server executed the request.
@@ -191,15 +215,15 @@ impl From<Failure> for Failed {
 }
 
 impl ClientError {
-    pub(crate) fn new(server: &Text, method: &'static str, failure: Failure) -> Self {
+    pub(crate) fn new(server: &Text, method: Text, failure: Failure) -> Self {
         let executed = failure.executed();
-        let cause = cause(method, server, "no further details");
+        let cause = cause(&method, server, "no further details");
         Self(Box::new(Details { server: server.clone(), method, failure, executed, cause }))
     }
 
     /// Adds the cause, for the log.
     pub(super) fn because(mut self, problem: impl fmt::Display) -> Self {
-        self.0.cause = cause(self.0.method, &self.0.server, problem);
+        self.0.cause = cause(&self.0.method, &self.0.server, problem);
         self
     }
 
@@ -208,8 +232,8 @@ impl ClientError {
         self
     }
 
-    pub(super) fn method(&self) -> &'static str {
-        self.0.method
+    pub(super) fn method(&self) -> &Text {
+        &self.0.method
     }
 
     /// Returns the name that this program has for the server.
@@ -237,7 +261,12 @@ impl Failure {
     /// Returns whether the server executed a request that failed in this way, if the answer of the server does not show it.
     fn executed(&self) -> Executed {
         match self {
-            Self::BudgetExhausted | Self::Local(_) | Self::Unauthorized | Self::SignInRequired { .. } => Executed::No,
+            Self::BudgetExhausted
+            | Self::Local(_)
+            | Self::Unauthorized
+            | Self::SignInRequired { .. }
+            | Self::Undeclared(_)
+            | Self::Unverified(Unverified::Unlisted) => Executed::No,
             _ => Executed::Unknown,
         }
     }
@@ -318,6 +347,20 @@ impl fmt::Display for Failure {
                 write!(f, "supports only revisions that this client does not support: {}.", offered.join(", "))
             }
             Self::CapabilityRequired => f.write_str("needs to ask a question that this client cannot answer."),
+            Self::ExtensionRequired { extensions } => {
+                let extensions = extensions.join("`, `");
+                write!(f, "requires the extension `{extensions}` of the protocol, which this program does not declare.")
+            }
+            Self::Undeclared(what) => write!(f, "does not declare {what}."),
+            Self::Unverified(Unverified::Unlisted) => f.write_str("has no such file in the entry of the skill."),
+            Self::Unverified(reason) => {
+                let difference = match reason {
+                    Unverified::Size => "another size than",
+                    Unverified::Digest => "another digest than",
+                    _ => "other frontmatter than",
+                };
+                write!(f, "sent a file of a skill with {difference} the entry of the skill has. Get the entry again.")
+            }
             Self::HeaderMismatch => f.write_str("requires headers that its list of tools does not describe."),
             Self::Malformed(problem) => write!(f, "sent an invalid answer: the message {problem}."),
             Self::LimitExceeded(limit) => write!(f, "exceeded a limit: {limit}."),
@@ -339,7 +382,7 @@ impl fmt::Display for ClientError {
             return write!(f, "{failure}");
         }
         write!(f, "The server `{server}` {failure}")?;
-        if *method == "tools/call" {
+        if is_call(method) {
             match executed {
                 Executed::Unknown => {
                     f.write_str(
@@ -352,6 +395,11 @@ impl fmt::Display for ClientError {
         }
         Ok(())
     }
+}
+
+/// Returns whether a request with this method may have effects: a call of a tool, or a method of an extension.
+fn is_call(method: &str) -> bool {
+    Method::named(method).is_none_or(|method| method == Method::CallTool)
 }
 
 /// The source is the cause for the log.

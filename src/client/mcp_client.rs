@@ -47,6 +47,8 @@ pub(super) struct Server {
     pub upstream: Upstream,
     /// The knowledge from answers of the server, and the time until which it is valid, in milliseconds since 1970.
     pub learned: RefCell<(Known, u64)>,
+    /// Whether the server declares skills, and then whether it lists their folders, and the time until which this is known.
+    pub skills: Cell<(Option<bool>, u64)>,
     /// The number of times that the server said that its lists have changed.
     pub changes: Cell<u64>,
 }
@@ -116,7 +118,8 @@ impl McpClientBuilder {
             }
         }
         let server = |(name, upstream)| {
-            Rc::new(Server { name, upstream, learned: RefCell::new((Known::Nothing, 0)), changes: Cell::new(0) })
+            let learned = RefCell::new((Known::Nothing, 0));
+            Rc::new(Server { name, upstream, learned, skills: Cell::default(), changes: Cell::default() })
         };
         let servers = servers.into_iter().map(server).collect();
         let lists = ListCache::default();

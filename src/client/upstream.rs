@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use http::{HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::oauth::url_rules;
 use super::questions::answer::{self, Form};
@@ -30,7 +30,8 @@ use crate::config::{ConfigError, SecureUrl};
 use crate::host::transport::{Network, Transport};
 use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
-use crate::text::Text;
+use crate::server::extension::identifier_problem;
+use crate::text::{Text, shortened};
 
 /// The prefixes of the members of `_meta` that a program cannot pass on.
 const OWN_PREFIXES: [&str; 3] = ["io.modelcontextprotocol/", "modelcontextprotocol.io/", "edge-mcp/"];
@@ -77,6 +78,8 @@ pub struct Upstream {
     pub(super) handlers: Handlers,
     /// Whether the model of the caller of this program may answer.
     pub(super) passes_sampling: bool,
+    /// The extensions that the client declares: their identifiers and settings.
+    pub(super) extensions: Map<String, Value>,
 }
 
 impl Upstream {
@@ -126,6 +129,7 @@ impl Upstream {
             longest_ttl: Duration::from_secs(UPSTREAM_FRESH_SECONDS),
             handlers: Handlers::default(),
             passes_sampling: false,
+            extensions: Map::new(),
         })
     }
 
@@ -201,6 +205,30 @@ impl Upstream {
             return Err(ConfigError::new("a member of `_meta` to pass on", problem));
         }
         self.forwarded_meta.push(name);
+        Ok(self)
+    }
+
+    /// Declares to this server that the program supports the extension `id`. `settings` is an object.
+    ///
+    /// A modern server gets the declaration with each request, and a legacy server in `initialize`. The client declares no extension by itself.
+    ///
+    /// # Errors
+    /// The identifier has no prefix, or the settings are not an object.
+    ///
+    /// ```
+    /// use edge_mcp::client::Upstream;
+    /// use serde_json::json;
+    ///
+    /// let books = Upstream::at("https://books.example.com/mcp")?.extension("com.example/ledger", json!({}))?;
+    /// # Ok::<_, edge_mcp::ConfigError>(())
+    /// ```
+    pub fn extension(mut self, id: impl Into<String>, settings: Value) -> Result<Self, ConfigError> {
+        let id = id.into();
+        if let Some(problem) = identifier_problem(&id, &settings) {
+            let problem = format!("{problem} (got `{}`)", shortened(&id));
+            return Err(ConfigError::new("an extension for an MCP server", problem));
+        }
+        self.extensions.insert(id, settings);
         Ok(self)
     }
 

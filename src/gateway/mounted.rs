@@ -103,7 +103,7 @@ impl Mounted {
     }
 
     fn not_asked(&self, problem: &str) -> ClientError {
-        ClientError::new(&self.name, "connect", Failure::Local(problem.to_owned()))
+        ClientError::new(&self.name, "connect".into(), Failure::Local(problem.to_owned()))
     }
 
     /// Returns the tools of a list that exist here, with their names. Of two tools that come to one name, the one whose name at the server is
@@ -200,7 +200,7 @@ impl Mounted {
         let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
         match select(peer.new_list(kind).boxed_local(), cx.host().sleep(time)).await {
             Either::Left((list, _)) => list,
-            Either::Right(_) => Err(ClientError::new(&self.name, "a list", Failure::Timeout(time))),
+            Either::Right(_) => Err(ClientError::new(&self.name, "a list".into(), Failure::Timeout(time))),
         }
     }
 

@@ -214,7 +214,7 @@ fn find(server: &McpServer, uri: &str) -> Found {
         }
         let found = server.definitions.templates.iter().find_map(|template| {
             let parsed = template.parsed.as_ref().ok()?;
-            let variables = parsed.matches(&uri)?;
+            let variables = template.variables_of(&uri)?;
             let is_shown = server.shows(&template.access);
             is_hidden |= !is_shown;
             is_shown.then_some((template, parsed, variables))

@@ -284,6 +284,17 @@ impl<R: IntoExtensionResult, E: IntoHandlerError> IntoExtensionResult for Result
 
 /// Returns the problem with the identifier or the settings of an extension, as the predicate of a sentence.
 pub(crate) fn identifier_problem(id: &str, settings: &serde_json::Value) -> Option<&'static str> {
+    if !is_identifier(id) {
+        Some("must have a prefix and a name, such as `com.example/ledger`")
+    } else if !settings.is_object() {
+        Some("must have an object of settings")
+    } else {
+        None
+    }
+}
+
+/// Returns whether a text is the identifier of an extension: a prefix of labels with dots, and a name.
+pub(crate) fn is_identifier(id: &str) -> bool {
     let is_label = |label: &str| {
         let bytes = label.as_bytes();
         bytes.first().is_some_and(u8::is_ascii_alphabetic)
@@ -296,14 +307,7 @@ pub(crate) fn identifier_problem(id: &str, settings: &serde_json::Value) -> Opti
             && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
             && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
     };
-    let fits = id.split_once('/').is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_name(name));
-    if !fits {
-        Some("must have a prefix and a name, such as `com.example/ledger`")
-    } else if !settings.is_object() {
-        Some("must have an object of settings")
-    } else {
-        None
-    }
+    id.split_once('/').is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_name(name))
 }
 
 /// Returns whether the prefix of an identifier is reserved for the protocol.
@@ -316,8 +320,7 @@ fn is_reserved(id: &str) -> bool {
 /// Returns the problem with the name of a method, as the predicate of a sentence.
 fn name_problem(name: &str) -> Option<&'static str> {
     const RESERVED: [&str; 4] = ["notifications/", "rpc.", "skills/", "tasks/"];
-    let is_plain = name.bytes().all(|byte| byte.is_ascii_graphic());
-    if !is_plain || !name.contains('/') || name.len() > EXTENSION_METHOD_BYTES {
+    if !is_method_name(name) {
         Some("must have visible ASCII characters and a `/`, at most 128 bytes")
     } else if Method::named(name).is_some()
         || SessionRequired::of_method(name).is_some()
@@ -327,4 +330,9 @@ fn name_problem(name: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Returns whether an extension can have a method with this name.
+pub(crate) fn is_method_name(name: &str) -> bool {
+    name.len() <= EXTENSION_METHOD_BYTES && name.contains('/') && name.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -217,6 +217,8 @@ impl Resource {
 pub struct ResourceTemplate {
     pub(crate) description: ResourceTemplateDescription,
     pub(crate) parsed: Result<UriTemplate, UriTemplateError>,
+    /// If it is set, all URIs with this beginning match, without variables.
+    pub(super) prefix: Option<&'static str>,
     pub(crate) access: Access,
     pub(crate) cache: Option<CacheHint>,
     pub(crate) deadline: Duration,
@@ -251,6 +253,7 @@ impl ResourceTemplate {
     pub(crate) fn of_reader(uri_template: Text, read: ReadTemplate) -> Self {
         Self {
             parsed: UriTemplate::parse(&uri_template),
+            prefix: None,
             description: ResourceTemplateDescription {
                 metadata: Metadata::new(uri_template.clone()),
                 uri_template,
@@ -263,6 +266,19 @@ impl ResourceTemplate {
             completions: Completions::default(),
             read,
             list: None,
+        }
+    }
+
+    /// Lets the template match all URIs with this beginning, without variables.
+    pub(super) fn prefix(self, prefix: &'static str) -> Self {
+        Self { prefix: Some(prefix), ..self }
+    }
+
+    /// Returns the variables of a URI, or `None` if the template does not match it.
+    pub(crate) fn variables_of(&self, uri: &str) -> Option<Variables> {
+        match self.prefix {
+            Some(prefix) => uri.starts_with(prefix).then(Variables::new),
+            None => self.parsed.as_ref().ok()?.matches(uri),
         }
     }
 

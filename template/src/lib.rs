@@ -1,5 +1,6 @@
 //! An MCP server on Cloudflare Workers that books desks in an office.
 
+mod app;
 mod bookings;
 mod prompts;
 mod resources;
@@ -16,6 +17,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .instructions("Books desks in the office, one day at a time. Ask the user for the day before you book.")
         .tool(tools::book_desk())
         .tool(tools::list_bookings())
+        .app(app::desks())
         .resource_template(resources::day())
         .prompt(prompts::plan_day())
         .build()

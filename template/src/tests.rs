@@ -53,6 +53,18 @@ fn a_caller_without_a_token_is_rejected() {
 }
 
 #[test]
+fn list_bookings_has_a_page() {
+    testing::run(async {
+        let endpoint = endpoint();
+        let ada = Client::new(&endpoint).token("of-ada");
+        let tools = ada.list("tools").await;
+        let app = &tools.result()["tools"][1]["_meta"]["ui"]["resourceUri"];
+        let page = ada.read(app.as_str().expect("a URI")).await;
+        assert!(page.text().starts_with("<!doctype html>"), "{}", page.text());
+    });
+}
+
+#[test]
 fn the_resource_and_the_prompt_contain_the_bookings() {
     testing::run(async {
         let endpoint = endpoint();

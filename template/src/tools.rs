@@ -4,6 +4,7 @@ use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::app;
 use crate::bookings::{self, Booking, DESKS};
 
 // These limits are part of the published schema. The library checks them before it calls the handler.
@@ -49,7 +50,10 @@ struct Listed {
 }
 
 pub fn list_bookings() -> Tool {
-    Tool::new("list-bookings", "Lists the desks that are booked on a day.", list).read_only().closed_world()
+    Tool::new("list-bookings", "Lists the desks that are booked on a day.", list)
+        .ui(&app::desks())
+        .read_only()
+        .closed_world()
 }
 
 async fn list(ListBookings { date }: ListBookings, cx: Context) -> Result<Json<Listed>, HandlerError> {

@@ -60,6 +60,8 @@ fn the_uri_of_an_app_is_read_from_both_members() {
         (json!({ "ui/resourceUri": "ui://c/d" }), Some("ui://c/d")),
         (json!({ "ui": { "resourceUri": "https://evil" } }), None),
         (json!({ "ui": { "resourceUri": "UI://x" } }), None),
+        (json!({ "ui": { "resourceUri": "ui://../m2/x" } }), None),
+        (json!({ "ui": { "resourceUri": "ui://m1/%2E%2e/m2/x" } }), None),
         (json!({ "ui": { "resourceUri": long } }), None),
         (json!({ "ui": { "resourceUri": 7 } }), None),
         (json!({}), None),

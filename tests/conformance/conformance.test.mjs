@@ -47,8 +47,8 @@ test('2025-11-25: all scenarios that do not need a session pass', async () => {
 })
 
 /** Returns the number of checks of a scenario by their status. */
-async function checks(scenario, ...args) {
-  const { stdout } = await server('--scenario', scenario, ...args)
+async function checks(run, scenario, ...args) {
+  const { stdout } = await run('--scenario', scenario, ...args)
   const results = await readdir(folder, { recursive: true })
   const files = results.filter((path) => path.includes(scenario) && path.endsWith('checks.json'))
   assert.equal(files.length, 1, stdout)
@@ -66,8 +66,18 @@ for (const [scenario, modern, legacy] of [
   ['sep-2640-skills-directory', { SUCCESS: 7 }, { SUCCESS: 7 }],
 ]) {
   test(`${scenario}: every check passes`, async () => {
-    assert.deepEqual(await checks(scenario), modern)
-    assert.deepEqual(await checks(scenario, '--spec-version', '2025-11-25', '--force'), legacy)
+    assert.deepEqual(await checks(server, scenario), modern)
+    assert.deepEqual(await checks(server, scenario, '--spec-version', '2025-11-25', '--force'), legacy)
+  })
+}
+
+// The suite skips the check of a client that does not list, with exit status 0.
+for (const name of ['no-prefetch', 'verify-digest', 'verify-size', 'verify-frontmatter']) {
+  test(`sep-2640-client-${name}: the check passes`, async () => {
+    const client = (...args) => suite('client', '--command', CLIENT, ...args)
+    for (const revision of ['2026-07-28', '2025-11-25']) {
+      assert.deepEqual(await checks(client, `sep-2640-client-${name}`, '--spec-version', revision, '--force'), { SUCCESS: 1 }, revision)
+    }
   })
 }
 

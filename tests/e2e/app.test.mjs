@@ -247,13 +247,16 @@ describe('both eras', () => {
     const { status, body, headers } = await modern(worker, 'server/discover')
     assert.equal(status, 200)
     assert.deepEqual(body.result.supportedVersions, [NEWEST])
-    assert.deepEqual(body.result.capabilities, { tools: {}, resources: {}, prompts: {}, completions: {} })
+    assert.deepEqual(body.result.capabilities, {
+      tools: {}, resources: {}, prompts: {}, completions: {},
+      extensions: { 'io.modelcontextprotocol/skills': { directoryRead: true }, 'io.modelcontextprotocol/ui': {} },
+    })
     assert.equal(headers.get('mcp-session-id'), null)
     assert.equal((await modern(worker, 'initialize')).status, 404)
     const tools = (await modern(worker, 'tools/list')).body.result.tools
     assert.deepEqual(tools.map(({ name }) => name), [
       'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
-      'run_ingest',
+      'run_ingest', 'missing-skill-files', 'save-skill-files', 'publish-skills',
     ])
     assert.deepEqual(Object.keys(tools.find(({ name }) => name === 'search-documents').inputSchema.properties), ['query', 'limit'])
   })

@@ -22,7 +22,7 @@ for (const { name, connect, isModern } of CLIENTS) {
       const { tools } = await client.listTools()
       assert.deepEqual(tools.map((tool) => tool.name), [
       'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
-      'run_ingest',
+      'run_ingest', 'missing-skill-files', 'save-skill-files', 'publish-skills',
     ])
 
       const document = { slug: 'greeting', title: 'Grüße', text: 'Hallo from the client' }

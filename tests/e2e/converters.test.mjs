@@ -17,7 +17,7 @@ const run = promisify(execFile)
 
 const TOOLS = [
   'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
-  'run_ingest', 'ask_librarian',
+  'run_ingest', 'missing-skill-files', 'save-skill-files', 'publish-skills', 'ask_librarian',
 ]
 
 /** The Python libraries, and their virtual environments in .tools/. They need different versions of the package `mcp`. */

@@ -42,7 +42,9 @@ describe('a librarian with a model', () => {
 
   test('is visible only to callers with the scope kb:read', async () => {
     assert.ok((await toolNames(worker)).includes('ask_librarian'))
-    assert.deepEqual(await toolNames({ ...worker, token: writer }), ['save-document', 'delete-document', 'list-set', 'run_ingest'])
+    assert.deepEqual(await toolNames({ ...worker, token: writer }), [
+      'save-document', 'delete-document', 'list-set', 'run_ingest', 'missing-skill-files', 'save-skill-files', 'publish-skills',
+    ])
   })
 
   test('searches, reads and answers', async () => {
@@ -153,7 +155,7 @@ test('without a model, the librarian is not listed, and the log names the variab
   try {
     assert.deepEqual(await toolNames(worker), [
       'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',
-      'run_ingest',
+      'run_ingest', 'missing-skill-files', 'save-skill-files', 'publish-skills',
     ])
     await worker.logged(/no embedding model is configured. To find them by their meaning too, set KB_EMBEDDING_URL and KB_EMBEDDING_MODEL/)
     await worker.logged(/ask_librarian is not served, because no model is configured. Set LIBRARIAN_MODEL_URL and LIBRARIAN_MODEL/)

@@ -11,6 +11,7 @@ import { delimiter, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 
+import { startHost } from './apps/host.mjs'
 import { ROOT } from './worker.mjs'
 
 const run = promisify(execFile)
@@ -96,6 +97,21 @@ test('the commands in the README of the new server print the output that it show
     const { stdout } = await run('bash', ['-c', script], { cwd: home })
     assert.equal(stdout.trimEnd(), lines.join('\n'), `${command}\n${output}`)
   }
+})
+
+test('the app of the new server shows the desks of a day, and books one', async (t) => {
+  await untilServed()
+  const host = await startHost()
+  t.after(host.stop)
+  const token = /"token":"([^"]*)"/.exec(await readFile(join(home, '.dev.vars'), 'utf8'))[1]
+  const { view, seen } = await host.show(t, { url: `${origin}/mcp`, token }, { name: 'list-bookings', args: { date: '2027-01-01' } })
+  await view.getByText('20 desks are free.').waitFor()
+  await view.getByRole('button', { name: '7', exact: true }).click()
+  await view.getByText('19 desks are free.').waitFor()
+  assert.ok(await view.getByRole('button', { name: '7 developer' }).isDisabled())
+  const { calls, sizes } = await seen()
+  assert.deepEqual(calls.map(({ name }) => name), ['book-desk', 'list-bookings'])
+  assert.ok(sizes.at(-1) > 100, `the host knows the height: ${sizes}`)
 })
 
 test('the build downloads nothing, and Cargo.lock is up to date', async () => {

@@ -88,6 +88,36 @@ pub(crate) const GROUPS: &[Group] = &[
             except(&[108..=108], "The fuzz targets are in fuzz/fuzz_targets: filter.rs, chunk.rs and code.rs."),
         ],
     },
+    // Extensions of the protocol, MCP Apps, and skills.
+    Group {
+        name: "E",
+        last: 19,
+        folders: &["tests/spec", "tests/client", "tests/e2e"],
+        exceptions: &[
+            except(&[3..=3, 5..=5, 17..=17], "There is no rule with this number."),
+            except(&[19..=19], "There is no gateway."),
+        ],
+    },
+    Group {
+        name: "A",
+        last: 33,
+        folders: &["tests/spec", "tests/client", "tests/e2e"],
+        exceptions: &[
+            except(&[5..=5, 14..=14, 16..=16, 19..=19], "There is no rule with this number."),
+            except(&[28..=31, 33..=33], "There is no gateway."),
+            except(&[17..=17, 22..=23], "docs/apps.md says what a page in a frame is, and how it talks to its host."),
+        ],
+    },
+    Group {
+        name: "S",
+        last: 37,
+        folders: &["tests/spec", "tests/client", "tests/e2e"],
+        exceptions: &[
+            except(&[15..=15, 35..=35], "There is no rule with this number."),
+            except(&[28..=28], "The instructions of a server are text of the program."),
+            except(&[36..=37], "There is no gateway."),
+        ],
+    },
     // The hostile behavior of other servers. A row of a table in tests/client can begin with the number of its case.
     Group {
         name: "hostile case",

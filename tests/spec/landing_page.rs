@@ -226,12 +226,18 @@ fn the_policy_allows_only_the_content_of_the_page() {
 fn the_search_box_only_adds_to_the_page() {
     let (response, plain) = page(&endpoint());
     let [style, script] = check_policy(&response, &plain);
-    assert!(plain.contains(" data-search=\"\">") && !script.contains("dataset.search"));
+    assert!(plain.contains(" data-search=\"\">"));
+    // The code that shows passages is not in the page either.
+    let own = [(script, "dataset.search"), (script, "function markdown("), (style, ".passage")];
+    assert!(own.iter().all(|(part, text)| !part.contains(text)));
 
     let (response, html) = page(&endpoint().page_search("search-<passages>"));
     let [longer_style, longer_script] = check_policy(&response, &html);
     for (longer, base) in [(longer_style, style), (longer_script, script)] {
         assert!(longer.len() > base.len() && longer.starts_with(base));
+    }
+    for (part, text) in [(longer_script, own[0].1), (longer_script, own[1].1), (longer_style, own[2].1)] {
+        assert!(part.contains(text), "{text}");
     }
     let tool = "search-&lt;passages&gt;";
     assert!(html.contains(&format!(" data-search=\"{tool}\">")));

@@ -182,7 +182,7 @@ impl Call {
         let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, asks } = self;
         let not_called = |problem: &str| {
             let failure = Failure::Local(format!("was not called: {problem}"));
-            ClientError::new(&link.channel.server().name, Method::CallTool.name(), failure)
+            ClientError::new(&link.channel.server().name, Method::CallTool.name().into(), failure)
         };
         let arguments =
             arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use edge_json::write::{self, ObjectWriter};
 use edge_json::{Document, JsonLimits, Value};
+use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
@@ -192,6 +193,11 @@ impl Definition {
         self.0.title.as_deref()
     }
 
+    /// Returns the media type of a resource, if its server states it. The media type of a folder is `inode/directory`.
+    pub fn mime_type(&self) -> Option<String> {
+        Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?.root().string("mimeType")
+    }
+
     /// Returns the definition as JSON text, as the server sent it. It may have hidden characters, so do not pass it to a model.
     pub fn raw(&self) -> &str {
         self.0.json.get()
@@ -227,7 +233,7 @@ impl Definition {
 
     /// Returns the URI of the tool's user interface, such as `ui://parcels/form`, or `None` if it has none.
     pub fn app_uri(&self) -> Option<&str> {
-        self.0.app.as_deref().filter(|uri| uri.starts_with("ui://"))
+        self.0.app.as_deref().filter(|uri| is_app(uri))
     }
 
     /// Returns whether this is the definition of the tool `name`.
@@ -263,18 +269,29 @@ impl Definition {
 
     /// Returns why a second item of this name is left out.
     pub(super) fn is_listed_twice(&self) -> String {
+        self.is_left_out("is listed twice")
+    }
+
+    /// Returns why an item of another folder is left out.
+    pub(super) fn is_elsewhere(&self) -> String {
+        self.is_left_out("is not directly in the folder")
+    }
+
+    fn is_left_out(&self, reason: &str) -> String {
         let Shared { server, kind, name, .. } = &*self.0;
-        format!(
-            "The {} `{}` of the server `{server}` is listed twice.",
-            protocol_names(*kind).single,
-            line(name, SHOWN)
-        )
+        format!("The {} `{}` of the server `{server}` {reason}.", protocol_names(*kind).single, line(name, SHOWN))
     }
 
     /// Returns the length of the definition in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
     }
+}
+
+/// Returns whether a URI can be that of a user interface. `.` and `..` have no meaning in it, so a client must not resolve them.
+fn is_app(uri: &str) -> bool {
+    let is_dots = |segment: &str| matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "." | "..");
+    uri.strip_prefix("ui://").is_some_and(|path| !path.split('/').any(is_dots))
 }
 
 /// Reads an input schema.

@@ -1,28 +1,22 @@
 //! The requests for the lists of servers, with all their pages.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits};
+use edge_json::Value;
 use futures::FutureExt;
 use futures::lock::Mutex;
 
-use super::definition::{Definition, protocol_names};
+use super::definition::{Definition, Names, protocol_names};
 use super::list_cache::{Cached, Key, time_to_live};
-use super::listing::{ListLock, ListResult, Listing};
-use crate::client::error::{ClientError, Failure};
+use super::listing::{Definitions, ListLock, ListResult, Listing};
+use super::pages::read_pages;
+use crate::client::error::ClientError;
 use crate::client::session::channel::Channel;
-use crate::client::session::outgoing::Outgoing;
 use crate::client::session::request::Session;
-use crate::client::session::send::deadline;
 use crate::client::wire::message::Params;
 use crate::host::{Level, warning};
-use crate::limits::{
-    UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_ITEMS, UPSTREAM_ITEMS_BYTES, UPSTREAM_PAGES,
-    UPSTREAM_PAGES_BYTES,
-};
 use crate::protocol::revision::Era;
 use crate::server::list::ListKind;
 
@@ -147,78 +141,31 @@ impl Lists {
             .channel
             .credential()
             .await
-            .map_err(|failed| self.channel.failed(protocol_names(kind).method, failed))?;
+            .map_err(|failed| self.channel.failed(protocol_names(kind).method.name().into(), failed))?;
         let upstream = self.channel.upstream();
         let parts = [&*self.channel.server().name, upstream.url.as_str(), protocol_names(kind).method.name()];
         let changes = self.channel.server().changes.get();
         Ok(Key::of(parts, changes, credential.as_ref(), &self.channel.own_headers()))
     }
 
-    /// Reads a list page by page, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.
+    /// Reads a list, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.
     async fn pages(&self, kind: ListKind) -> Result<(Listing, Duration), ClientError> {
-        let method = protocol_names(kind).method;
-        let mut listing = Listing::default();
+        let Names { method, list, .. } = protocol_names(kind);
         let mut time = Duration::MAX;
-        let mut cursors: Vec<String> = Vec::new();
-        let mut names = BTreeSet::new();
-        let (mut bytes, mut empty_pages) = (0_usize, 0_usize);
-        // An answer may have much besides its items, which the client has to read.
-        let received = Rc::<Cell<usize>>::default();
-        let deadline = deadline(&self.channel, self.channel.upstream().list_timeout);
-        for _ in 0..UPSTREAM_PAGES {
-            let params =
-                cursors.last().map_or_else(Params::default, |cursor| Params::default().with_text("cursor", cursor));
-            let mut outgoing = Outgoing::new(method, params, self.channel.upstream().list_timeout);
-            outgoing.deadline = Some(deadline);
-            outgoing.received = received.clone();
-            outgoing.most_bytes = UPSTREAM_PAGES_BYTES;
-            let result = match self.session.request(&mut outgoing).await {
-                Ok(result) => result,
-                // A server without such definitions does not have to implement the method.
-                Err(error) if cursors.is_empty() && error.failure().is_unknown_method() => {
-                    return Ok((listing, Duration::ZERO));
-                }
-                Err(_) if !cursors.is_empty() && received.get() > UPSTREAM_PAGES_BYTES => break,
-                Err(error) => return Err(error),
-            };
-            let malformed =
-                |problem| ClientError::new(&self.channel.server().name, method.name(), Failure::Malformed(problem));
-            let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
-            let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
-            let items = document
-                .root()
-                .get(protocol_names(kind).list)
-                .ok_or_else(|| malformed("has a result without the list"))?;
+        let mut definitions = Definitions::default();
+        let mut page = |result: Value<'_>, items: Value<'_>| {
             time = time.min(match self.channel.known().era() {
-                Era::Modern => time_to_live(document.root()),
+                Era::Modern => time_to_live(result),
                 Era::Legacy => self.channel.upstream().list_ttl,
             });
-            if items.items().next().is_none() {
-                empty_pages = empty_pages.saturating_add(1);
-            }
-            for item in items.items() {
-                bytes = bytes.saturating_add(item.text().len());
-                let is_full = bytes > UPSTREAM_ITEMS_BYTES;
-                if is_full || listing.items.len().saturating_add(listing.left_out.len()) >= UPSTREAM_ITEMS {
-                    listing.is_truncated = true;
-                    return Ok((listing, time));
-                }
-                match Definition::read(&self.channel.server().name, kind, item) {
-                    // Of two items with one name, the first counts. A later page cannot replace an item.
-                    Ok(item) if !names.insert(item.name().to_owned()) => listing.left_out.push(item.is_listed_twice()),
-                    Ok(item) => listing.items.push(item),
-                    Err(problem) => listing.left_out.push(problem),
-                }
-            }
-            match document.root().string("nextCursor") {
-                None => return Ok((listing, time)),
-                // A cursor that repeats would make the loop endless.
-                Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => break,
-                Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES || received.get() > UPSTREAM_PAGES_BYTES => break,
-                Some(cursor) => cursors.push(cursor),
-            }
+            definitions.add(&self.channel.server().name, kind, items, &|_| true)
+        };
+        match read_pages(&self.session, method, Params::default(), list, &mut page).await {
+            Ok(is_whole) => definitions.listing.is_truncated = !is_whole,
+            // A server without such definitions does not have to implement the method.
+            Err(error) if time == Duration::MAX && error.failure().is_unknown_method() => time = Duration::ZERO,
+            Err(error) => return Err(error),
         }
-        listing.is_truncated = true;
-        Ok((listing, time))
+        Ok((definitions.listing, time))
     }
 }

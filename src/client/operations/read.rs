@@ -127,7 +127,7 @@ impl Peer {
     pub async fn get_prompt(&self, name: &str, arguments: impl Serialize) -> Result<GetPromptResult, ClientError> {
         let arguments = write::to_raw_value(&arguments).map_err(|error| {
             let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
-            ClientError::new(&self.0.channel.server().name, Method::GetPrompt.name(), failure).because(error)
+            ClientError::new(&self.0.channel.server().name, Method::GetPrompt.name().into(), failure).because(error)
         })?;
         self.prompt(name, arguments, &Asked::by_program(self.0.channel.cx())).await
     }
@@ -249,7 +249,7 @@ fn read<T>(
     let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
     document.and_then(|document| read(document.root())).ok_or_else(|| {
         let failure = Failure::Malformed("has a result without the required members");
-        channel.failed(method, failure.into())
+        channel.failed(method.name().into(), failure.into())
     })
 }
 

@@ -112,8 +112,8 @@ pub(super) async fn answered(
     let channel = &*session.channel;
     let capabilities = asked.capabilities(channel.upstream());
     outgoing.capabilities = Some(capabilities);
-    let method = outgoing.method;
-    let failed = |failed| channel.failed(method, failed).executed_as(Executed::Unknown);
+    let method = outgoing.method.clone();
+    let failed = |failed| channel.failed(method.clone(), failed).executed_as(Executed::Unknown);
     let mut empty = 0;
     for round in 1..=UPSTREAM_ROUNDS {
         let mut sent = send_round(session, round, &mut outgoing, asked).await;
@@ -123,7 +123,7 @@ pub(super) async fn answered(
             match channel.sign_in(url, &asked.cx).await {
                 Ok(true) => sent = send_round(session, round, &mut outgoing, asked).await,
                 Ok(false) => {}
-                Err(failed) => sent = Err(channel.failed(method, failed)),
+                Err(failed) => sent = Err(channel.failed(method.clone(), failed)),
             }
         }
         let sent = sent.map_err(|error| {
@@ -154,6 +154,23 @@ pub(super) async fn answered(
     Err(failed(Failure::LimitExceeded("the server asks questions in too many rounds").into()))
 }
 
+/// Sends a request as [`answered`] does. If the rounds are kept, the request is a step of our caller's request: it is not sent again after it
+/// has finished.
+pub(super) async fn answered_once(
+    session: &Session,
+    outgoing: &Outgoing,
+    name: &str,
+    asked: &Asked,
+) -> Result<Box<RawValue>, ClientError> {
+    let answered = answered(session, outgoing.clone(), asked);
+    if !asked.is_kept {
+        return answered.await;
+    }
+    let step = format!("{}_{name}", session.channel.server().name);
+    let work = async { Ok(RoundResult { asks: false, result: answered.await? }) };
+    Ok(self::step(&session.channel, &asked.cx, &step, outgoing, work.boxed_local()).await?.result)
+}
+
 /// Explains in the error why the caller of this program was not asked.
 fn explained(channel: &Channel, error: ClientError, asked: &Asked) -> ClientError {
     let is_for_caller = asked.pass.is_some() && *error.failure() == Failure::CapabilityRequired;
@@ -162,7 +179,7 @@ fn explained(channel: &Channel, error: ClientError, asked: &Asked) -> ClientErro
     }
     let problem = "needs to ask a person, but the caller of this program cannot be asked. A client of revision 2026-07-28 that \
                    supports elicitation can be asked.";
-    ClientError::new(&channel.server().name, error.method(), Failure::Local(problem.into()))
+    ClientError::new(&channel.server().name, error.method().clone(), Failure::Local(problem.into()))
         .executed_as(error.executed())
 }
 
@@ -191,7 +208,7 @@ pub(in crate::client) async fn step(
     outgoing: &Outgoing,
     work: LocalBoxFuture<'_, Result<RoundResult, ClientError>>,
 ) -> Result<RoundResult, ClientError> {
-    let error = |failure, cause| channel.failed(outgoing.method, Failed::new(failure, cause));
+    let error = |failure, cause| channel.failed(outgoing.method.clone(), Failed::new(failure, cause));
     // A step fails with the error of a handler. The error of the client is kept beside it.
     let failed = Cell::new(None);
     let step = cx.step(name, &(), async || {

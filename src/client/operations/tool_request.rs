@@ -16,7 +16,6 @@ use crate::client::error::{ClientError, Executed, Failure};
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::{HeaderParams, NewHeaders, Outgoing};
 use crate::client::session::send::deadline;
-use crate::client::wire::response::RoundResult;
 use crate::protocol::method::Method;
 use crate::server::list::ListKind;
 
@@ -43,14 +42,7 @@ pub(super) async fn call_tool(
         outgoing.header_params = header_params(channel, tool, &outgoing.arguments)?;
     }
     outgoing.new_headers = Some(new_headers(link, &outgoing, &name));
-    let call = rounds::answered(&link.session, outgoing.clone(), &asked);
-    let json = if asked.is_kept {
-        let step = format!("{}_{name}", channel.server().name);
-        let call = async { Ok(RoundResult { asks: false, result: call.await? }) };
-        rounds::step(channel, &asked.cx, &step, &outgoing, call.boxed_local()).await?.result
-    } else {
-        call.await?
-    };
+    let json = rounds::answered_once(&link.session, &outgoing, &name, &asked).await?;
     let malformed = |problem| malformed_result(channel, &outgoing, problem);
     let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST);
     let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
@@ -83,7 +75,7 @@ fn new_headers(link: &Rc<Link>, outgoing: &Outgoing, name: &str) -> NewHeaders {
 /// Returns the headers that the definition of a tool requires for these arguments.
 fn header_params(channel: &Channel, tool: &Definition, arguments: &str) -> Result<HeaderParams, ClientError> {
     param_headers::of_call(tool.header_params(), arguments)
-        .map_err(|problem| channel.failed(Method::CallTool, Failure::Local(problem.into()).into()))
+        .map_err(|problem| channel.failed(Method::CallTool.name().into(), Failure::Local(problem.into()).into()))
 }
 
 /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one
@@ -122,5 +114,5 @@ fn check_output(
 }
 
 fn malformed_result(channel: &Channel, outgoing: &Outgoing, problem: &'static str) -> ClientError {
-    channel.failed(outgoing.method, Failure::Malformed(problem).into())
+    channel.failed(outgoing.method.clone(), Failure::Malformed(problem).into())
 }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use edge_json::write::ObjectWriter;
+use edge_json::write::{self, ObjectWriter};
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::question::{QuestionKind, ServerQuestion};
 use crate::call::context::Context;
@@ -63,8 +64,12 @@ pub(in crate::client) fn undeclared() -> Failed {
     Failed::new(Failure::CapabilityRequired, Some("the server asks a kind of question that was not declared".into()))
 }
 
-/// Writes capabilities as JSON, in the form of a revision.
-pub(in crate::client) fn capabilities_json(capabilities: ClientCapabilities, revision: Revision) -> String {
+/// Writes capabilities and extensions as JSON, in the form of a revision.
+pub(in crate::client) fn capabilities_json(
+    capabilities: ClientCapabilities,
+    extensions: &Map<String, Value>,
+    revision: Revision,
+) -> String {
     let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = capabilities;
     let with = |object: ObjectWriter, name, is_declared| if is_declared { object.json(name, "{}") } else { object };
     let mut declared = ObjectWriter::new();
@@ -77,7 +82,12 @@ pub(in crate::client) fn capabilities_json(capabilities: ClientCapabilities, rev
         // 2025-06-18 has only forms. Older revisions have no elicitation.
         declared = with(declared, "elicitation", revision >= Revision::V2025_06_18 && elicitation_form);
     }
-    with(with(declared, "sampling", sampling), "roots", roots).finish()
+    declared = with(with(declared, "sampling", sampling), "roots", roots);
+    if !extensions.is_empty() {
+        // Clients also send extensions to servers of the revisions that do not define them.
+        declared = declared.json("extensions", &write::to_string(extensions).unwrap_or_default());
+    }
+    declared.finish()
 }
 
 #[cfg(test)]
@@ -99,7 +109,7 @@ mod tests {
             (url, Revision::V2025_06_18, "{}"),
             (ClientCapabilities::default(), Revision::V2026_07_28, "{}"),
         ] {
-            assert_eq!(capabilities_json(capabilities, revision), expected, "{capabilities:?} {revision}");
+            assert_eq!(capabilities_json(capabilities, &Map::new(), revision), expected, "{capabilities:?} {revision}");
         }
     }
 }

@@ -77,6 +77,13 @@ impl About {
         self.0.capabilities.iter().any(|capability| capability == name)
     }
 
+    /// Returns the settings of an extension as JSON text, or `None` if the server does not declare it. The settings are an object.
+    pub fn extension(&self, id: &str) -> Option<String> {
+        let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
+        let settings = document.root().get("capabilities")?.get("extensions")?.get(id)?;
+        (settings.kind() == Kind::Object).then(|| settings.text().to_owned())
+    }
+
     /// Returns the description as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
         self.0.json.get()

@@ -30,7 +30,7 @@ use crate::host::{FetchError, Host, Opened, Outbound};
 use crate::limits::{UPSTREAM_FORWARDED_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
-use crate::protocol::method::Method as RpcMethod;
+use crate::text::Text;
 
 /// The member of `_meta` with the names of the gateways through which a request came.
 const VIA: &str = "edge-mcp/via";
@@ -97,13 +97,13 @@ impl Channel {
     }
 
     /// Returns the error of a request to the server.
-    pub(in crate::client) fn failed(&self, method: RpcMethod, failed: Failed) -> ClientError {
+    pub(in crate::client) fn failed(&self, method: Text, failed: Failed) -> ClientError {
         let (mut failure, cause, executed) = failed.into_parts();
         if self.upstream().is_untrusted && matches!(failure, Failure::Unreachable(_) | Failure::Timeout(_)) {
             // The user who chose the URL must not learn which hosts exist.
             failure = Failure::Unreachable(Unreachable::Connection);
         }
-        let error = ClientError::new(&self.server.name, method.name(), failure).executed_as(executed);
+        let error = ClientError::new(&self.server.name, method, failure).executed_as(executed);
         match cause {
             Some(cause) => error.because(cause),
             None => error,

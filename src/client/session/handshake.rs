@@ -39,11 +39,12 @@ pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Known, ClientError
     let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
     match (sent.known, accepted.answer.into_result()) {
         (Known::Modern(revision), Ok(result)) => {
-            let about = About::of(revision, result.json).map_err(|failed| channel.failed(Method::Discover, failed))?;
+            let about = About::of(revision, result.json)
+                .map_err(|failed| channel.failed(Method::Discover.name().into(), failed))?;
             channel.about.replace(Some(about));
         }
         // The error does not show the era of the server.
-        (Known::Nothing, Err(failed)) => return Err(channel.failed(Method::Discover, failed)),
+        (Known::Nothing, Err(failed)) => return Err(channel.failed(Method::Discover.name().into(), failed)),
         _ => {}
     }
     Ok(sent.known)
@@ -57,7 +58,7 @@ pub(in crate::client) async fn initialize(channel: &Rc<Channel>, known: Known) -
         Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
         _ => Revision::NEWEST_LEGACY,
     };
-    let failed = |failed| channel.failed(Method::Initialize, failed);
+    let failed = |failed| channel.failed(Method::Initialize.name().into(), failed);
     let mut outgoing = Outgoing::new(Method::Initialize, initialize_params(channel, requested), TIME);
     let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
     let Accepted { answer, .. } = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(known)).boxed_local()).await?;
@@ -80,7 +81,8 @@ pub(in crate::client) async fn initialize(channel: &Rc<Channel>, known: Known) -
 }
 
 fn initialize_params(channel: &Channel, revision: Revision) -> Params {
-    let capabilities = capabilities_json(channel.upstream().handlers.capabilities(), revision);
+    let upstream = channel.upstream();
+    let capabilities = capabilities_json(upstream.handlers.capabilities(), &upstream.extensions, revision);
     Params::default()
         .with_text("protocolVersion", revision.name())
         .with("capabilities", write::raw_value(capabilities))

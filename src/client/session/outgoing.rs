@@ -12,6 +12,7 @@ use crate::client::wire::message::Params;
 use crate::limits::UPSTREAM_REPETITIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
+use crate::text::Text;
 
 /// The headers that repeat arguments of a call: name and value.
 pub(in crate::client) type HeaderParams = Vec<(String, String)>;
@@ -24,7 +25,7 @@ pub(in crate::client) type NewHeaders =
 /// A request to a server.
 #[derive(Clone)]
 pub(in crate::client) struct Outgoing {
-    pub method: Method,
+    pub method: Text,
     pub params: Params,
     /// The name or the URI that the header `Mcp-Name` repeats.
     pub target: Option<String>,
@@ -33,11 +34,15 @@ pub(in crate::client) struct Outgoing {
     pub header_params: HeaderParams,
     /// The source of other headers, if the server rejects those.
     pub new_headers: Option<NewHeaders>,
+    /// Whether the request may be the first one to a server. A legacy server without sessions would execute a call.
+    pub may_probe: bool,
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
     /// The time at which the request ends with all its repetitions, in milliseconds since 1970.
     pub deadline: Option<u64>,
+    /// The types of results that the program knows, besides those of the protocol.
+    pub result_types: Vec<Text>,
     /// The capabilities to declare. `None` means the questions that the program answers.
     pub capabilities: Option<ClientCapabilities>,
     pub listeners: Listeners,
@@ -52,6 +57,16 @@ pub(in crate::client) struct Outgoing {
 
 impl Outgoing {
     pub(in crate::client) fn new(method: Method, params: Params, timeout: Duration) -> Self {
+        let is_harmless = method != Method::CallTool;
+        Self {
+            may_probe: is_harmless,
+            is_repeatable: is_harmless,
+            ..Self::of_extension(method.name().into(), params, timeout)
+        }
+    }
+
+    /// Creates a request of an extension, which may have effects.
+    pub(in crate::client) fn of_extension(method: Text, params: Params, timeout: Duration) -> Self {
         Self {
             method,
             params,
@@ -59,7 +74,9 @@ impl Outgoing {
             arguments: Rc::default(),
             header_params: Vec::new(),
             new_headers: None,
-            is_repeatable: method != Method::CallTool,
+            may_probe: false,
+            is_repeatable: false,
+            result_types: Vec::new(),
             timeout,
             deadline: None,
             capabilities: None,

@@ -170,7 +170,7 @@ fn request(
     let mut request = channel.http_request(Method::POST, message, credential)?;
     let Outgoing { method, target, header_params, .. } = outgoing;
     let version = Revision::V2026_07_28.name();
-    headers::add_modern(&mut request, version, method.name(), target.as_deref(), header_params);
+    headers::add_modern(&mut request, version, method, target.as_deref(), header_params);
     Ok(request)
 }
 
@@ -184,13 +184,15 @@ fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known) -> St
     let capabilities = capabilities.unwrap_or_else(|| channel.upstream().handlers.capabilities());
     let meta = Meta {
         modern: modern.map(|revision| (revision.name(), channel.client_info())),
-        capabilities: &modern.map_or_else(String::new, |revision| capabilities_json(capabilities, revision)),
+        capabilities: &modern.map_or_else(String::new, |revision| {
+            capabilities_json(capabilities, &channel.upstream().extensions, revision)
+        }),
         progress_token: listeners.progress.is_some().then(|| progress_token(id)),
         log_level: listeners.log.as_ref().map(|(level, _)| *level),
         traceparent: channel.cx().traceparent(),
         own: &channel.own_meta(),
     };
-    write_message(Some(id), method.name(), params, &meta)
+    write_message(Some(id), method, params, &meta)
 }
 
 /// Returns the progress token of the request with this id: the id without its quotes.

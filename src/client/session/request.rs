@@ -38,7 +38,7 @@ impl Session {
         let RoundResult { asks, result } = self.exchange(outgoing).await?;
         if asks {
             let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
-            return Err(self.channel.failed(outgoing.method, failure.into()));
+            return Err(self.channel.failed(outgoing.method.clone(), failure.into()));
         }
         Ok(result)
     }
@@ -48,11 +48,11 @@ impl Session {
         let channel = &self.channel;
         let kind = if outgoing.is_repeatable { RequestKind::Repeatable } else { RequestKind::Effectful };
         let mut sent = Sent::new(channel.known(), kind, channel.is_pinned());
-        let (method, level) = (outgoing.method, outgoing.listeners.log.as_ref().map(|(level, _)| *level));
-        let negotiated = || self.negotiated(method).boxed_local();
+        let (may_probe, level) = (outgoing.may_probe, outgoing.listeners.log.as_ref().map(|(level, _)| *level));
+        let negotiated = || self.negotiated(may_probe).boxed_local();
         let ready = || {
             let ready = async {
-                let known = self.negotiated(method).await?;
+                let known = self.negotiated(may_probe).await?;
                 if let Some(level) = level {
                     handshake::set_log_level(channel, level, known, &negotiated).await;
                 }
@@ -61,18 +61,16 @@ impl Session {
             ready.boxed_local()
         };
         let accepted = send(channel, outgoing, &mut sent, &ready).await?;
-        accepted.into_round_result(sent.known.era()).map_err(|failed| {
+        accepted.into_round_result(sent.known.era(), &outgoing.result_types).map_err(|failed| {
             let executed = failed.executed().or(sent.executed);
-            channel.failed(method, failed.executed_as(executed))
+            channel.failed(outgoing.method.clone(), failed.executed_as(executed))
         })
     }
 
-    /// Returns what is known about the server, after the requests that must come before `method`.
-    ///
-    /// A call of a tool is never the first probe: a legacy server without sessions would execute it.
-    async fn negotiated(&self, method: Method) -> Result<Known, ClientError> {
-        let needs_discovery =
-            |known| known == Known::Unsettled || known == Known::Nothing && method == Method::CallTool;
+    /// Returns what is known about the server, after the requests that must come before another request. `may_probe` says whether that request
+    /// may be the first one.
+    async fn negotiated(&self, may_probe: bool) -> Result<Known, ClientError> {
+        let needs_discovery = |known| known == Known::Unsettled || known == Known::Nothing && !may_probe;
         let known = self.channel.known();
         if !needs_discovery(known) && !self.channel.needs_session(known) {
             return Ok(known);
@@ -110,9 +108,10 @@ impl Session {
         let result = self.request(&mut Outgoing::new(Method::Discover, Params::default(), time)).await?;
         let Known::Modern(revision) = self.channel.known() else {
             let failure = Failure::Malformed("contradicts the earlier answers of the server");
-            return Err(self.channel.failed(Method::Discover, failure.into()));
+            return Err(self.channel.failed(Method::Discover.name().into(), failure.into()));
         };
-        let about = About::of(revision, result).map_err(|failed| self.channel.failed(Method::Discover, failed))?;
+        let about = About::of(revision, result)
+            .map_err(|failed| self.channel.failed(Method::Discover.name().into(), failed))?;
         self.channel.about.replace(Some(about.clone()));
         Ok(about)
     }

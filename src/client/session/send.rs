@@ -18,6 +18,7 @@ use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
+use crate::text::Text;
 
 /// The pause before a request is sent again after an outage.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -34,10 +35,10 @@ pub(in crate::client) struct Accepted {
 }
 
 impl Accepted {
-    /// Returns the result in the form of the era of the server.
-    pub(in crate::client) fn into_round_result(self, era: Era) -> Result<RoundResult, Failed> {
+    /// Returns the result in the form of the era of the server. `known` are the types of results that the program knows.
+    pub(in crate::client) fn into_round_result(self, era: Era, known: &[Text]) -> Result<RoundResult, Failed> {
         let result = match era {
-            Era::Modern => self.answer.into_round_result(),
+            Era::Modern => self.answer.into_round_result(known),
             Era::Legacy => self.answer.into_result().map(|result| RoundResult { asks: false, result: result.json }),
         };
         result.map_err(|failed| failed.executed_as(self.executed))
@@ -68,8 +69,8 @@ async fn attempts(
     sent: &mut Sent,
     ready: &Ready<'_>,
 ) -> Result<Accepted, ClientError> {
-    let method = outgoing.method;
-    let failed = |failed| channel.failed(method, failed);
+    let method = outgoing.method.clone();
+    let failed = |failed| channel.failed(method.clone(), failed);
     let until = outgoing.deadline.unwrap_or_else(|| deadline(channel, outgoing.timeout));
     let mut interrupted: Option<Exchange<'_>> = None;
     loop {
@@ -138,14 +139,14 @@ async fn post<'c>(
     ready: &Ready<'_>,
     until: u64,
 ) -> Result<Option<(Result<ServerResponse, Failed>, Exchange<'c>)>, ClientError> {
-    let failed = |failed| channel.failed(outgoing.method, failed);
+    let failed = |failed| channel.failed(outgoing.method.clone(), failed);
     // Before this attempt is sent, its failures are not those of the request.
     let unsent = |error: ClientError| error.executed_as(Executed::No);
     sent.known = ready().await.map_err(unsent)?;
     let time = time_left(channel, outgoing.timeout, until).map_err(|late| unsent(failed(late)))?;
     let credential = channel.credential().await.map_err(failed)?;
     // The state of the connection may change while a request waits, for example for its token.
-    let is_of_session = sent.known.era() == Era::Legacy && outgoing.method != Method::Initialize;
+    let is_of_session = sent.known.era() == Era::Legacy && outgoing.method != Method::Initialize.name();
     if is_of_session && channel.needs_session(channel.known()) {
         return Ok(None);
     }

@@ -124,12 +124,12 @@ pub(in crate::client) fn add_common(
 pub(in crate::client) fn add_modern(
     request: &mut Outbound,
     version: &'static str,
-    method: &'static str,
+    method: &str,
     target: Option<&str>,
     params: &[(String, String)],
 ) {
     add(request, VERSION, HeaderValue::from_static(version));
-    add(request, "mcp-method", HeaderValue::from_static(method));
+    add_encoded(request, "mcp-method".into(), method);
     if let Some(target) = target {
         add_encoded(request, "mcp-name".into(), target);
     }

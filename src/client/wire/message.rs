@@ -3,25 +3,35 @@
 //! Members are JSON text already, so that numbers keep their digits.
 
 use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Kind};
 use serde_json::value::RawValue;
 
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
+use crate::text::Text;
 
 /// The parameters of a request: members as JSON text.
 #[derive(Clone, Debug, Default)]
-pub(in crate::client) struct Params(Vec<(&'static str, Box<RawValue>)>);
+pub(in crate::client) struct Params(Vec<(Text, Box<RawValue>)>);
 
 impl Params {
+    /// Returns the members of an object, or `None` if it has `_meta`, which the client writes, or if the value is not an object.
+    pub(in crate::client) fn of(object: &RawValue) -> Option<Self> {
+        let document = Document::parse(object.get().as_bytes(), JsonLimits::default()).ok()?;
+        let object = Some(document.root()).filter(|root| root.kind() == Kind::Object && root.get("_meta").is_none())?;
+        let members = object.members().map(|(name, value)| Some((Text::Owned(name.into_owned()), value.to_raw()?)));
+        members.collect::<Option<_>>().map(Self)
+    }
+
     pub(in crate::client) fn with(mut self, name: &'static str, value: Box<RawValue>) -> Self {
-        self.0.push((name, value));
+        self.0.push((name.into(), value));
         self
     }
 
     /// Removes members.
     pub(in crate::client) fn without(mut self, names: &[&str]) -> Self {
-        self.0.retain(|(name, _)| !names.contains(name));
+        self.0.retain(|(name, _)| !names.contains(&&**name));
         self
     }
 

@@ -1,5 +1,7 @@
 //! The response to a request: a JSON-RPC response, or a response of another kind.
 
+use std::borrow::Cow;
+
 use edge_json::{Document, JsonLimits, Value};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
@@ -9,12 +11,16 @@ use super::challenge::Challenge;
 use crate::client::error::{Failed, Failure};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
-use crate::text::line;
+use crate::server::extension::is_identifier;
+use crate::text::{Text, line};
 
 /// The maximum number of revisions of a server that an error lists.
 const REVISIONS: usize = 8;
 /// The maximum length of each, in bytes.
 const REVISION: usize = 32;
+/// The maximum number of extensions that an error lists, and the maximum length of each, in bytes.
+const EXTENSIONS: usize = 8;
+const EXTENSION: usize = 128;
 
 /// The response to a request.
 #[derive(Debug)]
@@ -99,15 +105,16 @@ impl ServerResponse {
         }
     }
 
-    /// Returns the result of a modern server. A result without a `resultType` is complete.
+    /// Returns the result of a modern server. A result without a `resultType` is complete. `known` are further types, which the program knows.
     ///
     /// # Errors
     /// The response is an error, or its `resultType` is unknown.
-    pub(in crate::client) fn into_round_result(self) -> Result<RoundResult, Failed> {
+    pub(in crate::client) fn into_round_result(self, known: &[Text]) -> Result<RoundResult, Failed> {
         let RpcResult { kind, json } = self.into_result()?;
         let asks = match kind.as_deref() {
             None | Some("complete") => false,
             Some("input_required") => true,
+            Some(kind) if known.iter().any(|known| known == kind) => false,
             Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
         };
         Ok(RoundResult { asks, result: json })
@@ -127,6 +134,16 @@ pub(in crate::client) fn unsupported(offered: Vec<String>) -> Failed {
     Failure::UnsupportedRevision { offered: shown }.into()
 }
 
+/// Returns the identifiers of the extensions that an error requires. A message shows them, so others are left out.
+fn required_extensions(data: Option<&RawValue>) -> Vec<String> {
+    let document = data.and_then(|data| Document::parse(data.get().as_bytes(), JsonLimits::MOST).ok());
+    let required =
+        document.as_ref().and_then(|document| document.root().get("requiredCapabilities")?.get("extensions"));
+    let names = required.into_iter().flat_map(Value::members).map(|(name, _)| name);
+    let is_shown = |name: &Cow<'_, str>| name.len() <= EXTENSION && is_identifier(name);
+    names.filter(is_shown).take(EXTENSIONS).map(Cow::into_owned).collect()
+}
+
 /// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.
 fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
     const LONGEST: usize = 2048;
@@ -134,7 +151,10 @@ fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
     const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
     match code {
         MISMATCH => Failure::HeaderMismatch,
-        CAPABILITY => Failure::CapabilityRequired,
+        CAPABILITY => match required_extensions(data.as_deref()) {
+            extensions if extensions.is_empty() => Failure::CapabilityRequired,
+            extensions => Failure::ExtensionRequired { extensions },
+        },
         _ => {
             let data = data.map(|data| data.get().to_owned());
             Failure::Rpc { code, message: line(&message, LONGEST).into_owned(), data }

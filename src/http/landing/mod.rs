@@ -3,7 +3,9 @@
 //! `page.html` and `page.css` are the document and its style. `page.md` is the document for programs without a browser, such as `curl`. The
 //! script of the page consists of several files. `ask.js` is a client of 2026-07-28. `page.js` shows the lists of tools, resources and
 //! prompts, with a `form.js` for each JSON Schema, and `show.js` shows results and errors. `connect.js` has the instructions for connecting
-//! each client. `search.js` and `search.css` are the search box, if the endpoint has one.
+//! each client. `search.js` and `search.css` are the search box, if the endpoint has one. It shows passages with `passage.js` and
+//! `passage.css`: `markdown.js` turns Markdown into elements, and `words.js` finds the words to mark. The app of the knowledge base includes
+//! these files and `element.js` too.
 //!
 //! The page is the same for every visitor. Its script requests the lists from the endpoint, with the token that the visitor types in. So
 //! the endpoint decides which items a visitor sees.
@@ -36,6 +38,7 @@ const OPTIONAL: [(&str, &str); 2] = [("description", "{{description}}\n\n"), ("w
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
     include_str!("ask.js"),
+    include_str!("element.js"),
     include_str!("show.js"),
     include_str!("form.js"),
     include_str!("connect.js"),
@@ -56,7 +59,16 @@ pub(super) struct SearchBox {
 impl SearchBox {
     /// Creates a search box that calls the tool with this name.
     pub(super) fn new(tool: Text) -> Self {
-        Self { tool, style: include_str!("search.css"), script: include_str!("search.js") }
+        Self {
+            tool,
+            style: concat!(include_str!("search.css"), include_str!("passage.css")),
+            script: concat!(
+                include_str!("words.js"),
+                include_str!("markdown.js"),
+                include_str!("passage.js"),
+                include_str!("search.js"),
+            ),
+        }
     }
 }
 

@@ -1,19 +1,8 @@
-// The search box for the tool that `Endpoint::page_search` names. A page without a search box does not contain this file.
+// The search box for the tool that `Endpoint::page_search` names. A page without a search box does not contain this file, nor the files
+// that show passages.
 
 const SEARCH_TOOL = document.body.dataset.search
 const FAILED = 'The search failed'
-const WORD = /([\p{L}\p{M}\p{N}]{2,})/gu
-
-/** Removes frequent English endings from a word, so that "steep" also marks "steeping". */
-const stem = (word) => word.toLowerCase().replace(/^(...+?)(ing|ed|es|e|s)$/, '$1')
-
-/** Returns a paragraph with a text, in which the words of the query are marked. */
-function marked(text, query) {
-  const stems = new Set(query.match(WORD)?.map(stem))
-  const paragraph = el('p', { className: 'passage' })
-  for (const piece of text.split(WORD)) paragraph.append(stems.has(stem(piece)) ? el('mark', {}, piece) : piece)
-  return paragraph
-}
 
 /** Returns a link to a document on the web, or a form that reads the document as a resource of this server. */
 function documentLink(uri) {
@@ -24,14 +13,17 @@ function documentLink(uri) {
   return [form, result]
 }
 
-function passage({ id, document: text, score, uri, heading, metadata }, query) {
-  const { title } = metadata ?? {}
-  // The path of headings usually begins with the title of the document.
-  const path = `${heading} > `.startsWith(`${title} > `) ? heading : [title, heading].filter(Boolean).join(' > ')
+function passage(source, stems) {
+  const { document: text, score, uri } = source
+  const { title, path } = namesOf(source)
+  const [shown, more] = passageText(text, title, stems, 5)
+  const [read, result] = uri ? documentLink(uri) : []
   return el('li', {},
-    el('h4', {}, path || id, ' ', el('small', {}, `score ${score.toFixed(2)}`)),
-    marked(text, query),
-    ...(uri ? documentLink(uri) : []))
+    inline('h4', title),
+    inline('p', [path.join(' › '), `score ${score.toFixed(2)}`].filter(Boolean).join(' · '), { className: 'hint' }),
+    shown,
+    (more || read) && el('div', { className: 'row' }, more, read),
+    result)
 }
 
 /** Returns the title and the elements of the result of a search, and whether it is an error. */
@@ -40,12 +32,13 @@ function showPassages(result, query) {
   const { sources, retrieval, note } = result.structuredContent ?? {}
   if (!Array.isArray(sources)) throw new RequestError(`The result of the tool ${SEARCH_TOOL} has no list of passages.`)
   const count = sources.length
+  const stems = stemsOf(query)
   return {
     title: count ? `${count} ${count === 1 ? 'passage' : 'passages'} found` : 'No passage found',
     isError: false,
     parts: [
       count
-        ? el('ol', { className: 'passages' }, ...sources.map((each) => passage(each, query)))
+        ? el('ol', { className: 'passages' }, ...sources.map((each) => passage(each, stems)))
         : el('p', {}, 'No passage matches the search. Try other words.'),
       hint(retrieval && `retrieval: ${retrieval}`, note),
     ],
@@ -55,7 +48,7 @@ function showPassages(result, query) {
 function searchBox() {
   const input = el('input', { id: 'query', type: 'search', required: true, autocomplete: 'off', enterKeyHint: 'search' })
   const button = el('button', {}, 'Search')
-  const result = el('div', { className: 'result', tabIndex: -1, role: 'group', 'aria-label': 'Passages', hidden: true })
+  const result = el('div', { className: 'result', role: 'group', 'aria-label': 'Passages', hidden: true })
   const search = async (event) => {
     event.preventDefault()
     if (button.ariaBusy === 'true') return
@@ -70,10 +63,12 @@ function searchBox() {
     }
     button.ariaBusy = 'false'
     result.classList.toggle('error', outcome.isError)
-    result.replaceChildren(el('p', { className: 'title' }, outcome.title), ...outcome.parts)
+    // A screen reader reads the title, because it gets the focus. The list follows it.
+    const title = el('p', { className: 'title', tabIndex: -1 }, outcome.title)
+    result.replaceChildren(title, ...outcome.parts)
     result.hidden = false
-    announce(outcome.title)
-    result.focus()
+    announce('')
+    title.focus()
   }
   return el('div', { className: 'search' },
     el('form', { role: 'search', autocomplete: 'off', onsubmit: search },

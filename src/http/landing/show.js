@@ -1,16 +1,5 @@
 // Shows results and errors. Texts become text nodes, so the browser never interprets text from a server as markup.
 
-/** Creates an element. Names with a hyphen, and `role`, are attributes. All other names are properties. */
-function el(tag, properties = {}, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.includes('-') || name === 'role') element.setAttribute(name, value)
-    else element[name] = value
-  }
-  element.append(...children.filter(Boolean))
-  return element
-}
-
 const pretty = (value) => JSON.stringify(value, null, 2)
 const code = (text) => el('code', {}, text)
 const pre = (text) => el('pre', {}, text)

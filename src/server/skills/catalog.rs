@@ -4,17 +4,13 @@
 
 use std::future::ready;
 
-use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
-use percent_encoding::percent_decode_str;
 
 use super::digest::digest;
+use super::manifest::{SKILL_FILE, SkillManifest};
 use super::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
 use crate::call::context::Context;
 use crate::text::Text;
-
-/// The name of the file that makes a folder a skill.
-pub(super) const SKILL_FILE: &str = "/SKILL.md";
 
 /// A list of skills that are compiled into a program. `scripts/skills DIR` writes it.
 ///
@@ -112,18 +108,17 @@ impl Catalog {
         for file in self.files() {
             let Some(path) = file.uri.strip_prefix(uri).and_then(|rest| rest.strip_prefix('/')) else { continue };
             let (segment, is_folder) = path.split_once('/').map_or((path, false), |(folder, _)| (folder, true));
-            let child = SkillChild {
-                uri: format!("{uri}/{segment}"),
-                name: percent_decode_str(segment).decode_utf8_lossy().into_owned(),
-                mime_type: (!is_folder).then_some(Text::Borrowed(file.mime_type)),
-                size: (!is_folder).then(|| file.size()),
-                scopes: Vec::new(),
-            };
-            if children.iter().all(|known| known.uri != child.uri) {
-                children.push(child);
+            let (mime_type, size) = (Text::Borrowed(file.mime_type), file.size());
+            let child = SkillChild::new(
+                format!("{uri}/{segment}"),
+                (!is_folder).then_some(mime_type),
+                (!is_folder).then_some(size),
+            );
+            let at = children.iter().position(|known| known.uri >= child.uri).unwrap_or(children.len());
+            if children.get(at).is_none_or(|known| known.uri != child.uri) {
+                children.insert(at, child);
             }
         }
-        children.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
         (!children.is_empty()).then_some(children)
     }
 
@@ -138,34 +133,29 @@ impl Catalog {
             if uri <= last {
                 return Err(format!("The skill `{uri}` is not in the order of the URIs."));
             }
-            let entry = Document::parse(skill.entry.as_bytes(), JsonLimits::MOST)
-                .map_err(|error| format!("The entry of `{uri}` is not JSON: {error}."))?;
-            self.check_entry(skill, &uri, entry.root())?;
+            self.check_entry(skill, &uri)?;
             last = uri;
         }
         Ok(())
     }
 
-    fn check_entry(&self, skill: &Skill, uri: &str, entry: Value<'_>) -> Result<(), String> {
-        if entry.string("uri").as_deref() != Some(uri) {
+    fn check_entry(&self, skill: &Skill, uri: &str) -> Result<(), String> {
+        let entry = SkillManifest::parse(skill.entry)?;
+        if entry.uri != uri {
             return Err(format!("The entry of `{uri}` has another URI."));
         }
         let inside = format!("{}/", skill.root);
         let mut files: Vec<_> = self.files().filter(|file| file.uri.starts_with(&inside)).collect();
         files.sort_unstable_by_key(|file| file.uri);
-        let resources: Vec<_> = entry.get("resources").into_iter().flat_map(Value::items).collect();
-        if resources.len() != files.len() {
+        if entry.files.len() != files.len() {
             return Err(format!(
                 "The entry of `{uri}` lists {} files, and there are {}.",
-                resources.len(),
+                entry.files.len(),
                 files.len()
             ));
         }
-        for (resource, file) in resources.into_iter().zip(files) {
-            let fits = resource.string("uri").as_deref() == Some(file.uri)
-                && resource.string("digest") == Some(digest(file.bytes))
-                && resource.get("size").is_some_and(|size| size.text() == file.size().to_string());
-            if !fits {
+        for (listed, file) in entry.files.iter().zip(files) {
+            if listed.uri != file.uri || listed.digest != digest(file.bytes) || listed.size != file.size() {
                 return Err(format!(
                     "The entry of `{uri}` does not fit the file `{}`. Run scripts/skills again.",
                     file.uri

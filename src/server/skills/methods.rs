@@ -50,12 +50,13 @@ async fn list(sets: Vec<SkillSet>, cursor: Option<String>, size: usize, cx: Cont
     for set in &sets {
         // One more shows whether there is a next page.
         for entry in set.store.list(after.clone(), size.saturating_add(1), &cx).await? {
-            if entries.iter().all(|known| known.uri != entry.uri) {
-                entries.push(entry);
+            // The lists of two sets are merged. The code of a sort would be larger.
+            let at = entries.iter().position(|known| known.uri >= entry.uri).unwrap_or(entries.len());
+            if entries.get(at).is_none_or(|known| known.uri != entry.uri) {
+                entries.insert(at, entry);
             }
         }
     }
-    entries.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
     let page = page(LIST, entries, size, |entry| &entry.uri, |entry| entry.json.len());
     let shown = page.items.into_iter().filter(|entry| shows(&entry.scopes, &cx)).map(|entry| entry.json);
     Ok(result("skills", shown, page.next.as_deref()))

@@ -1,12 +1,14 @@
 //! Skills: folders of instructions for a model, served as resources.
 //!
 //! A `catalog` has skills that are compiled into the program, and a `store` has them elsewhere. `sets` has the access rules. `methods`
-//! answers the methods of the extension, and `resources` serves the files. `digest` computes the digests of files.
+//! answers the methods of the extension, and `resources` serves the files. `manifest` checks entries, and `digest` computes the digests of
+//! files.
 //!
 //! Source: ext-skills, specification.
 
 pub(crate) mod catalog;
-mod digest;
+pub(crate) mod digest;
+pub(crate) mod manifest;
 pub(crate) mod methods;
 mod resources;
 pub(crate) mod sets;
@@ -24,7 +26,7 @@ use super::definitions::Definitions;
 use super::resource::ResourceTemplate;
 
 /// The name of the extension.
-const EXTENSION: &str = "io.modelcontextprotocol/skills";
+pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// Skills from one place, for [`McpServerBuilder::skills`](crate::McpServerBuilder::skills).
 pub struct Skills {

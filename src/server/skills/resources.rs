@@ -17,10 +17,11 @@ use crate::server::resource::{NOT_FOUND, ResourceTemplate};
 /// Returns the template of the files of skills. It lists the `SKILL.md` of each skill.
 pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
     let (of_list, of_read) = (sets.clone(), sets.clone());
-    // The path in the URI may have escapes of `/`, so the lookup needs the URI itself.
     let read =
         move |uri: &str, _, cx: Context| read(open_sets(&of_read, &cx), normalized(uri).into_owned(), cx).boxed_local();
+    // The name of a file can have `%` and digits, or an escape of `/`. A variable does not keep them apart, so the lookup needs the whole URI.
     ResourceTemplate::of_reader("skill://{+path}".into(), Box::new(read))
+        .prefix("skill://")
         .name("Files of skills")
         .list(move |cx: Context| listed(open_sets(&of_list, &cx), cx))
 }

@@ -1,6 +1,7 @@
 //! The store of skills: where a server has its skills.
 
 use futures::future::LocalBoxFuture;
+use percent_encoding::percent_decode_str;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -72,4 +73,12 @@ pub struct SkillChild {
     pub size: Option<u64>,
     /// The scopes that a caller needs: those of its skill.
     pub scopes: Vec<Text>,
+}
+
+impl SkillChild {
+    /// Creates a file, or a folder without a media type. Its name is the last part of the URI.
+    pub fn new(uri: String, mime_type: Option<Text>, size: Option<u64>) -> Self {
+        let name = percent_decode_str(uri.rsplit('/').next().unwrap_or_default()).decode_utf8_lossy().into_owned();
+        Self { uri, name, mime_type, size, scopes: Vec::new() }
+    }
 }

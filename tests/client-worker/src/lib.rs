@@ -5,6 +5,7 @@
 mod bindings;
 mod call;
 mod clients;
+mod skills;
 mod tenants;
 
 use edge_mcp::client::{Listing, McpClient, Peer};
@@ -55,6 +56,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .tool(Tool::new("ask", "Calls a tool that asks. This program answers.", call::ask))
         .tool(Tool::new("pass", "Calls a tool that asks. The caller of this program answers.", call::pass))
         .tool(Tool::new("read", "Reads a resource.", read))
+        .tool(Tool::new("skills", "Lists the skills of a server, and reads all their files.", skills::skills))
         .tool(Tool::new("prompt", "Gets a prompt.", prompt))
         .tool(Tool::new("complete", "Completes an argument.", complete))
         .build()

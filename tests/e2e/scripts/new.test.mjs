@@ -35,6 +35,15 @@ test('a copy has a new name and new secrets, and depends on this repository', as
   assert.ok((await readFile(join(home, 'Cargo.toml'), 'utf8')).includes(`edge-mcp = { path = "${ROOT}" }`))
   assert.equal(JSON.parse(await readFile(join(home, 'package-lock.json'), 'utf8')).packages[''].name, 'tennis-courts')
 
+  // Coding agents find the skill of the repository, without a difference.
+  const skill = async (folder) => {
+    const files = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.md')).sort()
+    return Promise.all(files.map(async (path) => [path, await readFile(join(folder, path), 'utf8')]))
+  }
+  const shipped = await skill(join(ROOT, 'skills/write-an-mcp-server'))
+  assert.ok(shipped.some(([path]) => path === 'SKILL.md'))
+  assert.deepEqual(await skill(join(home, '.claude/skills/write-an-mcp-server')), shipped)
+
   const created = await readdir(home)
   assert.deepEqual(['build', 'target', 'node_modules', '.wrangler'].filter((name) => created.includes(name)), [])
 })

@@ -23,6 +23,8 @@ pub(crate) async fn run(name: &str, program: &Program, data: &Value) -> Result<(
         "http-standard-headers" => standard_headers(&peer).await,
         "http-custom-headers" => custom_headers(&peer, data).await,
         "http-invalid-tool-headers" => invalid_tool_headers(&peer).await,
+        "sep-2640-client-no-prefetch" => list_skills(&peer).await,
+        name if name.starts_with("sep-2640-client-verify-") => changed_skill(&peer).await,
         "json-schema-2020-12-preservation" => schema_preservation(&peer).await,
         name if name.starts_with("auth/") => signed_in(program).await,
         name => Err(format!("this client has no scenario `{name}`").into()),
@@ -123,6 +125,24 @@ async fn schema_preservation(peer: &Peer) -> Result<(), Failed> {
     let schema = RawValue::from_string(schema.to_owned())?;
     let result = peer.call("json_schema_echo", json!({ "schema": schema })).await?;
     expect(&result.text(), "echoed")
+}
+
+/// The server checks that the client reads no file before the program asks for it.
+async fn list_skills(peer: &Peer) -> Result<(), Failed> {
+    peer.list_skills().await?;
+    Ok(())
+}
+
+/// The server sends a `SKILL.md` that does not fit its entry. A client that takes it would read the next file of the skill.
+async fn changed_skill(peer: &Peer) -> Result<(), Failed> {
+    let skills = peer.list_skills().await?;
+    let skill = skills.items.first().ok_or("the server lists no skill")?;
+    match peer.read_skill(skill, "SKILL.md").await {
+        Ok(_) => drop(peer.read_skill(skill, "references/FORMS.md").await?),
+        Err(error) if matches!(error.failure(), Failure::Unverified(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 fn expect(text: &str, expected: &str) -> Result<(), Failed> {
