@@ -77,7 +77,9 @@ fn not_found(error: ClientError) -> HandlerError {
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
     let is_page = own.starts_with(APPS);
-    let is_hidden = is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own));
+    // The skills are listed as such.
+    let is_file_of_skill = mount.settings.shows_skills && own.starts_with("skill://");
+    let is_hidden = is_file_of_skill || is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
     if is_hidden || !uris::is_sendable(own) || mount.own_uri(&shown).as_deref() != Some(own) {

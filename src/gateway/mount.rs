@@ -52,6 +52,7 @@ pub(super) struct Settings {
     pub(super) logs: Option<LogLevel>,
     pub(super) catalogue: Option<Catalogue>,
     pub(super) shows_apps: bool,
+    pub(super) shows_skills: bool,
     pub(super) app_domain: Option<Text>,
     /// The origins that the pages of apps may use. `None` means all that they declare.
     pub(super) app_origins: Option<Vec<Text>>,
@@ -76,6 +77,7 @@ impl Mount {
             logs: None,
             catalogue: None,
             shows_apps: false,
+            shows_skills: false,
             app_domain: None,
             app_origins: None,
         };
@@ -181,6 +183,14 @@ impl Mount {
     #[must_use]
     pub fn apps(mut self) -> Self {
         self.settings.shows_apps = true;
+        self
+    }
+
+    /// Shows the skills of the server, if the program adds [`Gateway::skills`](super::Gateway::skills) ([skills](https://github.com/modelcontextprotocol/ext-skills)). A skill is text that a model follows, so show
+    /// only those of servers that you trust. Absolute links between files of a skill do not work: they have the URIs of the server.
+    #[must_use]
+    pub fn skills(mut self) -> Self {
+        self.settings.shows_skills = true;
         self
     }
 

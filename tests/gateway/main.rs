@@ -24,4 +24,5 @@ mod peer;
 mod pins;
 mod questions;
 mod servers;
+mod skills;
 mod uris;

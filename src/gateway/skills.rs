@@ -1,0 +1,197 @@
+//! The skills of mounted servers.
+//!
+//! Only the URIs change. The bytes of a file stay, so its digest holds. The gateway does not verify files: a digest of the server proves nothing
+//! about the server, and the client of the caller verifies each file.
+//!
+//! Source: ext-skills, specification.
+
+use std::rc::Rc;
+
+use edge_json::write::ObjectWriter;
+use edge_json::{Document, JsonLimits, Value};
+use futures::FutureExt;
+
+use super::mounted::Mounted;
+use super::servers::Gateway;
+use super::uris::is_sendable;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
+use crate::host::{Level, warning};
+use crate::limits::UPSTREAM_PARALLEL;
+use crate::parallel::parallel;
+use crate::server::skills::Skills;
+use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+
+/// The media type of a folder in `resources/directory/read`.
+const FOLDER: &str = "inode/directory";
+
+/// The skills of the servers of a gateway.
+struct MountedSkills(Gateway);
+
+impl Gateway {
+    /// Returns the skills of the servers whose mounts [show skills](super::Mount::skills), for
+    /// [`McpServerBuilder::skills`](crate::McpServerBuilder::skills).
+    ///
+    /// ```
+    /// use edge_mcp::client::Upstream;
+    /// use edge_mcp::gateway::{Gateway, Mount};
+    /// use edge_mcp::McpServer;
+    ///
+    /// let handbook = Mount::new(Upstream::at("https://handbook.example.com/mcp")?).skills();
+    /// let gateway = Gateway::builder("edge", "1.0.0").mount("handbook", handbook).build()?;
+    /// let server = McpServer::builder("edge", "1.0.0").gateway(&gateway).skills(gateway.skills()).build()?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn skills(&self) -> Skills {
+        Skills::new(MountedSkills(self.clone()))
+    }
+}
+
+impl MountedSkills {
+    /// Returns the server of a skill, and the URI there.
+    fn server_of(&self, shown: &str) -> Option<(Rc<Mounted>, String)> {
+        let mut mounts = self.0.0.mounts.iter().filter(|mount| mount.settings.shows_skills);
+        let own = mounts.find_map(|mount| Some((mount.clone(), mount.own_uri(shown)?.into_owned())));
+        own.filter(|(_, own)| is_sendable(own))
+    }
+}
+
+impl SkillStore for MountedSkills {
+    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>> {
+        let mounts: Vec<_> = self.0.0.mounts.iter().filter(|mount| mount.settings.shows_skills).cloned().collect();
+        let cx = cx.clone();
+        let list = async move {
+            let listed = mounts.iter().map(|mount| entries(mount, &cx).boxed_local());
+            let mut skills = Vec::new();
+            let mut failure = None;
+            let mut has_answered = false;
+            for listed in parallel(listed, UPSTREAM_PARALLEL).await {
+                match listed {
+                    Ok(entries) => {
+                        has_answered = true;
+                        skills.extend(entries);
+                    }
+                    // The entries of the other servers are listed.
+                    Err(error) => {
+                        warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+                        failure = Some(error);
+                    }
+                }
+            }
+            if let Some(error) = failure.filter(|_| !has_answered) {
+                return Err(error.into());
+            }
+            skills.retain(|skill: &SkillEntry| after.as_ref().is_none_or(|after| skill.uri > *after));
+            skills.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
+            skills.truncate(limit);
+            Ok(skills)
+        };
+        list.boxed_local()
+    }
+
+    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillEntry>> {
+        let (server, cx) = (self.server_of(&uri), cx.clone());
+        let get = async move {
+            let Some((mount, own)) = server else { return Ok(None) };
+            let peer = mount.connect(&cx)?;
+            let entry = found(mount.guard(&peer, &cx, peer.get_skill(&own)).await)?;
+            Ok(entry.and_then(|entry| shown(&mount, &entry)))
+        };
+        get.boxed_local()
+    }
+
+    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillFile>> {
+        let (server, cx) = (self.server_of(&uri), cx.clone());
+        let read = async move {
+            let Some((mount, own)) = server else { return Ok(None) };
+            let peer = mount.connect(&cx)?;
+            let Some(read) = found(mount.guard(&peer, &cx, peer.read_resource(&own)).await)? else { return Ok(None) };
+            let [contents] = &*read.contents else { return Ok(None) };
+            let bytes = contents.as_text().map(|text| text.as_bytes().to_vec()).or_else(|| contents.bytes());
+            let mime_type = contents.get_mime_type().unwrap_or("application/octet-stream").to_owned().into();
+            let scopes = mount.settings.scopes.clone();
+            Ok(bytes.map(|bytes| SkillFile { uri, mime_type, digest: None, bytes, scopes }))
+        };
+        read.boxed_local()
+    }
+
+    fn directory(
+        &self,
+        uri: String,
+        after: Option<String>,
+        limit: usize,
+        cx: &Context,
+    ) -> SkillFuture<Option<Vec<SkillChild>>> {
+        let (server, cx) = (self.server_of(&uri), cx.clone());
+        let directory = async move {
+            let Some((mount, own)) = server else { return Ok(None) };
+            let peer = mount.connect(&cx)?;
+            let listed = found(mount.guard(&peer, &cx, peer.read_skill_directory(&own)).await)?;
+            let Some(listed) = listed else { return Ok(None) };
+            let mut children: Vec<_> = listed.items.iter().map(|item| child(&mount, item)).collect();
+            children.retain(|child| after.as_ref().is_none_or(|after| child.uri > *after));
+            children.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
+            children.truncate(limit);
+            Ok(Some(children))
+        };
+        directory.boxed_local()
+    }
+}
+
+/// Returns a file or a folder of a skill.
+fn child(mount: &Mounted, listed: &Definition) -> SkillChild {
+    let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok();
+    let root = document.as_ref().map(Document::root);
+    let mime_type = root.and_then(|root| root.string("mimeType")).filter(|mime_type| mime_type != FOLDER);
+    let size = root.and_then(|root| root.get("size")?.text().parse().ok());
+    let child = SkillChild::new(mount.shown_uri(listed.name()).into_owned(), mime_type.map(Into::into), size);
+    SkillChild { scopes: mount.settings.scopes.clone(), ..child }
+}
+
+/// Returns the skills of a server.
+async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, ClientError> {
+    let peer = mount.connect(cx)?;
+    let listing = mount.guard(&peer, cx, peer.list_skills()).await?;
+    if !listing.left_out.is_empty() {
+        mount.warn(cx, "skills are left out: their entries are not valid, or listed twice");
+    }
+    Ok(listing.items.iter().filter_map(|entry| shown(mount, entry)).collect())
+}
+
+/// Returns `None` for an item that a server does not have.
+fn found<T>(asked: Result<T, ClientError>) -> Result<Option<T>, HandlerError> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.failure(), Failure::Rpc { code: -32_002 | -32_602, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns an entry with the URIs by which callers know the skill and its files. The frontmatter keeps its text: clients compare it. Returns
+/// `None` for a skill with another scheme.
+fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
+    let document = Document::parse(entry.raw().as_bytes(), JsonLimits::MOST).ok()?;
+    let uri = entry.uri().starts_with("skill://").then(|| mount.shown_uri(entry.uri()))?;
+    let mut json = ObjectWriter::new().text("uri", &uri);
+    for (name, value) in document.root().members() {
+        json = match &*name {
+            "uri" => json,
+            "resources" if value.items().next().is_some() => {
+                let files: Vec<_> = value.items().map(|file| shown_file(mount, file)).collect();
+                json.json(&name, &format!("[{}]", files.join(",")))
+            }
+            _ => json.json(&name, value.text()),
+        };
+    }
+    Some(SkillEntry { uri: uri.into_owned(), json: json.finish().into(), scopes: mount.settings.scopes.clone() })
+}
+
+fn shown_file(mount: &Mounted, file: Value<'_>) -> String {
+    let members = file.members().map(|(name, value)| (name, value));
+    let written = members.fold(ObjectWriter::new(), |json, (name, value)| match value.as_str() {
+        Some(uri) if name == "uri" => json.text(&name, &mount.shown_uri(&uri)),
+        _ => json.json(&name, value.text()),
+    });
+    written.finish()
+}
