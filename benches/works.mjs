@@ -86,3 +86,26 @@ export const [LIST_OF_ONE, LIST_OF_MANY] = [50, 1000].map((items) => ({
   items,
   connections: 1,
 }))
+
+/**
+ * Returns whether a published schema has the same constraints as `expected`. A schema that is generated from a type may have more members:
+ * a title, a dialect, the format of an integer, and `additionalProperties`.
+ */
+export function same(published, expected) {
+  return JSON.stringify(plain(published)) === JSON.stringify(plain(expected))
+}
+
+const IGNORED = new Set(['$schema', 'additionalProperties', 'format', 'title'])
+
+function plain(value, isSchema = true) {
+  if (Array.isArray(value)) return value.map((one) => plain(one))
+  if (typeof value !== 'object' || value === null) return value
+  const names = Object.keys(value).filter((name) => !(isSchema && IGNORED.has(name))).sort()
+  // The names in `properties` are not keywords.
+  return Object.fromEntries(names.map((name) => [name, plain(value[name], !(isSchema && name === 'properties'))]))
+}
+
+const short = (message) => {
+  const text = JSON.stringify(message) ?? 'no JSON'
+  return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
+}

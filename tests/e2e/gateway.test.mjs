@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -11,7 +12,7 @@ import { CLIENTS } from './official-clients.mjs'
 import { startRecordingProxy } from './recording-proxy.mjs'
 import { modern } from './requests.mjs'
 import { randomToken, ROOT } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startWorkerd, startWorkerds } from './workerd.mjs'
 
 const run = promisify(execFile)
 
@@ -127,6 +128,41 @@ test('without one server, the list has those of the others and names it', async 
   assert.equal(result.tools.length, SEEN.tools.length)
   assert.match(result._meta['edge-mcp/missing'].down, /^The server `down` /)
   assert.ok(result.ttlMs <= 5000)
+})
+
+/** The catalogues of docs/gateway.md, in front of the three servers and of the knowledge base: the value of `catalogue` of each mount. */
+const CATALOGUES = [
+  [() => 'all', () => 'all'],
+  [(mount) => mount === 'server' ? ['server_add', 'server_total'] : 'search', () => ['kb_search-passages', 'kb_read-document']],
+  [() => 'search', () => 'search'],
+]
+
+test('docs/gateway.md has the size of the list with each catalogue', async () => {
+  const token = randomToken()
+  const access = { token, subject: 'gateway', scopes: ['kb:read', 'kb:write'] }
+  const ofServers = (catalogue) => () => Object.fromEntries(MOUNTS.map((mount) =>
+    [mount, { url: peers.urlOf(SERVERS[mount]), trusted: true, catalogue: catalogue(mount) }]))
+  const ofApp = (catalogue) => ([app]) => ({ kb: { url: `${app}/mcp`, trusted: true, catalogue: catalogue() } })
+  const gateways = CATALOGUES.flatMap(([three, kb]) => [[ofServers(three), {}], [ofApp(kb), { kb: token }]])
+  const [app, ...workers] = await startWorkerds([
+    { name: 'app', database: true, secrets: { MCP_STATIC_TOKENS: JSON.stringify([access]) } },
+    ...gateways.map(([upstreams, tokens]) => ({
+      name: 'gateway', vars: (origins) => ({ UPSTREAMS: JSON.stringify(upstreams(origins)) }), secrets: { UPSTREAM_TOKENS: JSON.stringify(tokens) },
+    })),
+  ])
+  try {
+    const sizes = await Promise.all(workers.map(async (gateway) => {
+      const { tools } = (await modern(gateway, 'tools/list')).body.result
+      return { tools: tools.length, bytes: Buffer.byteLength(JSON.stringify(tools)) }
+    }))
+    const page = await readFile(join(ROOT, 'docs/gateway.md'), 'utf8')
+    const rows = [...page.matchAll(/(\d+) tools, ([\d ]+) bytes/g)]
+      .map(([, tools, bytes]) => ({ tools: Number(tools), bytes: Number(bytes.replaceAll(' ', '')) }))
+    const isNear = (row, nth) => row.tools === sizes[nth]?.tools && Math.abs(row.bytes - sizes[nth].bytes) <= 0.02 * row.bytes
+    assert.ok(rows.length === sizes.length && rows.every(isNear), `docs/gateway.md must have: ${JSON.stringify(sizes)}`)
+  } finally {
+    await app.stop()
+  }
 })
 
 // C101

@@ -43,6 +43,8 @@ fn about(variable: &'static str, name: &str, problem: impl Display) -> ConfigErr
 /// A server: its URL, or an object with these members.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+// The members are independent settings.
+#[allow(clippy::struct_excessive_bools)]
 struct Server {
     url: String,
     #[serde(default)]

@@ -17,7 +17,7 @@ import { withResult } from '../../../benches/page.mjs'
 import { cores } from '../../../benches/proc.mjs'
 import { run } from '../../../benches/run.mjs'
 import { quartiles, ratio } from '../../../benches/statistics.mjs'
-import { clientTable, goalTable, ratioTable } from '../../../benches/table.mjs'
+import { clientTable, gatewayTable, goalTable, ratioTable } from '../../../benches/table.mjs'
 import { configuration } from '../../../benches/workerd.mjs'
 import { same, SMALL, WORKS } from '../../../benches/works.mjs'
 
@@ -85,6 +85,7 @@ const RESULT = {
   client: {
     relay: [300, 500], without: [100, 100], own: [200, 400], official: [200, 400], floor: [100, 100], shared: [400, 400], fresh: [800, 800],
   },
+  gateway: { through: [300, 300], relay: [200, 300], list_of_many: [900, 900], list_of_one: [100, 90], delayed_ms: [240, 260] },
   per_tool: 0.6,
   deployed: { raw: 900_000, gzip: 250_000 },
   crates: [{ crate: 'core', bytes: 240_000 }],
@@ -96,6 +97,7 @@ describe('the goals', () => {
   for (const [what, median, deciding, expected] of [
     ['tools/call small, shared, against floor', 0.8, 0.8, 'met'],
     ['tools/call small, fresh server, against mcp-lite', 0.9, 0.75, 'missed'],
+    ['call through a gateway, against a Worker that makes the same call', 1.25, 1.375, 'met'],
   ]) test(`${what}: the median is ${median}, the deciding value is ${deciding}, and the verdict is "${expected}"`, () => {
     const found = goal(what).of(RESULT)
     assert.deepEqual([found.median, worse(goal(what), found), verdict(goal(what), [found])], [median, deciding, expected])
@@ -126,6 +128,13 @@ describe('tables', () => {
       '0.75 (0.625–0.875)', '3 (2.5–3.5)',
     ])
     assert.equal(clientTable({}).length, 1)
+  })
+
+  test('the table of the gateway has a row for each measurement, or only its head', () => {
+    assert.deepEqual(gatewayTable(RESULT).map(([, value]) => value), [
+      '', '300 (300–300)', '250 (225–275)', '1.25 (1.13–1.38)', '900 (900–900)', '95 (92.5–97.5)', '9.5 (9.25–9.75)', '250 (245–255)',
+    ])
+    assert.equal(gatewayTable({}).length, 1)
   })
 })
 
