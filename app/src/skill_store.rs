@@ -4,7 +4,7 @@
 
 use edge_mcp::json::write;
 use edge_mcp::skills::{ListedFile, SkillChild, SkillEntry, SkillFile, SkillFuture, SkillManifest, SkillStore};
-use edge_mcp::storage::{Database, DatabaseFailure, Statement};
+use edge_mcp::storage::{Database, DatabaseFailure, Rows, Statement};
 use edge_mcp::{Context, HandlerError};
 
 use crate::store::{Documents, StoreError};
@@ -107,9 +107,9 @@ pub(crate) async fn publish(
     cx: &Context,
 ) -> Result<String, HandlerError> {
     let skills = checked(entries).map_err(refused)?;
-    let mut paths = Rows::default();
+    let mut paths = Chunks::default();
     skills.iter().try_for_each(|skill| add_paths(skill, types, &mut paths))?;
-    let (mut added, mut around, mut inside) = (Rows::default(), Rows::default(), Rows::default());
+    let (mut added, mut around, mut inside) = (Chunks::default(), Chunks::default(), Chunks::default());
     for (skill, entry) in skills.iter().zip(entries) {
         added.add(&[Some(&skill.uri), Some(entry)])?;
         inside.add(&[Some(skill.root())])?;
@@ -146,7 +146,7 @@ pub(crate) async fn publish(
         }
         results => results.map_err(StoreError::from)?,
     };
-    let before: Vec<Row> = results.get(1).map_or(Ok(Vec::new()), |rows| rows.all()).map_err(StoreError::from)?;
+    let before: Vec<Row> = results.get(1).map_or(Ok(Vec::new()), Rows::all).map_err(StoreError::from)?;
     Ok(report(&skills, entries, &before))
 }
 
@@ -191,14 +191,16 @@ fn report(skills: &[SkillManifest], entries: &[String], before: &[Row]) -> Strin
     let removed: Vec<_> = before.iter().filter_map(|(uri, ..)| uri.as_ref()).filter(is_removed).collect();
     let mut report = String::new();
     for (change, uris) in [("published ", &published), ("removed ", &removed)] {
-        uris.iter().for_each(|uri| report.extend([change, uri, "\n"]));
+        for uri in uris {
+            report.extend([change, uri, "\n"]);
+        }
     }
     let unchanged = skills.len().saturating_sub(published.len());
     format!("{report}{} published, {unchanged} unchanged, {} removed", published.len(), removed.len())
 }
 
 /// Adds the rows of the files and folders of a skill, apart from those of skills inside it.
-fn add_paths(skill: &SkillManifest, types: &[String], paths: &mut Rows) -> Result<(), HandlerError> {
+fn add_paths(skill: &SkillManifest, types: &[String], paths: &mut Chunks) -> Result<(), HandlerError> {
     let inner: Vec<_> = skill.files.iter().filter_map(|file| file.uri.strip_suffix("/SKILL.md")).collect();
     let is_own = |uri: &str| !inner.iter().any(|root| *root != skill.root() && (uri == *root || is_inside(uri, root)));
     let mut last = "";
@@ -250,9 +252,9 @@ fn above(folder: &str) -> impl Iterator<Item = &str> {
 
 /// Rows as JSON arrays of about 1 MB.
 #[derive(Default)]
-struct Rows(Vec<String>);
+struct Chunks(Vec<String>);
 
-impl Rows {
+impl Chunks {
     fn add(&mut self, row: &[Option<&str>]) -> Result<(), HandlerError> {
         let row = write::to_string(row)?;
         let is_full = self.0.len() == MOST_CHUNKS;

@@ -15,6 +15,7 @@ use crate::store::Documents;
 
 mod librarian;
 mod meaning;
+mod skill_tools;
 mod skills;
 
 fn endpoint(database: &TestDatabase, librarian: Option<Librarian>) -> Endpoint {

@@ -98,9 +98,9 @@ function scalarOf(node, yaml) {
   if (!isBlock && source.includes('\n')) throw refused('a text over several lines', 'write it in one line, or use `>-`')
   const { value } = node
   if (typeof value === 'string') {
-    // Half of a character, or one of 0b1, -0x1F and -0o7, which are numbers for some parsers.
+    // Half of a character, or one of 0b1, -0x1F, -0o7 and -.nan, which are numbers for some parsers.
     const isSplit = node.type === 'QUOTE_DOUBLE' && /(?<!\\)(\\\\)*\\u[dD][89a-fA-F]/.test(source)
-    const isNumber = node.type === 'PLAIN' && /^[-+]?0[xob][\da-f]/i.test(source)
+    const isNumber = node.type === 'PLAIN' && /^[-+]?0[xob][\da-fA-F]|^[-+]\.(nan|NaN|NAN)$/.test(source)
     if (isSplit || isNumber || !value.isWellFormed()) throw refused(`\`${source}\``, isNumber ? 'quote it' : 'write the character')
     return value
   }

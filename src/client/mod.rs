@@ -19,10 +19,10 @@
 //!
 //! Page: `docs/client.md`.
 //!
-//! `wire` knows only bytes and messages. `tokens` and `questions` are what a program provides, and `sign_in` are the tokens of
-//! persons. `session` sends requests to one server, and
-//! `operations` are the requests that a program can make. The other files are the settings ([`McpClient`], [`Upstream`]), the
-//! [`Connection`], and the tools of other servers as a source of this server.
+//! `wire` knows only bytes and messages. `tokens` and `questions` are what a program provides, and `sign_in` are the tokens of persons.
+//! `session` sends requests to one server, and `operations` are the requests that a program can make. `skills` checks the skills of a server.
+//! The other files are the settings ([`McpClient`], [`Upstream`]), the [`Connection`], and the tools of other servers as a source of this
+//! server.
 
 mod configuration;
 mod connection;

@@ -57,6 +57,7 @@ mod resources;
 mod rounds;
 mod schemas;
 mod sessions;
+mod skill_manifest;
 mod skills;
 mod state;
 mod streamable_http;

@@ -4,9 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
 
-use edge_mcp::skills::{
-    Catalog, File, Skill, SkillChild, SkillEntry, SkillFile, SkillFuture, SkillManifest, SkillStore,
-};
+use edge_mcp::skills::{Catalog, File, Skill, SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
 use edge_mcp::testing::{self, Answer, Client, TestHost};
 use edge_mcp::{
     CacheHint, Cacheable, Context, Endpoint, McpServer, McpServerBuilder, Resource, Revision, Skills, StaticTokens,
@@ -22,7 +20,7 @@ fn leaked<T: ?Sized>(value: impl Into<Box<T>>) -> &'static T {
     Box::leak(value.into())
 }
 
-fn digest(bytes: &[u8]) -> String {
+pub(super) fn digest(bytes: &[u8]) -> String {
     let mut text = "sha256:".to_owned();
     for byte in Sha256::digest(bytes) {
         write!(text, "{byte:02x}").expect("a text");
@@ -31,9 +29,9 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// A folder of files below `skill://`, with their bytes.
-type Folder = Vec<(String, Vec<u8>)>;
+pub(super) type Folder = Vec<(String, Vec<u8>)>;
 
-fn folder(files: &[(&str, &str)]) -> Folder {
+pub(super) fn folder(files: &[(&str, &str)]) -> Folder {
     files.iter().map(|(path, text)| (format!("skill://{path}"), text.as_bytes().to_vec())).collect()
 }
 
@@ -56,7 +54,7 @@ fn roots(files: &Folder) -> Vec<String> {
 }
 
 /// Returns the entry of the skill in `root`, with its files in the order of their URIs.
-fn entry(files: &Folder, root: &str) -> String {
+pub(super) fn entry(files: &Folder, root: &str) -> String {
     let name = root.rsplit('/').next().expect("a name");
     let mut inside: Vec<_> = files.iter().filter(|(uri, _)| uri.starts_with(&format!("{root}/"))).collect();
     inside.sort();
@@ -522,140 +520,4 @@ fn a_catalog_is_checked_against_its_files() {
     }
     let unordered = [folder(&[("b/SKILL.md", "")]), folder(&[("a/SKILL.md", "")])].concat();
     assert!(catalog(&unordered).check().is_err_and(|problem| problem.contains("is not in the order")));
-}
-
-/// S3, S4, S5, S6, S8, S10, S25: an entry with a mistake is refused, with a sentence that names it.
-#[test]
-fn entries_are_checked() {
-    let entry = |uri: &str, frontmatter: Value, resources: Value| {
-        SkillManifest::parse(&json!({ "uri": uri, "frontmatter": frontmatter, "resources": resources }).to_string())
-    };
-    let matter = |name: &str| json!({ "name": name, "description": "d" });
-    let file = |uri: &str| json!({ "uri": uri, "digest": digest(b""), "size": 0 });
-    let main = || json!([file("skill://a/SKILL.md")]);
-    let with = |uri: &str| entry("skill://a/SKILL.md", matter("a"), json!([file("skill://a/SKILL.md"), file(uri)]));
-    let more = |key: &str, value: Value| {
-        let frontmatter = json!({ "name": "a", "description": "d", key: value });
-        entry("skill://a/SKILL.md", frontmatter, main())
-    };
-    for fitting in [
-        entry("skill://a/SKILL.md", matter("a"), main()),
-        entry("skill://x.y/a_b/a-1/SKILL.md", matter("a-1"), json!([file("skill://x.y/a_b/a-1/SKILL.md")])),
-        with("skill://a/a%20b"),
-        with("skill://a/b:@!$&'()*+,;=~"),
-        with("skill://a/e%CC%81"),
-        with(&format!("skill://a/{}", "x".repeat(2048 - 10))),
-        more("compatibility", json!("x".repeat(500))),
-        more("metadata", json!({ "version": "1.0" })),
-        more("description", json!("é".repeat(1024))),
-    ] {
-        assert!(fitting.is_ok(), "{fitting:?}");
-    }
-    let many = |count: usize| {
-        let files: Vec<_> = (0..count).map(|nth| file(&format!("skill://a/{nth:04}"))).collect();
-        entry("skill://a/SKILL.md", matter("a"), json!([files, vec![file("skill://a/SKILL.md")]].concat()))
-    };
-    assert!(many(511).is_ok());
-    let sized = |size: Value| {
-        entry(
-            "skill://a/SKILL.md",
-            matter("a"),
-            json!([{ "uri": "skill://a/SKILL.md", "digest": digest(b""), "size": size }]),
-        )
-    };
-    assert!(sized(json!(16 << 20)).is_ok());
-    let digested = |digest: &str| {
-        let file = json!({ "uri": "skill://a/SKILL.md", "digest": digest, "size": 0 });
-        entry("skill://a/SKILL.md", matter("a"), json!([file]))
-    };
-    for (parsed, words) in [
-        (SkillManifest::parse("{"), "is not JSON"),
-        (SkillManifest::parse("[]"), "has no `uri`"),
-        (entry("skill://a/skill.md", matter("a"), main()), "ends with `/SKILL.md`"),
-        (entry("https://a/SKILL.md", matter("a"), main()), "begins with `skill://`"),
-        (entry("skill:///SKILL.md", matter(""), main()), "folders of a-z"),
-        (entry("skill://SKILL.md", matter("a"), main()), "begins with `skill://`"),
-        (entry("skill://A/a/SKILL.md", matter("a"), main()), "folders of a-z"),
-        (entry("skill://../a/SKILL.md", matter("a"), main()), "folders of a-z"),
-        (entry("skill://a%20b/a/SKILL.md", matter("a"), main()), "folders of a-z"),
-        (entry("skill://a/SKILL.md", matter("b"), main()), "must have a `name`"),
-        (entry("skill://a--b/SKILL.md", matter("a--b"), main()), "must have a `name`"),
-        (entry("skill://a.b/SKILL.md", matter("a.b"), main()), "must have a `name`"),
-        (entry("skill://a/SKILL.md", json!({ "name": "a" }), main()), "`description`"),
-        (entry("skill://a/SKILL.md", json!([]), main()), "must have a `name`"),
-        (more("description", json!("x".repeat(1025))), "`description`"),
-        (more("description", json!(1)), "`description`"),
-        (more("compatibility", json!("")), "`compatibility`"),
-        (more("metadata", json!({ "version": 1.0 })), "texts as values of `metadata`"),
-        (more("metadata", json!(["a"])), "texts as values of `metadata`"),
-        (more("x", json!([{ "y": { "__proto__": 1 } }])), "`__proto__`"),
-        (entry("skill://a/SKILL.md", matter("a"), json!("dynamic")), "list of all files"),
-        (entry("skill://a/SKILL.md", matter("a"), json!([])), "its own SKILL.md"),
-        (
-            entry("skill://a/SKILL.md", matter("a"), json!([file("skill://a/SKILL.md"), file("skill://a/B")])),
-            "once, in the order",
-        ),
-        (with("skill://a/SKILL.md"), "once, in the order"),
-        (with(&format!("skill://a/{}", "x".repeat(2048 - 9))), "2048 bytes"),
-        (entry(&format!("skill://{}/a/SKILL.md", "x".repeat(2048 - 18)), matter("a"), main()), "2048 bytes"),
-        (with("skill://b/x"), "in its folder"),
-        (with("skill://a/x?q"), "in its folder"),
-        (with("skill://a/x#f"), "in its folder"),
-        (with("skill://a/x/"), "in its folder"),
-        (with("skill://a/x//y"), "in its folder"),
-        (with("skill://a/x/../y"), "in its folder"),
-        (with("skill://a/x/%2E%2E/y"), "in its folder"),
-        (with("skill://a/x%2Fy"), "in its folder"),
-        (with("skill://a/x%2fy"), "in its folder"),
-        (with("skill://a/x%5Cy"), "in its folder"),
-        (with("skill://a/x%00"), "in its folder"),
-        (with("skill://a/x%FF"), "in its folder"),
-        (with("skill://a/x y"), "in its folder"),
-        (with("skill://a/%78"), "in its folder"),
-        (with("skill://a/é"), "in its folder"),
-        (with("skill://a/x/.git/config"), "in its folder"),
-        (
-            entry(
-                "skill://a/SKILL.md",
-                matter("a"),
-                json!([file("skill://a/SKILL.md"), file("skill://a/x"), file("skill://a/x-1"), file("skill://a/x/y")]),
-            ),
-            "a folder as a file (at `skill://a/x`)",
-        ),
-        (many(512), "at most 512 files"),
-        (sized(json!((16 << 20) + 1)), "16 MiB"),
-        (sized(json!(-1)), "`size`"),
-        (sized(json!("1")), "`size`"),
-        (sized(json!(1.5)), "`size`"),
-        (digested(&digest(b"").to_uppercase()), "`digest`"),
-        (digested(&digest(b"")[7..]), "`digest`"),
-        (digested(&format!("{}0", digest(b""))), "`digest`"),
-    ] {
-        let problem = parsed.expect_err(words);
-        assert!(problem.contains(words), "{words}: {problem}");
-    }
-}
-
-/// S23, extension case 18: each `SKILL.md` is a skill of its own, and the entries of nested skills agree. A nested skill can have the same
-/// name.
-#[test]
-fn nested_entries_must_agree() {
-    let skill = |files: &Folder, root: &str| SkillManifest::parse(&entry(files, root)).expect("an entry");
-    let files = folder(&[("a/SKILL.md", "1"), ("a/a/SKILL.md", "2"), ("a/a/x", "3"), ("b/SKILL.md", "4")]);
-    let (outer, inner, other) = (skill(&files, "skill://a"), skill(&files, "skill://a/a"), skill(&files, "skill://b"));
-    assert_eq!(SkillManifest::check_nested(&[outer.clone(), inner.clone(), other]), Ok(()));
-    let changed = skill(&folder(&[("a/a/SKILL.md", "2"), ("a/a/x", "5")]), "skill://a/a");
-    let more = skill(&folder(&[("a/a/SKILL.md", "2"), ("a/a/x", "3"), ("a/a/y", "3")]), "skill://a/a");
-    let alone = skill(&folder(&[("a/SKILL.md", "1")]), "skill://a");
-    for (skills, words) in [
-        (vec![outer.clone()], "`skill://a/a/SKILL.md` is in `skill://a/SKILL.md`, and must also be a skill"),
-        (vec![outer.clone(), changed], "differ in the files"),
-        (vec![outer.clone(), more], "differ in the files"),
-        (vec![alone, inner.clone()], "differ in the files"),
-        (vec![inner.clone(), outer], "ordered by their URIs"),
-        (vec![inner.clone(), inner], "each once"),
-    ] {
-        let problem = SkillManifest::check_nested(&skills).expect_err(words);
-        assert!(problem.contains(words), "{words}: {problem}");
-    }
 }

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use edge_mcp::skills::digest;
 use edge_mcp::testing::{self, Answer, Client, TestDatabase, TestHost};
-use edge_mcp::{Endpoint, ResourceContents, Revision, StaticTokens};
+use edge_mcp::{Endpoint, ResourceContents, Revision};
 use serde_json::{Value, json};
 
 use super::{endpoint, migrated};
 
 /// The files of a folder by their paths, with their bytes.
-type Folder = BTreeMap<String, Vec<u8>>;
+pub(super) type Folder = BTreeMap<String, Vec<u8>>;
 
-fn folder<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Folder {
+pub(super) fn folder<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Folder {
     files.into_iter().map(|(path, bytes)| (path.to_owned(), bytes.to_vec())).collect()
 }
 
 /// Returns the entries of the skills of a folder, with complete lists of files.
-fn entries(files: &Folder) -> Vec<Value> {
+pub(super) fn entries(files: &Folder) -> Vec<Value> {
     let roots = files.keys().filter_map(|path| path.strip_suffix("/SKILL.md"));
     let entry = |root: &str| {
         let inside = files.iter().filter(|(path, _)| path.starts_with(&format!("{root}/")));
@@ -35,29 +35,29 @@ fn entries(files: &Folder) -> Vec<Value> {
     entries
 }
 
-struct Base {
-    database: TestDatabase,
+pub(super) struct Base {
+    pub(super) database: TestDatabase,
 }
 
 impl Base {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { database: migrated() }
     }
 
-    fn endpoint(&self) -> Endpoint {
+    pub(super) fn endpoint(&self) -> Endpoint {
         endpoint(&self.database, None)
     }
 
-    fn request(&self, method: &str, params: Value) -> Answer {
+    pub(super) fn request(&self, method: &str, params: Value) -> Answer {
         testing::run(Client::new(&self.endpoint()).request(method, params))
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Answer {
+    pub(super) fn call(&self, tool: &str, arguments: Value) -> Answer {
         testing::run(Client::new(&self.endpoint()).call(tool, arguments))
     }
 
     /// Stores the files, which a program does before it publishes them.
-    fn save(&self, files: &Folder) {
+    pub(super) fn save(&self, files: &Folder) {
         for file in files.values() {
             let blob = json!(ResourceContents::blob("", file))["blob"].clone();
             let saved = self.call("save-skill-files", json!({ "files": [{ "digest": digest(file), "base64": blob }] }));
@@ -65,26 +65,26 @@ impl Base {
         }
     }
 
-    fn publish_entries(&self, set: &str, entries: &[Value]) -> Answer {
+    pub(super) fn publish_entries(&self, set: &str, entries: &[Value]) -> Answer {
         let entries: Vec<_> = entries.iter().map(Value::to_string).collect();
         let types = json!(["md=text/markdown", "txt=text/plain"]);
         self.call("publish-skills", json!({ "set": set, "entries": entries, "types": types }))
     }
 
     /// Stores and publishes a folder. Returns the numbers of the changes: published, unchanged, removed.
-    fn publish(&self, set: &str, files: &Folder) -> (usize, usize, usize) {
+    pub(super) fn publish(&self, set: &str, files: &Folder) -> (usize, usize, usize) {
         self.save(files);
         let answer = self.publish_entries(set, &entries(files));
         assert!(!answer.is_error(), "{answer:?}");
         let lines: Vec<_> = answer.text().lines().collect();
         let count = |change: &str| lines.iter().filter(|line| line.starts_with(change)).count();
         let (published, removed) = (count("published skill://"), count("removed skill://"));
-        let unchanged = entries(files).len() - published;
+        let unchanged = entries(files).len().abs_diff(published);
         assert_eq!(lines.last(), Some(&&*format!("{published} published, {unchanged} unchanged, {removed} removed")));
         (published, unchanged, removed)
     }
 
-    fn refuses(&self, set: &str, entries: &[Value], words: &str) {
+    pub(super) fn refuses(&self, set: &str, entries: &[Value], words: &str) {
         let before = self.tables();
         let answer = self.publish_entries(set, entries);
         assert!(answer.is_error() && answer.text().contains(words), "{words}: {answer:?}");
@@ -92,7 +92,7 @@ impl Base {
     }
 
     /// Returns all rows of all tables of skills.
-    fn tables(&self) -> [Vec<String>; 3] {
+    pub(super) fn tables(&self) -> [Vec<String>; 3] {
         [
             "digest || length(bytes) AS a FROM skill_files",
             "uri || entry || set_name AS a FROM skills",
@@ -104,7 +104,7 @@ impl Base {
     }
 
     /// Returns the entries of the published skills, page by page, without the skill that is compiled in.
-    fn listed(&self) -> Vec<Value> {
+    pub(super) fn listed(&self) -> Vec<Value> {
         let (mut listed, mut params) = (Vec::new(), json!({}));
         loop {
             let page = self.request("skills/list", params);
@@ -118,7 +118,7 @@ impl Base {
         listed
     }
 
-    fn bytes(&self, uri: &str) -> Option<Vec<u8>> {
+    pub(super) fn bytes(&self, uri: &str) -> Option<Vec<u8>> {
         let answer = testing::run(Client::new(&self.endpoint()).read(uri));
         if answer.error().is_some() {
             return None;
@@ -133,7 +133,7 @@ impl Base {
     }
 
     /// Returns the URIs in a folder, page by page.
-    fn directory(&self, uri: &str) -> Option<Vec<(String, bool)>> {
+    pub(super) fn directory(&self, uri: &str) -> Option<Vec<(String, bool)>> {
         let answer = self.request("resources/directory/read", json!({ "uri": uri }));
         if let Some((code, _)) = answer.error() {
             assert_eq!(code, -32602);
@@ -146,7 +146,7 @@ impl Base {
     }
 
     /// Compares all that clients can read with a folder.
-    fn has_exactly(&self, files: &Folder) {
+    pub(super) fn has_exactly(&self, files: &Folder) {
         let expected = entries(files);
         assert_eq!(self.listed(), expected);
         for entry in &expected {
@@ -183,7 +183,7 @@ impl Base {
     }
 }
 
-fn refunds() -> Folder {
+pub(super) fn refunds() -> Folder {
     folder([
         ("orders/refunds/SKILL.md", b"---\r\nname: refunds\r\n---\r\n".as_slice()),
         ("orders/refunds/a%20b.txt", b""),
@@ -275,54 +275,6 @@ fn lists_and_folders_have_pages() {
     base.has_exactly(&wide);
 }
 
-/// Skills of two sets cannot have one URI, or be inside one another. A set that conflicts is not published, and the message names the other.
-#[test]
-fn sets_do_not_share_skills() {
-    let base = Base::new();
-    let first = folder([("team/a/SKILL.md", b"1".as_slice()), ("team/b/c/SKILL.md", b"2")]);
-    base.publish("first", &first);
-    for path in ["team/a/SKILL.md", "team/a/x/SKILL.md", "team/b/SKILL.md", "team/SKILL.md", "team/b/c/d/e/SKILL.md"] {
-        let other = folder([(path, b"3".as_slice())]);
-        base.save(&other);
-        base.refuses("second", &entries(&other), "belongs to the set `first`");
-    }
-    for path in ["team/b/d/SKILL.md", "team/a-b/SKILL.md", "a/SKILL.md", "team/a.b/a/SKILL.md"] {
-        assert_eq!(base.publish("second", &folder([(path, b"3".as_slice())])).0, 1, "{path}");
-    }
-    assert_eq!(base.publish("second", &Folder::new()), (0, 0, 1));
-    base.has_exactly(&first);
-}
-
-/// S3 to S8, S10: the server checks entries again, and publishes all of them or none.
-#[test]
-fn wrong_entries_change_nothing() {
-    let base = Base::new();
-    base.publish("orders", &refunds());
-    let good = folder([("a/SKILL.md", b"1".as_slice())]);
-    let with = |key: &str, value: Value| {
-        let mut entry = entries(&good).remove(0);
-        entry[key] = value;
-        vec![entries(&refunds()).remove(0), entry]
-    };
-    base.save(&good);
-    base.refuses("orders", &with("uri", json!("skill://b/SKILL.md")), "must have a `name`");
-    base.refuses("orders", &with("resources", json!("dynamic")), "list of all files");
-    base.refuses("orders", &with("frontmatter", json!({ "name": "a" })), "`description`");
-    base.refuses("orders", &[entries(&good), entries(&good)].concat(), "ordered by their URIs, each once");
-    base.refuses("orders", &entries(&refunds())[1..2], "must also be a skill of its own");
-    let compiled = entries(&folder([("edge-mcp/write-an-mcp-server/SKILL.md", b"1".as_slice())]));
-    base.refuses("orders", &compiled, "skill://edge-mcp/");
-    let unknown = entries(&folder([("a/SKILL.md", b"never saved".as_slice())]));
-    base.refuses("orders", &unknown, "No stored file has the digest and the size of `skill://a/SKILL.md`");
-    let sized = with("resources", json!([{ "uri": "skill://a/SKILL.md", "digest": digest(b"1"), "size": 2 }]));
-    base.refuses("orders", &sized[1..], "No stored file has the digest and the size");
-    let name = "x".repeat(1500);
-    let long: Folder = (0..200).map(|nth| (format!("a/{name}{nth}"), b"1".to_vec())).chain(good).collect();
-    base.refuses("orders", &entries(&long), "must have at most 300000");
-    assert_eq!(base.publish("orders", &refunds()), (0, 3, 0));
-    base.has_exactly(&refunds());
-}
-
 /// A page of the largest entries is within the limit of the rows of a statement.
 #[test]
 fn a_page_of_the_largest_entries_can_be_read() {
@@ -344,39 +296,6 @@ fn a_page_of_the_largest_entries_can_be_read() {
     let page = base.request("skills/list", json!({}));
     let skills = page.result()["skills"].as_array().expect("skills");
     assert!(skills.iter().all(|skill| *skill == entry) && page.result()["nextCursor"].is_string());
-}
-
-/// The server calculates the digest, so no other bytes are stored under it. Files have a limit, also together.
-#[test]
-fn files_with_mistakes_are_not_stored() {
-    let base = Base::new();
-    let blob = |bytes: &[u8]| json!(ResourceContents::blob("", bytes))["blob"].clone();
-    let good = json!({ "digest": digest(b"good"), "base64": blob(b"good") });
-    let large = vec![b'x'; 1_500_001];
-    for (file, words) in [
-        (json!({ "digest": digest(b"x"), "base64": blob(b"y") }), "is not the digest of its file"),
-        (json!({ "digest": digest(b"x").to_uppercase(), "base64": blob(b"x") }), "is not the digest"),
-        (json!({ "digest": digest(b"x"), "base64": "eA" }), "is not base64"),
-        (json!({ "digest": digest(&large), "base64": blob(&large) }), "must have at most 1500000"),
-        (json!({ "digest": digest(b"x"), "base64": "x".repeat(2_500_001) }), "2500000 bytes of base64"),
-    ] {
-        let answer = base.call("save-skill-files", json!({ "files": [good, file] }));
-        assert!(answer.is_error() && answer.text().contains(words), "{words}: {}", answer.text());
-        assert_eq!(base.tables()[0].len(), 0);
-    }
-    let most = &large[1..];
-    let files =
-        json!([good, { "digest": digest(most), "base64": blob(most) }, { "digest": digest(b""), "base64": "" }, good]);
-    let saved = base.call("save-skill-files", json!({ "files": files }));
-    assert_eq!(saved.text(), "4 files stored");
-    let asked = json!([digest(b"good"), "x", digest(b"other"), digest(most), digest(b"")]);
-    let missing = base.call("missing-skill-files", json!({ "digests": asked }));
-    assert_eq!(missing.text(), format!("x\n{}", digest(b"other")));
-    let mut entry = entries(&folder([("a/SKILL.md", b"good".as_slice()), ("a/most", most)])).remove(0);
-    assert!(!base.publish_entries("s", &[entry.clone()]).is_error());
-    assert_eq!(base.bytes("skill://a/most").as_deref(), Some(most));
-    entry["resources"] = json!([]);
-    base.refuses("s", &[entry], "its own SKILL.md");
 }
 
 /// S27, extension case 14: between a list and a read, the set is replaced. The client gets the bytes of the digest that the server publishes
@@ -448,56 +367,6 @@ fn other_uris_are_unknown() {
     assert_eq!(other_spelling.result()["skill"]["uri"], "skill://orders/refunds/SKILL.md");
 }
 
-/// S10, extension case 18: 512 files and 16 MiB are the most. An empty file, a skill of one file, and a nested skill of the same name pass.
-#[test]
-fn a_skill_has_limits() {
-    let base = Base::new();
-    let many = |count: usize| -> Folder {
-        (1..count)
-            .map(|nth| (format!("a/{nth}"), Vec::new()))
-            .chain([("a/SKILL.md".to_owned(), b"1".to_vec())])
-            .collect()
-    };
-    base.save(&many(2));
-    assert!(!base.publish_entries("s", &entries(&many(512))).is_error());
-    base.refuses("s", &entries(&many(513)), "at most 512 files");
-    let mut entry = entries(&many(1)).remove(0);
-    entry["resources"][0]["size"] = json!((16 << 20) + 1);
-    base.refuses("s", &[entry], "16 MiB");
-    let nested = folder([("a/SKILL.md", b"1".as_slice()), ("a/a/SKILL.md", b"")]);
-    base.publish("s", &nested);
-    base.has_exactly(&nested);
-}
-
-/// The database fails at each of its requests in turn. The caller gets an error, nothing is lost, and the next call succeeds.
-#[test]
-fn a_failing_database_loses_nothing() {
-    let new = folder([("a/SKILL.md", b"1".as_slice())]);
-    let entries: Vec<_> = entries(&new).iter().map(Value::to_string).collect();
-    let file = json!({ "digest": digest(b"x"), "base64": "eA==" });
-    for (tool, arguments) in [
-        ("missing-skill-files", json!({ "digests": [digest(b"1")] })),
-        ("save-skill-files", json!({ "files": [file] })),
-        ("publish-skills", json!({ "set": "orders", "entries": entries })),
-    ] {
-        for remaining in 0..=1 {
-            let base = Base::new();
-            base.publish("orders", &refunds());
-            base.save(&new);
-            let before = base.tables();
-            base.database.fail_after(remaining);
-            let answer = base.call(tool, arguments.clone());
-            base.database.recover();
-            assert_eq!(answer.is_error(), remaining == 0, "{tool} after {remaining}: {answer:?}");
-            assert!(!format!("{answer:?}").contains("lets it fail"), "{answer:?}");
-            if answer.is_error() {
-                assert_eq!(base.tables(), before, "{tool}");
-            }
-            assert!(!base.call(tool, arguments.clone()).is_error(), "{tool}");
-        }
-    }
-}
-
 /// Each request of a client is one request to the database. The skill that is compiled in needs none.
 #[test]
 fn a_request_is_one_query() {
@@ -522,42 +391,4 @@ fn a_request_is_one_query() {
         }
         base.database.recover();
     }
-}
-
-/// S26: the tools that change skills need the scope kb:write and are listed only with it. Skills need kb:read.
-#[test]
-fn skills_need_scopes() {
-    let base = Base::new();
-    base.publish("orders", &refunds());
-    let token = |scope: &str| json!({ "token": scope, "subject": scope, "scopes": [scope] });
-    let tokens = json!([token("kb:read"), token("kb:write")]).to_string();
-    let endpoint = base.endpoint().auth(StaticTokens::from_json("TOKENS", Some(&tokens)).expect("tokens"));
-    for (scope, listed, skills) in [("kb:read", false, 4), ("kb:write", true, 0)] {
-        let client = Client::new(&endpoint).token(scope);
-        let tools = testing::run(client.list("tools")).names().join(" ");
-        let answer = testing::run(client.request("skills/list", json!({})));
-        assert_eq!(answer.result()["skills"].as_array().map(Vec::len), Some(skills), "{scope}");
-        assert_eq!(answer.result()["cacheScope"], "private");
-        for tool in ["missing-skill-files", "save-skill-files", "publish-skills"] {
-            assert_eq!(tools.contains(tool), listed, "{scope}: {tools}");
-            assert_eq!(testing::run(client.call(tool, json!({}))).status() == 403, !listed, "{scope}: {tool}");
-        }
-    }
-}
-
-/// The JSON text of an entry reaches clients unchanged: large numbers are not rounded, and members are not sorted.
-#[test]
-fn entries_are_not_rewritten() {
-    let base = Base::new();
-    base.save(&folder([("a/SKILL.md", b"1".as_slice())]));
-    let frontmatter = r#"{"z":1e2,"name":"a","description":"é\u00e9","b":12345678901234567890.10}"#;
-    let entry = format!(
-        r#"{{ "frontmatter":{frontmatter}, "uri":"skill://a/SKILL.md","resources":[{{"size":1,"uri":"skill://a/SKILL.md","digest":"{}"}}]}}"#,
-        digest(b"1")
-    );
-    assert!(!base.call("publish-skills", json!({ "set": "s", "entries": [entry] })).is_error());
-    let entries = base.database.database().query("SELECT entry FROM skills").all::<String>();
-    assert_eq!(testing::run(entries), Ok(vec![entry.clone()]));
-    let get = base.request("skills/get", json!({ "uri": "skill://a/SKILL.md" }));
-    assert_eq!(get.result()["skill"]["frontmatter"], serde_json::from_str::<Value>(frontmatter).expect("JSON"));
 }

@@ -195,7 +195,8 @@ impl Definition {
 
     /// Returns the media type of a resource, if its server states it. The media type of a folder is `inode/directory`.
     pub fn mime_type(&self) -> Option<String> {
-        Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?.root().string("mimeType")
+        let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
+        document.root().string("mimeType").map(|text| visible(&text))
     }
 
     /// Returns the definition as JSON text, as the server sent it. It may have hidden characters, so do not pass it to a model.

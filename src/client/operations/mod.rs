@@ -1,6 +1,7 @@
 //! The operations of a program: `call`, `list`, `read` (also prompts and completion), `describe`, and `request` for methods of extensions.
 //!
-//! `skills` lists skills and reads their files. `rounds` sends a request again with the answers to its questions. `lists` reads lists with all their `pages`, and caches them.
+//! `skills` lists skills and reads their files. `rounds` sends a request again with the answers to its questions. `lists` reads lists with all
+//! their `pages`, and caches them.
 
 pub(super) mod call;
 pub(super) mod definition;

@@ -9,6 +9,7 @@ use super::frontmatter::{self, Mistake};
 use crate::client::error::{Failed, Failure, Unverified};
 use crate::protocol::resource_contents::ResourceContents;
 use crate::server::skills::digest::digest;
+use crate::text::visible;
 
 /// The content of a file of a skill. Its bytes have the digest that the entry of the skill has.
 ///
@@ -56,7 +57,7 @@ pub(in crate::client) fn verified(
     if digest(&bytes) != file.digest {
         return Err(Failure::Unverified(Unverified::Digest).into());
     }
-    let mime_type = content.get_mime_type().map(str::to_owned);
+    let mime_type = content.get_mime_type().map(visible);
     let content = SkillContent { uri: file.uri.clone(), mime_type, bytes };
     if normalized(&file.uri) == normalized(entry.uri()) {
         check_frontmatter(entry, &content)
