@@ -147,7 +147,9 @@ test('docs/gateway.md has the size of the list with each catalogue', async () =>
   const [app, ...workers] = await startWorkerds([
     { name: 'app', database: true, secrets: { MCP_STATIC_TOKENS: JSON.stringify([access]) } },
     ...gateways.map(([upstreams, tokens]) => ({
-      name: 'gateway', vars: (origins) => ({ UPSTREAMS: JSON.stringify(upstreams(origins)) }), secrets: { UPSTREAM_TOKENS: JSON.stringify(tokens) },
+      name: 'gateway',
+      vars: (origins) => ({ UPSTREAMS: JSON.stringify(upstreams(origins)) }),
+      secrets: { UPSTREAM_TOKENS: JSON.stringify(tokens) },
     })),
   ])
   try {
@@ -174,7 +176,8 @@ test('a call is one request to its server, and none to the others', async () => 
 })
 
 /** Returns all requests that reached a server, as text. */
-const traffic = (mount) => JSON.stringify(proxies[mount].exchanges.map(({ method, url, headers, sent }) => [method, url, headers, sent]))
+const traffic = (mount) =>
+  JSON.stringify(proxies[mount].exchanges.map(({ method, url, headers, sent }) => [method, url, headers, sent]))
 
 // C103, C8: no setting forwards it.
 test('the token of the caller reaches no server, and each server gets its own', async () => {
