@@ -38,11 +38,14 @@ export async function gateway(bed, how) {
   }
   const worker = async (name, bindings) => {
     const subject = { ...SUBJECT, name, bindings }
-    return { subject, process: await started(await startSubject(bed, { ...subject, modules: await modulesOf(bed, subject) }, SMALL.tools)) }
+    const modules = await modulesOf(bed, subject)
+    return { subject, process: await started(await startSubject(bed, { ...subject, modules }, SMALL.tools)) }
   }
   try {
     const modules = await modulesOf(bed, SERVER)
-    const server = await started(await startSubject({ ...bed, core: { ...bed.core, subject: bed.core.load } }, { ...SERVER, modules }, SMALL.tools))
+    // The server runs on the core of the load, so it does not compete with the gateway.
+    const place = { ...bed, core: { ...bed.core, subject: bed.core.load } }
+    const server = await started(await startSubject(place, { ...SERVER, modules }, SMALL.tools))
     const lists = await started(await startLists())
     const measured = [
       ['through', THROUGH, await worker('gateway', { PEER: server.url, MOUNTS: '1' })],

@@ -98,6 +98,9 @@ impl Server {
                 .revision(revision.ok_or("`revision` must be a revision of the protocol, such as \"2026-07-28\"")?);
         }
         if let Some(seconds) = self.timeout {
+            if !(1..=120).contains(&seconds) {
+                return Err("`timeout` must be a number of seconds from 1 to 120".to_owned());
+            }
             upstream = upstream.timeout(Duration::from_secs(seconds));
         }
         if self.pass_sampling {

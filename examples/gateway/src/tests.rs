@@ -54,6 +54,10 @@ fn each_mistake_is_named() {
         (r#"{"a": 1}"#, "has an error in `a`: invalid type: integer `1`, expected struct Server".into()),
         (r#"{"a": {}}"#, "has an error in `a`: missing field `url`".into()),
         (r#"{"a": "http://a.example"}"#, "has an error in `a`: `url` must be an https: URL, unless it is on localhost".into()),
+        (
+            r#"{"a": {"url": "https://a.example", "timeout": 121}}"#,
+            "has an error in `a`: `timeout` must be a number of seconds from 1 to 120".into(),
+        ),
         (r#"{"a": {"url": "https://a.example", "catalogue": "some"}}"#, format!("has an error in `a`: {catalogue}")),
         (
             r#"{"a": {"url": "https://a.example", "relay_logs": "loud"}}"#,
