@@ -1,5 +1,6 @@
 //! Mounted resources, resource templates and prompts.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, Value};
@@ -117,7 +118,7 @@ fn metadata(mount: &Mounted, name: String, listed: &Definition, definition: Valu
 pub(super) fn template(mount: &Rc<Mounted>, shown: String, own: String) -> ResourceTemplate {
     let of_read = mount.clone();
     let read = move |uri: &str, _, cx: Context| {
-        let own = of_read.own_uri(uri).map(|own| own.into_owned()).unwrap_or_default();
+        let own = of_read.own_uri(uri).map(Cow::into_owned).unwrap_or_default();
         read(of_read.clone(), own, cx).boxed_local()
     };
     let mut template = ResourceTemplate::of_reader(shown.into(), Box::new(read));

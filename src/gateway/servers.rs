@@ -35,7 +35,7 @@ impl Gateway {
         {
             return Some((only, name));
         }
-        let (mount, rest) = name.split_once('_')?;
+        let (mount, rest) = name.split_once('_').filter(|(_, rest)| !rest.is_empty())?;
         Some((self.0.mounts.iter().find(|known| known.name == mount)?, rest))
     }
 

@@ -35,7 +35,7 @@ fn weather() -> Server {
 }
 
 /// Returns a caller that shows apps.
-fn host_of_apps<'e>(endpoint: &'e Endpoint) -> Client<'e> {
+fn host_of_apps(endpoint: &Endpoint) -> Client<'_> {
     let capabilities =
         json!({ "elicitation": { "form": {} }, "extensions": { UI: { "mimeTypes": ["text/html;profile=mcp-app"] } } });
     caller(endpoint, &TestHost::new()).capabilities(capabilities)

@@ -144,7 +144,7 @@ fn an_overloaded_server_is_asked_after_the_time_that_it_names() {
         assert!(it.is_asked());
         assert!(!it.is_asked(), "{header}");
         it.wait(seconds - 1);
-        assert_eq!(it.is_asked(), seconds == 1 && false, "{header}");
+        assert!(!it.is_asked(), "{header}");
         it.wait(1);
         it.next.replace(text("done"));
         assert!(it.is_asked() && it.is_asked(), "{header}");

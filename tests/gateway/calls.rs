@@ -202,7 +202,7 @@ fn failures_of_a_server_are_errors_of_the_call() {
 }
 
 fn events(messages: &[Value]) -> Answer {
-    let text: String = messages.iter().map(|message| format!("data: {message}\n\n")).collect();
+    let text = messages.iter().map(|message| format!("data: {message}\n\n")).collect::<Vec<_>>().concat();
     Answer::new(200, "text/event-stream", text)
 }
 

@@ -35,17 +35,19 @@ fn items_have_the_order_of_the_mounts() {
     }
 }
 
-/// C93: at most 6 servers are asked at the same time, and each has 5 s.
+/// C93: at most 6 servers are asked at the same time, each once.
 #[test]
 fn servers_are_asked_at_the_same_time() {
-    let servers: Vec<_> = (0..20).map(|_| Server::tools(["t"]).slow(Duration::from_millis(50))).collect();
+    let own: Vec<_> = (0..50).map(|nth| format!("t{nth}")).collect();
+    let server = || Server::tools(own.iter().map(String::as_str)).slow(Duration::from_millis(50));
+    let servers: Vec<_> = (0..20).map(|_| server()).collect();
     let gateway =
         servers.iter().enumerate().fold(edge_mcp::gateway::Gateway::builder("edge", "1"), |it, (nth, server)| {
             it.mount(format!("m{nth}"), server.mount())
         });
     let (endpoint, host) = (serving(gateway.build().expect("a gateway"), |it| it), TestHost::new());
     let tools = testing::run(caller(&endpoint, &host).list("tools"));
-    assert_eq!(tools.names().len(), 20);
+    assert_eq!(tools.names().len(), 1000);
     assert_eq!(servers.iter().map(|server| server.take().len()).sum::<usize>(), 20);
     assert_eq!(host.waits(), [Duration::from_millis(50); 4], "4 waves of 6");
 }
@@ -87,7 +89,7 @@ fn a_server_that_fails_does_not_affect_the_others() {
             let gateway = gateway([(name, mount), ("well", healthy.mount())]);
             let endpoint = testing::endpoint(move |_| {
                 McpServer::builder("edge", "1")
-                    .cache(CacheHint::public(Duration::from_secs(60)))
+                    .cache(CacheHint::public(Duration::from_mins(1)))
                     .gateway(&gateway)
                     .build()
             });
@@ -179,7 +181,7 @@ fn a_list_with_mounted_items_is_private() {
     let server = Server::new(|_| complete(json!({ "tools": [], "ttlMs": 1_000_000, "cacheScope": "public" })));
     let gateway = gateway([("a", server.mount())]);
     let endpoint = testing::endpoint(move |_| {
-        McpServer::builder("edge", "1").cache(CacheHint::public(Duration::from_secs(60))).gateway(&gateway).build()
+        McpServer::builder("edge", "1").cache(CacheHint::public(Duration::from_mins(1))).gateway(&gateway).build()
     });
     let answer = list(&endpoint, "tools");
     assert_eq!((&answer.result()["ttlMs"], &answer.result()["cacheScope"]), (&json!(60_000), &json!("private")));
@@ -317,13 +319,11 @@ fn all_lists_together_are_bounded() {
             .collect();
         Server::with(json!({ "tools": tools })).mount()
     };
-    let endpoint =
-        endpoint([("a", large()), ("b", large()), ("c", large()), ("d", large()), ("e", large()), ("f", large())]);
+    let endpoint = endpoint([("a", large()), ("b", large()), ("c", large()), ("d", Server::tools(["t"]).mount())]);
     let answer = list(&endpoint, "tools");
     let missing = answer.result()["_meta"]["edge-mcp/missing"].as_object().expect("missing").clone();
-    assert_eq!(missing.keys().collect::<Vec<_>>(), ["e", "f"]);
-    assert!(missing["e"].as_str().expect("a text").contains("the lists of all servers are too long"));
-    assert_eq!(answer.names().len(), 240);
+    assert!(missing["c"].as_str().expect("a text").contains("the lists of all servers are too long"));
+    assert_eq!(answer.names().len(), 120);
 }
 
 /// Servers of each revision are mounted.

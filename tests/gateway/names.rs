@@ -22,6 +22,7 @@ fn a_tool_has_the_name_of_its_mount_as_a_prefix() {
     two.take();
     assert_unknown(&both, "git_hub_create_issue");
     assert_unknown(&both, "GitHub_create_issue");
+    assert_unknown(&both, "github_");
     assert!(one.take().is_empty() && two.take().is_empty(), "no server hears of a tool of another prefix");
     assert_eq!(names(&endpoint([("github", one.mount())])), ["github_create_issue", "github_a_b_c"]);
 }

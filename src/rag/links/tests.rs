@@ -2,7 +2,8 @@
 
 use super::{add_links, destinations};
 use crate::limits::{RAG_LINK_BYTES, RAG_LINKS};
-use crate::rag::{ChunkOptions, chunks, resolve, work};
+use crate::rag::{ChunkOptions, chunks, resolve};
+use crate::words::work;
 use edge_mcp_test_support::random::Random;
 
 /// Returns the destinations of the links of `text`, separated by spaces.
