@@ -310,6 +310,8 @@ limits! {
             "the time for which a list of a server with pins is cached" => "the server is asked again";
         GATEWAY_NAME: usize = 128, Bytes, "":
             "the name of a gateway" => "the gateway cannot be built. A call through such a gateway fails";
+        GATEWAY_META_BYTES: usize = 32 << 10, Bytes, "":
+            "the `_meta` of a request to a gateway" => "the servers are not asked";
         GATEWAY_DESCRIPTION: usize = 4 << 10, Bytes, "":
             "the description of a tool, a resource or a prompt of a mounted server" => "it is cut";
         GATEWAY_URI_BYTES: usize = 8 << 10, Bytes, "":

@@ -13,7 +13,7 @@ use super::names::full_name;
 use crate::call::context::Context;
 use crate::client::{ClientError, Definition, Executed, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
-use crate::limits::{GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
+use crate::limits::{GATEWAY_META_BYTES, GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
 use crate::server::access::Access;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
@@ -87,6 +87,12 @@ impl Mounted {
 
     /// Checks that the request does not come from this gateway itself.
     fn check_path(&self, cx: &Context) -> Result<(), ClientError> {
+        // Each request to a server reads it again.
+        if cx.request().meta().is_some_and(|meta| meta.len() > GATEWAY_META_BYTES) {
+            let problem =
+                format!("is not asked, because the `_meta` of the request has more than {GATEWAY_META_BYTES} bytes.");
+            return Err(self.not_asked(&problem));
+        }
         let mut count = 0_usize;
         for gateway in gateways(cx) {
             count = count.saturating_add(1);
@@ -182,7 +188,12 @@ impl Mounted {
     /// Returns the list `kind` of the server: from the cache, or from the server. An expired list may replace the list of a server that fails
     /// or is not asked now.
     pub(super) async fn list(&self, kind: ListKind, cx: &Context) -> Result<Rc<Listing>, ClientError> {
-        let log = |error: &ClientError| warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+        let log = |error: &ClientError| {
+            // The link of a sign-in is only for the caller.
+            if !matches!(error.failure(), Failure::SignInRequired { .. }) {
+                warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+            }
+        };
         let peer = self.connect(cx).inspect_err(log)?;
         let stale = match peer.cached_list(kind).await.inspect_err(log)? {
             Some(list) if !list.is_stale => return Ok(list),

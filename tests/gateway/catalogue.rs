@@ -117,7 +117,7 @@ fn a_search_finds_only_what_the_caller_can_call() {
         secret().each_tool(|tool| tool.scopes(["other"])),
     ] {
         let endpoint = with_scopes(mounts(mount), &[]);
-        for query in ["issue", "open issue branch", "issue7"] {
+        for query in ["issue", "open issue branch", "issue7", "labels of a repository"] {
             let names = found(&endpoint, query);
             assert!(
                 names.iter().all(|name| !name.starts_with("secret_")
