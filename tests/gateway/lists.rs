@@ -326,6 +326,28 @@ fn all_lists_together_are_bounded() {
     assert_eq!(answer.names().len(), 120);
 }
 
+/// C96, C103: a list that depends on what the program passes on from a caller is cached for this caller only.
+#[test]
+fn a_cached_list_belongs_to_what_is_passed_on() {
+    let server = Server::new(|message| {
+        let tenant = message["params"]["_meta"]["example.com/tenant"].as_str().unwrap_or("none").to_owned();
+        complete(json!({ "tools": [tool(&tenant)], "ttlMs": 60_000, "cacheScope": "public" }))
+    });
+    let upstream = server.upstream().forward_meta("example.com/tenant").expect("a name");
+    let upstream = upstream.forward_header("x-tenant").expect("a name");
+    let (endpoint, host) = (endpoint([("m", Mount::new(upstream))]), TestHost::new());
+    testing::run(async {
+        for _ in 0..2 {
+            for (tenant, header) in [("red", "1"), ("blue", "1"), ("blue", "2")] {
+                let client =
+                    caller(&endpoint, &host).meta("example.com/tenant", json!(tenant)).header("x-tenant", header);
+                assert_eq!(client.list("tools").await.names(), [format!("m_{tenant}")]);
+            }
+        }
+    });
+    assert_eq!(server.take().len(), 3, "one request for each");
+}
+
 /// Servers of each revision are mounted.
 #[test]
 fn servers_of_each_revision_are_mounted() {

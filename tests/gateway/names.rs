@@ -185,6 +185,23 @@ fn a_tool_of_the_server_itself_takes_precedence() {
     assert!(server.take().is_empty());
 }
 
+/// C90: of two tools of a server that come to one name, one exists, whatever the order of the list.
+#[test]
+fn of_two_tools_with_one_name_one_exists() {
+    let long = "x".repeat(60);
+    let hashed = names(&endpoint([("m", Server::tools([&*long]).mount())])).pop().expect("a name");
+    let twin = hashed.strip_prefix("m_").expect("a prefix");
+    for own in [[&*long, twin, "other"], [twin, &long, "other"]] {
+        let server = Server::tools(own);
+        let (endpoint, host) = (endpoint([("m", server.mount())]), TestHost::new());
+        let mut shown: Vec<_> =
+            testing::run(caller(&endpoint, &host).list("tools")).names().iter().map(|it| (*it).to_owned()).collect();
+        shown.sort();
+        assert_eq!(shown, ["m_other", &hashed]);
+        assert_eq!(call(&endpoint, &hashed, json!({})).text(), format!("{twin} {{}}"), "the first one in the alphabet");
+    }
+}
+
 /// C87, C88: prompts have names of the same form, and each leads back.
 #[test]
 fn prompts_have_names_of_the_same_form() {
