@@ -182,9 +182,9 @@ impl Upstream {
     /// of more than 1 KiB, or that is not visible ASCII, is not passed on.
     ///
     /// # Errors
-    /// The client or the runtime sets this header, or it says where the caller is, such as `cf-connecting-ip`.
+    /// The client or the runtime sets this header.
     pub fn forward_header(mut self, name: &'static str) -> Result<Self, ConfigError> {
-        self.forwarded_headers.push(headers::forwarded_name(name)?);
+        self.forwarded_headers.push(headers::own_name(name)?);
         Ok(self)
     }
 
