@@ -37,7 +37,8 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
 }
 
 async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
-    let is_page = own.starts_with(APPS);
+    // A server may not care about the case of a scheme.
+    let is_page = uris::begins(&own, APPS);
     if !uris::is_sendable(&own) || (is_page && !apps::is_shown(&mount, &own)) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
@@ -77,7 +78,7 @@ fn not_found(error: ClientError) -> HandlerError {
 /// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
-    let is_page = own.starts_with(APPS);
+    let is_page = uris::begins(own, APPS);
     let is_hidden = is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
