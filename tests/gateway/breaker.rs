@@ -267,7 +267,8 @@ fn the_result_of_an_earlier_round_does_not_close_the_breaker() {
         let client = caller(&endpoint, &host);
         let first = client.call("outer", json!({})).await;
         let fail = || client.call("m_u", json!({}));
-        (fail().await, fail().await);
+        fail().await;
+        fail().await;
         let answers = json!({ "sure": { "action": "accept", "content": {} } });
         let state = &first.result()["requestState"];
         let params = json!({ "name": "outer", "arguments": {}, "requestState": state, "inputResponses": answers });

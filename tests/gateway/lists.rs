@@ -310,6 +310,24 @@ fn items_of_a_mount_need_its_scopes() {
     }
 }
 
+/// C94, C100: a caller who lacks the scopes of a mount does not learn that its server fails.
+#[test]
+fn a_failure_is_named_only_to_callers_with_the_scopes() {
+    let down = || Server::new(|_| Answer::new(500, "", "")).mount().scopes(["a:use"]);
+    for (scopes, is_named) in [(&["a:use"][..], true), (&[], false)] {
+        for kind in KINDS {
+            let mounts = [("secret", down()), ("b", Server::with(all_kinds()).mount())];
+            let answer = list(&with_scopes(endpoint(mounts), scopes), kind);
+            let body = String::from_utf8_lossy(answer.body()).into_owned();
+            assert_eq!((body.contains("secret"), answer.names().is_empty()), (is_named, false), "{body}");
+        }
+        let search = down().catalogue(edge_mcp::gateway::Catalogue::Search);
+        let endpoint = with_scopes(endpoint([("secret", search), ("b", Server::with(all_kinds()).mount())]), scopes);
+        let found = call(&endpoint, "find-tools", json!({ "query": "t1" }));
+        assert_eq!(found.text().contains("secret"), is_named, "{found:?}");
+    }
+}
+
 /// The lists of all servers together have a limit.
 #[test]
 fn all_lists_together_are_bounded() {
