@@ -304,6 +304,8 @@ limits! {
             "the time for a list of all servers" => "the servers that have not answered are missing";
         GATEWAY_SERVER_SECONDS: u64 = 5, Seconds, "":
             "the time for a list of one of these servers, with all its pages" => "the server is missing";
+        GATEWAY_LIST_BYTES: usize = 1 << 20, Bytes, "":
+            "the definitions in a list of one of these servers" => "the server is missing";
         GATEWAY_LISTS_BYTES: usize = 8 << 20, Bytes, "":
             "the definitions in the lists of all servers, together" => "the other servers are missing";
         GATEWAY_PINNED_SECONDS: u64 = 300, Seconds, "":

@@ -11,7 +11,7 @@ use super::breaker::Breaker;
 use super::mount::Settings;
 use super::names::full_name;
 use crate::call::context::Context;
-use crate::client::{ClientError, Definition, Executed, Failure, Listing, McpClient, Peer, connection_to, gateways};
+use crate::client::{ClientError, Definition, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
 use crate::limits::{GATEWAY_META_BYTES, GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
 use crate::server::access::Access;
@@ -32,6 +32,12 @@ pub(super) struct Mounted {
     /// The longest name of a tool or a prompt, in bytes.
     pub(super) longest_name: usize,
     pub(super) breaker: Breaker,
+}
+
+/// Returns whether an expired list may replace a list after this failure: the server failed, or was not asked. A server that rejects the caller
+/// has answered.
+fn may_be_stale(failure: &Failure) -> bool {
+    failure.is_outage() || matches!(failure, Failure::Local(_))
 }
 
 impl Mounted {
@@ -58,7 +64,7 @@ impl Mounted {
     /// Creates a connection to the server for the call of `cx`. It sends nothing.
     ///
     /// # Errors
-    /// The request comes from this gateway itself.
+    /// The request comes from this gateway itself, or its path or its `_meta` is too long.
     pub(super) fn connect(&self, cx: &Context) -> Result<Peer, ClientError> {
         self.check_path(cx)?;
         connection_to(&self.client, self.nth, cx).ok_or_else(|| self.not_asked("is not known to this program."))
@@ -201,7 +207,7 @@ impl Mounted {
         };
         let list = self.guard(&peer, cx, self.in_time(kind, &peer, cx)).await.inspect_err(log);
         match (list, stale) {
-            (Err(error), Some(stale)) if error.failure().is_outage() || error.executed() == Executed::No => Ok(stale),
+            (Err(error), Some(stale)) if may_be_stale(error.failure()) => Ok(stale),
             (list, _) => list,
         }
     }

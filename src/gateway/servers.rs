@@ -11,7 +11,7 @@ use super::catalogue::Catalogue;
 use super::mounted::Mounted;
 use crate::call::context::Context;
 use crate::client::Listing;
-use crate::limits::{GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
+use crate::limits::{GATEWAY_LIST_BYTES, GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
 use crate::parallel::parallel;
 use crate::server::list::ListKind;
 
@@ -59,14 +59,16 @@ impl Gateway {
             async move {
                 let list = in_time(mount, kind, ends, cx).await.and_then(|list| {
                     let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
-                    bytes.set(bytes.get().saturating_add(length));
-                    if bytes.get() <= GATEWAY_LISTS_BYTES {
-                        return Ok(list);
+                    let together = bytes.get().saturating_add(length);
+                    if length > GATEWAY_LIST_BYTES {
+                        return Err(format!("The server `{}` is left out, because its list is too long.", mount.name));
                     }
-                    Err(format!(
-                        "The server `{}` is left out, because the lists of all servers are too long.",
-                        mount.name
-                    ))
+                    if together > GATEWAY_LISTS_BYTES {
+                        let problem = "is left out, because the lists of all servers are too long.";
+                        return Err(format!("The server `{}` {problem}", mount.name));
+                    }
+                    bytes.set(together);
+                    Ok(list)
                 });
                 (mount.clone(), list)
             }

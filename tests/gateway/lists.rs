@@ -219,6 +219,24 @@ fn an_expired_list_replaces_that_of_a_server_that_fails() {
     assert_eq!(answer.error().map(|(code, _)| code), Some(-32_603), "the list is too old: {answer:?}");
 }
 
+/// C94: an expired list does not replace that of a server that rejects the caller.
+#[test]
+fn an_expired_list_does_not_replace_a_rejection() {
+    for status in [401, 403] {
+        let is_rejecting = std::rc::Rc::new(std::cell::Cell::new(false));
+        let rejecting = is_rejecting.clone();
+        let lists = json!({ "tools": [tool("t")], "ttlMs": 1000 });
+        let server = Server::new(move |message| {
+            if rejecting.get() { Answer::new(status, "", "") } else { crate::servers::answer_of(&lists, message) }
+        });
+        let (endpoint, host) = (endpoint([("a", server.mount())]), TestHost::new());
+        assert_eq!(testing::run(caller(&endpoint, &host).list("tools")).names(), ["a_t"]);
+        is_rejecting.set(true);
+        host.advance(Duration::from_secs(2));
+        assert!(testing::run(caller(&endpoint, &host).list("tools")).error().is_some(), "{status}");
+    }
+}
+
 /// C97, C98, C99: hidden characters are removed, long texts are cut, and hints of a server that is not trusted do not count.
 #[test]
 fn definitions_are_cleaned() {
@@ -328,20 +346,27 @@ fn a_failure_is_named_only_to_callers_with_the_scopes() {
     }
 }
 
-/// The lists of all servers together have a limit.
+/// A list of a server has a limit, and so have the lists of all servers together. Several servers with long lists do not affect the others.
 #[test]
-fn all_lists_together_are_bounded() {
-    let large = || {
-        let tools: Vec<_> = (0..60)
-            .map(|nth| json!({ "name": format!("t{nth}"), "inputSchema": { "type": "object", "$comment": "x".repeat(60_000) } }))
-            .collect();
+fn lists_are_bounded_in_bytes() {
+    let with = |count: usize| {
+        let schema = json!({ "type": "object", "$comment": "x".repeat(60_000) });
+        let tools: Vec<_> = (0..count).map(|nth| json!({ "name": format!("t{nth}"), "inputSchema": schema })).collect();
         Server::with(json!({ "tools": tools })).mount()
     };
-    let endpoint = endpoint([("a", large()), ("b", large()), ("c", large()), ("d", Server::tools(["t"]).mount())]);
-    let answer = list(&endpoint, "tools");
-    let missing = answer.result()["_meta"]["edge-mcp/missing"].as_object().expect("missing").clone();
-    assert!(missing["c"].as_str().expect("a text").contains("the lists of all servers are too long"));
-    assert_eq!(answer.names().len(), 120);
+    let (well, names) = (|| Server::tools(["t"]).mount(), ["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
+    for (count, long, problem) in
+        [(20, 4, "because its list is too long"), (16, 9, "because the lists of all servers are too long")]
+    {
+        let builder = edge_mcp::gateway::Gateway::builder("edge", "1");
+        let builder = names.iter().take(long).fold(builder, |it, name| it.mount(*name, with(count)));
+        let endpoint = serving(builder.mount("well", well()).build().expect("a gateway"), |it| it);
+        let answer = list(&endpoint, "tools");
+        let missing = &answer.result()["_meta"]["edge-mcp/missing"];
+        let last = missing[names[long - 1]].as_str().unwrap_or_default();
+        assert!(last.contains(problem), "{missing}");
+        assert!(answer.names().contains(&"well_t"), "{missing}");
+    }
 }
 
 /// C96, C103: a list that depends on what the program passes on from a caller is cached for this caller only.
