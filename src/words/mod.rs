@@ -14,6 +14,7 @@ pub(crate) mod work;
 /// ```
 /// assert_eq!(edge_mcp::rag::stems("How do I rotate the keys?"), ["rotat", "kei"]);
 /// ```
+#[cfg(feature = "rag")]
 pub fn stems(text: &str) -> Vec<String> {
     query::Words::of(text).stems().map(str::to_owned).collect()
 }
