@@ -310,12 +310,16 @@ limits! {
             "the time for a list of all servers" => "the servers that have not answered are missing";
         GATEWAY_SERVER_SECONDS: u64 = 5, Seconds, "":
             "the time for a list of one of these servers, with all its pages" => "the server is missing";
-        GATEWAY_LISTS_BYTES: usize = 16 << 20, Bytes, "":
+        GATEWAY_LIST_BYTES: usize = 1 << 20, Bytes, "":
+            "the definitions in a list of one of these servers" => "the server is missing";
+        GATEWAY_LISTS_BYTES: usize = 8 << 20, Bytes, "":
             "the definitions in the lists of all servers, together" => "the other servers are missing";
         GATEWAY_PINNED_SECONDS: u64 = 300, Seconds, "":
             "the time for which a list of a server with pins is cached" => "the server is asked again";
         GATEWAY_NAME: usize = 128, Bytes, "":
             "the name of a gateway" => "the gateway cannot be built. A call through such a gateway fails";
+        GATEWAY_META_BYTES: usize = 32 << 10, Bytes, "":
+            "the `_meta` of a request to a gateway" => "the servers are not asked";
         GATEWAY_DESCRIPTION: usize = 4 << 10, Bytes, "":
             "the description of a tool, a resource or a prompt of a mounted server" => "it is cut";
         GATEWAY_URI_BYTES: usize = 8 << 10, Bytes, "":

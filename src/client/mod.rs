@@ -48,7 +48,7 @@ pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
 #[cfg(feature = "gateway")]
-pub(crate) use operations::definition::warn_of_output;
+pub(crate) use operations::definition::{OutputSchema, warn_of_output};
 pub use operations::listing::{Listing, Toolset};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::request::{Request, RequestResult};

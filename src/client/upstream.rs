@@ -79,7 +79,7 @@ pub struct Upstream {
     /// Whether the model of the caller of this program may answer.
     pub(super) passes_sampling: bool,
     /// The extensions that the client declares: their identifiers and settings.
-    pub(super) extensions: Map<String, Value>,
+    pub(crate) extensions: Map<String, Value>,
 }
 
 impl Upstream {
@@ -186,9 +186,9 @@ impl Upstream {
     /// of more than 1 KiB, or that is not visible ASCII, is not passed on.
     ///
     /// # Errors
-    /// The client or the runtime sets this header, or it says where the caller is, such as `cf-connecting-ip`.
+    /// The client or the runtime sets this header.
     pub fn forward_header(mut self, name: &'static str) -> Result<Self, ConfigError> {
-        self.forwarded_headers.push(headers::forwarded_name(name)?);
+        self.forwarded_headers.push(headers::own_name(name)?);
         Ok(self)
     }
 

@@ -4,6 +4,7 @@ use super::catalogue::Catalogue;
 use super::servers::Gateway;
 use super::{items, tools};
 use crate::call::context::Context;
+use crate::server::access::permits;
 use crate::server::list::ListKind;
 use crate::server::source::Found;
 use crate::server::tool::Tool;
@@ -20,7 +21,10 @@ pub(super) async fn found(
         let list = match list {
             Ok(list) => list,
             Err(problem) => {
-                found = found.missing(&*mount.name, problem);
+                // A caller who cannot use a server does not learn of it.
+                if permits(cx.request(), &mount.settings.scopes) {
+                    found = found.missing(&*mount.name, problem);
+                }
                 continue;
             }
         };

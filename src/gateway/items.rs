@@ -1,5 +1,6 @@
 //! Mounted resources, resource templates and prompts.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, Value};
@@ -25,6 +26,8 @@ use crate::text::visible;
 
 /// The scheme of the pages of apps.
 const APPS: &str = "ui://";
+/// The scheme of the files of skills.
+const SKILLS: &str = "skill://";
 
 /// Returns the resource that callers know as `shown`. `own` is its URI at the server.
 pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resource {
@@ -36,7 +39,8 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
 }
 
 async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
-    let is_page = own.starts_with(APPS);
+    // A server may not care about the case of a scheme.
+    let is_page = uris::begins(&own, APPS);
     if !uris::is_sendable(&own) || (is_page && !apps::is_shown(&mount, &own)) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
@@ -76,10 +80,10 @@ fn not_found(error: ClientError) -> HandlerError {
 /// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
-    let is_page = own.starts_with(APPS);
+    let is_page = uris::begins(own, APPS);
     // The skills are listed as such.
-    let is_file_of_skill = mount.settings.shows_skills && own.starts_with("skill://");
-    let is_hidden = is_file_of_skill || is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own));
+    let is_file_of_skill = mount.settings.shows_skills && uris::begins(own, SKILLS);
+    let is_hidden = is_file_of_skill || (is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own)));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
     if is_hidden || !uris::is_sendable(own) || mount.own_uri(&shown).as_deref() != Some(own) {
@@ -119,7 +123,7 @@ fn metadata(mount: &Mounted, name: String, listed: &Definition, definition: Valu
 pub(super) fn template(mount: &Rc<Mounted>, shown: String, own: String) -> ResourceTemplate {
     let of_read = mount.clone();
     let read = move |uri: &str, _, cx: Context| {
-        let own = of_read.own_uri(uri).map(|own| own.into_owned()).unwrap_or_default();
+        let own = of_read.own_uri(uri).map(Cow::into_owned).unwrap_or_default();
         read(of_read.clone(), own, cx).boxed_local()
     };
     let mut template = ResourceTemplate::of_reader(shown.into(), Box::new(read));

@@ -55,6 +55,7 @@ pub use self::mount::Mount;
 use self::mounted::Mounted;
 pub use self::servers::Gateway;
 use crate::call::context::Context;
+use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::ui;
 use crate::server::builder::McpServerBuilder;
 use crate::server::list::ListKind;
@@ -127,7 +128,7 @@ impl Source for Gateway {
     }
 
     fn resource_template(&self, uri_template: &str) -> Option<ResourceTemplate> {
-        let (mount, own) = self.server_of_uri(uri_template)?;
+        let (mount, own) = self.server_of_uri(uri_template).filter(|(_, own)| own.len() <= GATEWAY_URI_BYTES)?;
         Some(items::template(mount, uri_template.to_owned(), own))
     }
 

@@ -3,12 +3,15 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_json::object;
+
 use super::catalogue::Catalogue;
 use super::pins::{self, Pins};
 use crate::auth::scopes;
 use crate::client::Upstream;
 use crate::limits::GATEWAY_PINNED_SECONDS;
 use crate::protocol::log_level::LogLevel;
+use crate::protocol::ui;
 use crate::server::app::origin::{List, origin_problem};
 use crate::server::check::name_problem;
 use crate::server::tool::Tool;
@@ -34,6 +37,7 @@ pub struct Mount {
 }
 
 /// What a gateway shows of a server.
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Settings {
     /// Whether the program trusts the server.
     pub(super) is_trusted: bool,
@@ -145,7 +149,9 @@ impl Mount {
     /// Holds a tool or an app back if its definition has changed. `name` is the name of the tool at the server, or the URI of the app there.
     /// [`Gateway::pins`](super::Gateway::pins) writes the digests.
     ///
-    /// A call of a pinned tool needs the list of tools, which is one more request if the server does not let the client cache it.
+    /// The digest of a tool covers its name, title, description, schemas, annotations and user interface. The digest of an app covers its page
+    /// and the settings of the page. A call of a pinned tool needs the list of tools, which is one more request if the server does not let the
+    /// client cache it. The client caches the list for at most 5 min.
     #[must_use]
     pub fn pin(mut self, name: impl Into<Text>, digest: impl Into<Text>) -> Self {
         self.settings.pins.pinned.push((name.into(), digest.into()));
@@ -159,7 +165,8 @@ impl Mount {
         self
     }
 
-    /// Passes the log messages of the server on, if they have at least the level `lowest` and the caller asked for them.
+    /// Passes the log messages of the server on, if they have at least the level `lowest` and the caller asked for them. The server of the
+    /// gateway must [declare](crate::McpServerBuilder::logging) log messages. Their logger begins with the name of the mount.
     ///
     /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them.
     #[must_use]
@@ -216,6 +223,11 @@ impl Mount {
         if !settings.pins.is_empty() {
             upstream.longest_ttl = Duration::from_secs(GATEWAY_PINNED_SECONDS);
         }
+        if settings.shows_apps {
+            // A server lists its tools for apps only to a client that declares support for apps.
+            let support = object(vec![("mimeTypes", vec![ui::MIME_TYPE].into())]);
+            upstream.extensions.entry(ui::EXTENSION).or_insert(support);
+        }
         (Settings { is_trusted: upstream.is_trusted, ..settings }, upstream)
     }
 }
@@ -261,8 +273,8 @@ impl Settings {
                 "pins `{name}` to a text that is not a digest: it must be `sha256-` and 44 characters of base64"
             ));
         }
-        let origins = self.app_origins.iter().flatten();
-        let problem = origins.filter_map(|origin| origin_problem(List::Connect, origin, false)).next();
+        let mut origins = self.app_origins.iter().flatten();
+        let problem = origins.find_map(|origin| origin_problem(List::Connect, origin, false));
         problem.map(|problem| format!("allows an origin that is not valid: it {problem}"))
     }
 }

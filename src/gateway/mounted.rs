@@ -11,9 +11,9 @@ use super::breaker::Breaker;
 use super::mount::Settings;
 use super::names::full_name;
 use crate::call::context::Context;
-use crate::client::{ClientError, Definition, Executed, Failure, Listing, McpClient, Peer, connection_to, gateways};
+use crate::client::{ClientError, Definition, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
-use crate::limits::{GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
+use crate::limits::{GATEWAY_META_BYTES, GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
 use crate::server::access::Access;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
@@ -32,6 +32,12 @@ pub(super) struct Mounted {
     /// The longest name of a tool or a prompt, in bytes.
     pub(super) longest_name: usize,
     pub(super) breaker: Breaker,
+}
+
+/// Returns whether an expired list may replace a list after this failure: the server failed, or was not asked. A server that rejects the caller
+/// has answered.
+fn may_be_stale(failure: &Failure) -> bool {
+    failure.is_outage() || matches!(failure, Failure::Local(_))
 }
 
 impl Mounted {
@@ -58,7 +64,7 @@ impl Mounted {
     /// Creates a connection to the server for the call of `cx`. It sends nothing.
     ///
     /// # Errors
-    /// The request comes from this gateway itself.
+    /// The request comes from this gateway itself, or its path or its `_meta` is too long.
     pub(super) fn connect(&self, cx: &Context) -> Result<Peer, ClientError> {
         self.check_path(cx)?;
         connection_to(&self.client, self.nth, cx).ok_or_else(|| self.not_asked("is not known to this program."))
@@ -87,6 +93,12 @@ impl Mounted {
 
     /// Checks that the request does not come from this gateway itself.
     fn check_path(&self, cx: &Context) -> Result<(), ClientError> {
+        // Each request to a server reads it again.
+        if cx.request().meta().is_some_and(|meta| meta.len() > GATEWAY_META_BYTES) {
+            let problem =
+                format!("is not asked, because the `_meta` of the request has more than {GATEWAY_META_BYTES} bytes.");
+            return Err(self.not_asked(&problem));
+        }
         let mut count = 0_usize;
         for gateway in gateways(cx) {
             count = count.saturating_add(1);
@@ -182,7 +194,12 @@ impl Mounted {
     /// Returns the list `kind` of the server: from the cache, or from the server. An expired list may replace the list of a server that fails
     /// or is not asked now.
     pub(super) async fn list(&self, kind: ListKind, cx: &Context) -> Result<Rc<Listing>, ClientError> {
-        let log = |error: &ClientError| warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+        let log = |error: &ClientError| {
+            // The link of a sign-in is only for the caller.
+            if !matches!(error.failure(), Failure::SignInRequired { .. }) {
+                warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+            }
+        };
         let peer = self.connect(cx).inspect_err(log)?;
         let stale = match peer.cached_list(kind).await.inspect_err(log)? {
             Some(list) if !list.is_stale => return Ok(list),
@@ -190,7 +207,7 @@ impl Mounted {
         };
         let list = self.guard(&peer, cx, self.in_time(kind, &peer, cx)).await.inspect_err(log);
         match (list, stale) {
-            (Err(error), Some(stale)) if error.failure().is_outage() || error.executed() == Executed::No => Ok(stale),
+            (Err(error), Some(stale)) if may_be_stale(error.failure()) => Ok(stale),
             (list, _) => list,
         }
     }

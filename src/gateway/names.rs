@@ -60,7 +60,7 @@ mod tests {
             assert!(!may_be_hashed(expected));
         }
         let long = "x".repeat(200);
-        for name in ["créer", "a b", "a/b", "", "日本", &long, "a\nb"] {
+        for name in ["créer", "a b", "a/b", "日本", &long, "a\nb"] {
             let full = full_name(Some("github"), name, 48);
             assert!(full.starts_with("github_") && full.len() <= 48 && may_be_hashed(&full), "{full}");
             assert!(full.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)), "{full}");

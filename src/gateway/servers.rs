@@ -11,7 +11,7 @@ use super::catalogue::Catalogue;
 use super::mounted::Mounted;
 use crate::call::context::Context;
 use crate::client::{Listing, McpClient};
-use crate::limits::{GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
+use crate::limits::{GATEWAY_LIST_BYTES, GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
 use crate::parallel::parallel;
 use crate::server::list::ListKind;
 
@@ -41,7 +41,7 @@ impl Gateway {
         {
             return Some((only, name));
         }
-        let (mount, rest) = name.split_once('_')?;
+        let (mount, rest) = name.split_once('_').filter(|(_, rest)| !rest.is_empty())?;
         Some((self.0.mounts.iter().find(|known| known.name == mount)?, rest))
     }
 
@@ -65,14 +65,16 @@ impl Gateway {
             async move {
                 let list = in_time(mount, kind, ends, cx).await.and_then(|list| {
                     let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
-                    bytes.set(bytes.get().saturating_add(length));
-                    if bytes.get() <= GATEWAY_LISTS_BYTES {
-                        return Ok(list);
+                    let together = bytes.get().saturating_add(length);
+                    if length > GATEWAY_LIST_BYTES {
+                        return Err(format!("The server `{}` is left out, because its list is too long.", mount.name));
                     }
-                    Err(format!(
-                        "The server `{}` is left out, because the lists of all servers are too long.",
-                        mount.name
-                    ))
+                    if together > GATEWAY_LISTS_BYTES {
+                        let problem = "is left out, because the lists of all servers are too long.";
+                        return Err(format!("The server `{}` {problem}", mount.name));
+                    }
+                    bytes.set(together);
+                    Ok(list)
                 });
                 (mount.clone(), list)
             }

@@ -14,7 +14,7 @@ use super::{apps, content};
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::client::{ClientError, Definition, Peer, warn_of_output};
+use crate::client::{ClientError, Definition, OutputSchema, Peer, warn_of_output};
 use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
 use crate::protocol::description::Icon;
 use crate::protocol::foreign::read_meta;
@@ -35,12 +35,20 @@ pub(super) enum Named {
     InList(String),
 }
 
+/// The schemas of a listed tool. The rest of its definition is freed before the list is written.
+struct Listed {
+    input: Option<Rc<Schema>>,
+    output: Option<Rc<OutputSchema>>,
+    /// The context of the list.
+    cx: Context,
+}
+
 /// Calls a tool of a mounted server.
 struct MountedTool {
     mount: Rc<Mounted>,
     named: Named,
-    /// The definition, and the context of the list. `None` if the tool was not listed in this request.
-    listed: Option<(Definition, Context)>,
+    /// `None` if the tool was not listed in this request.
+    listed: Option<Listed>,
     must_be_read_only: bool,
 }
 
@@ -84,7 +92,11 @@ pub(super) fn listed_tool(mount: &Rc<Mounted>, name: String, listed: &Definition
     let handler = MountedTool {
         mount: mount.clone(),
         named: Named::AtServer(listed.name().to_owned()),
-        listed: Some((listed.clone(), cx.clone())),
+        listed: Some(Listed {
+            input: listed.input().cloned(),
+            output: listed.listed_output().cloned(),
+            cx: cx.clone(),
+        }),
         must_be_read_only: false,
     };
     let description = shortened(listed.description());
@@ -151,20 +163,15 @@ fn configured(mount: &Mounted, tool: Tool) -> Tool {
 
 impl AnyToolHandler for MountedTool {
     fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        let known = self.listed.as_ref().and_then(|(listed, _)| listed.input().cloned());
+        let known = self.listed.as_ref().and_then(|listed| listed.input.clone());
         Ok(known.unwrap_or_else(|| Schema::unenforced(RawValue::NULL.to_owned(), true)))
     }
 
     /// Returns the output schema for a list. The client of the caller checks each result, so the schema is not enforced here.
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        let (listed, cx) = self.listed.as_ref()?;
-        match listed.published_output(&cx.request().foreign_steps().compilation) {
-            Ok(schema) => schema.map(Ok),
-            Err(reason) => {
-                warn_of_output(listed.server(), reason, "published", cx.host());
-                None
-            }
-        }
+        let Listed { output, cx, .. } = self.listed.as_ref()?;
+        let published = output.as_ref()?.published(&cx.request().foreign_steps().compilation);
+        published.map_err(|reason| warn_of_output(&self.mount.name, reason, "published", cx.host())).ok().map(Ok)
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {

@@ -45,7 +45,7 @@ impl Mounted {
 }
 
 /// Returns whether a URI has this scheme. Case does not matter.
-fn begins(uri: &str, scheme: &str) -> bool {
+pub(super) fn begins(uri: &str, scheme: &str) -> bool {
     uri.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme))
 }
 

@@ -164,7 +164,17 @@ impl<'d> Message<'d> {
 /// # Errors
 /// The result cannot be serialized.
 pub(crate) fn result_response(id: &RequestId, result: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
-    let mut body = Vec::with_capacity(512);
+    long_response(id, result, 0)
+}
+
+/// Returns the response with `result`, like [`result_response`]. Without the number of bytes that the result will have at least, a long
+/// response would take twice the memory while it grows.
+pub(crate) fn long_response(
+    id: &RequestId,
+    result: &impl Serialize,
+    bytes: usize,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let mut body = Vec::with_capacity(bytes.saturating_add(512));
     body.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     body.extend_from_slice(id.as_json().as_bytes());
     body.extend_from_slice(b",\"result\":");

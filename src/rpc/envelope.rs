@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::call::{Call, MethodResponse};
 use crate::call::failure;
 use crate::protocol::description::Implementation;
-use crate::protocol::message::result_response;
+use crate::protocol::message::{long_response, result_response};
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
 use crate::server::cached_lists::CachedLists;
@@ -56,9 +56,12 @@ pub(super) fn input_required(call: &Call, result: impl Serialize) -> MethodRespo
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
 pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> MethodResponse {
-    let hint = hint_for(call, hint);
+    cacheable(call, serialize(call, result), hint)
+}
+
+fn cacheable(call: &Call, response: serde_json::Result<Vec<u8>>, hint: CacheHint) -> MethodResponse {
     let meta = call.server.definitions.found_meta.as_ref();
-    respond(call, "complete", serialize(call, result), Some(hint), meta)
+    respond(call, "complete", response, Some(hint_for(call, hint)), meta)
 }
 
 /// Returns the response with the result of a method of an extension.
@@ -90,16 +93,18 @@ pub(super) fn cached_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> 
     Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind.into())))
 }
 
-/// Returns the response with the list `kind`, and caches the list if it is the same for all callers.
+/// Returns the response with the list `kind`, and caches the list if it is the same for all callers. `bytes` is the number of bytes that the
+/// list has at least.
 pub(super) fn complete_list(
     call: &Call,
     kind: ListKind,
     cursor: Option<&str>,
     list: impl Serialize,
+    bytes: usize,
     hint: CacheHint,
 ) -> MethodResponse {
     let Some(cache) = list_cache(call, kind, cursor) else {
-        return complete_cacheable(call, list, hint);
+        return cacheable(call, long_response(call.cx.request_id(), &list, bytes), hint);
     };
     let json =
         write::to_string(&list).map_err(|error| failure::internal(call.cx.host(), call.method_name(), &error))?;

@@ -67,7 +67,7 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     let prompts = shown.iter().map(|(prompt, versions, arguments)| describe(prompt, versions, arguments));
     let result = ListPromptsResult { prompts: prompts.collect(), next_cursor };
     let hint = call.server.definitions.cache_of(ListKind::Prompts.into());
-    envelope::complete_list(call, ListKind::Prompts, cursor, result, hint)
+    envelope::complete_list(call, ListKind::Prompts, cursor, result, 0, hint)
 }
 
 fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArgument]) -> PromptDescription<'a> {

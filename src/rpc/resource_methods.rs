@@ -77,7 +77,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcErr
     }
     let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, cache).map(Outcome::Response)
+    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, 0, cache).map(Outcome::Response)
 }
 
 /// Answers `resources/templates/list`.
@@ -92,7 +92,7 @@ pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> MethodRespons
     let (resource_templates, next_cursor) = page(call, cursor, templates)?;
     let result = ListResourceTemplatesResult { resource_templates, next_cursor };
     let hint = call.server.definitions.cache_of(ListKind::ResourceTemplates.into());
-    envelope::complete_list(call, ListKind::ResourceTemplates, cursor, result, hint)
+    envelope::complete_list(call, ListKind::ResourceTemplates, cursor, result, 0, hint)
 }
 
 /// Answers `resources/read`.

@@ -37,6 +37,9 @@ struct ListToolsResult<'a> {
     next_cursor: Option<String>,
 }
 
+/// The usual number of bytes of a tool in a list, besides its description and its schema.
+const TOOL_BYTES: usize = 128;
+
 /// Answers `tools/list`. The order is the order of registration.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     if let Some(response) = envelope::cached_list(call, ListKind::Tools, cursor) {
@@ -47,9 +50,13 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).filter(shows).collect();
     let (tools, next_cursor) = page(call, cursor, tools)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
-    let mut schemas = Vec::with_capacity(tools.len());
+    let (mut schemas, mut bytes) = (Vec::with_capacity(tools.len()), 0_usize);
     for tool in &tools {
-        schemas.push((tool.input_schema().map_err(internal)?, tool.output_schema().map_err(internal)?));
+        let (input, output) = (tool.input_schema().map_err(internal)?, tool.output_schema().map_err(internal)?);
+        let description = tool.metadata.description.as_deref().map_or(0, str::len);
+        let texts = [input.json().get().len(), description, TOOL_BYTES];
+        bytes = texts.into_iter().fold(bytes, usize::saturating_add);
+        schemas.push((input, output));
     }
     let revision = call.cx.revision();
     let tools = tools.into_iter().zip(&schemas).map(|(tool, (input, output))| ToolDescription {
@@ -62,7 +69,7 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     });
     let result = ListToolsResult { tools: tools.collect(), next_cursor };
     let hint = call.server.definitions.cache_of(ListKind::Tools.into());
-    envelope::complete_list(call, ListKind::Tools, cursor, result, hint)
+    envelope::complete_list(call, ListKind::Tools, cursor, result, bytes, hint)
 }
 
 /// Returns the annotations, if there are any. In revisions in which tools have no title, the annotations include the title.

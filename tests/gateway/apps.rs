@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use edge_mcp::gateway::Mount;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Endpoint, Text, Tool, ToolEvent};
+use edge_mcp::{App, Context, Endpoint, McpServer, Text, Tool, ToolEvent};
 use serde_json::{Value, json};
 
 use crate::peer::Answer;
@@ -35,7 +35,7 @@ fn weather() -> Server {
 }
 
 /// Returns a caller that shows apps.
-fn host_of_apps<'e>(endpoint: &'e Endpoint) -> Client<'e> {
+fn host_of_apps(endpoint: &Endpoint) -> Client<'_> {
     let capabilities =
         json!({ "elicitation": { "form": {} }, "extensions": { UI: { "mimeTypes": ["text/html;profile=mcp-app"] } } });
     caller(endpoint, &TestHost::new()).capabilities(capabilities)
@@ -308,5 +308,33 @@ fn the_name_at_the_server_avoids_no_check() {
         let answer = testing::run(host_of_apps(&endpoint).call("plain", json!({})));
         assert!(answer.is_error() && answer.text().starts_with("Unknown tool"), "{answer:?}");
         assert!(server.methods().iter().all(|method| method == "tools/list"));
+    }
+}
+
+/// E19: a gateway declares support for apps to a server whose apps it shows, so that the server lists its tools for them. It declares nothing
+/// else, neither its own extensions nor those of its caller, and it has an extension only if a mount shows it.
+#[test]
+fn a_gateway_declares_only_the_extensions_that_a_mount_shows() {
+    let parcels = || {
+        Server::endpoint(testing::endpoint(|_| {
+            let form = App::new("ui://parcels/form", "<!doctype html>");
+            let quote = Tool::new("quote", "Quotes.", || async { "12" }).ui(&form);
+            let refresh = Tool::new("refresh", "Refreshes.", || async { "11" }).for_app_only();
+            McpServer::builder("parcels", "1.0.0").app(form).tool(quote).tool(refresh).build()
+        }))
+    };
+    for (shows_apps, declared) in
+        [(true, json!({ UI: { "mimeTypes": ["text/html;profile=mcp-app"] } })), (false, json!(null))]
+    {
+        let server = parcels();
+        let mount = if shows_apps { server.mount().apps() } else { server.mount() };
+        let endpoint = serving(gateway([("p", mount)]), |server| server.extension("com.example/own", json!({})));
+        let tools = tools_of(&endpoint);
+        assert_eq!(tools.iter().any(|tool| tool["name"] == "p_refresh"), shows_apps, "{tools:?}");
+        let sent = server.take();
+        let capabilities = &sent[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+        assert_eq!(capabilities["extensions"], declared);
+        let discovered = testing::run(host_of_apps(&endpoint).request("server/discover", json!({})));
+        assert_eq!(discovered.result()["capabilities"]["extensions"].get(UI).is_some(), shows_apps);
     }
 }

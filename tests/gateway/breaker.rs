@@ -4,14 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::Endpoint;
 use edge_mcp::testing::{self, TestHost};
+use edge_mcp::{Context, Endpoint, HandlerError, Tool};
 use futures::FutureExt;
 use serde_json::json;
 
 use crate::peer::{Answer, End, error};
 use crate::questions::{asks, form};
-use crate::servers::{Server, caller, complete, endpoint, text};
+use crate::servers::{Server, caller, complete, endpoint, gateway, serving, text};
 
 /// A server whose next answer a test can change.
 struct Changing {
@@ -144,7 +144,7 @@ fn an_overloaded_server_is_asked_after_the_time_that_it_names() {
         assert!(it.is_asked());
         assert!(!it.is_asked(), "{header}");
         it.wait(seconds - 1);
-        assert_eq!(it.is_asked(), seconds == 1 && false, "{header}");
+        assert!(!it.is_asked(), "{header}");
         it.wait(1);
         it.next.replace(text("done"));
         assert!(it.is_asked() && it.is_asked(), "{header}");
@@ -248,5 +248,32 @@ fn a_cached_list_does_not_close_the_breaker() {
         assert_eq!(client.list("tools").await.names(), ["m_t"], "the list needs no request");
         let answer = client.call("m_t", json!({})).await;
         assert!(answer.text().contains("is not asked now") && server.take().is_empty(), "{answer:?}");
+    });
+}
+
+/// C109, C116: the result of an earlier round is no success of the server.
+#[test]
+fn the_result_of_an_earlier_round_does_not_close_the_breaker() {
+    let server = Server::new(|message| if message["params"]["name"] == "t" { text("done") } else { failing() });
+    let outer = |cx: Context| async move {
+        let first = cx.call_tool("m_t", json!({})).await?.text();
+        let is_sure = cx.confirm("sure", "Really?").await?;
+        Ok::<_, HandlerError>(format!("{first} {is_sure}"))
+    };
+    let endpoint =
+        serving(gateway([("m", server.mount())]), move |it| it.tool(Tool::new("outer", "Calls another tool.", outer)));
+    let host = TestHost::new();
+    testing::run(async {
+        let client = caller(&endpoint, &host);
+        let first = client.call("outer", json!({})).await;
+        let fail = || client.call("m_u", json!({}));
+        fail().await;
+        fail().await;
+        let answers = json!({ "sure": { "action": "accept", "content": {} } });
+        let state = &first.result()["requestState"];
+        let params = json!({ "name": "outer", "arguments": {}, "requestState": state, "inputResponses": answers });
+        assert_eq!(client.request("tools/call", params).await.text(), "done true");
+        assert!(fail().await.text().contains("failed (status 500)"));
+        assert!(fail().await.text().contains("is not asked now"), "the third failure in a row opens the breaker");
     });
 }

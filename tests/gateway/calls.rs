@@ -104,19 +104,7 @@ fn a_server_gets_only_what_the_program_names() {
 #[test]
 fn reserved_headers_cannot_be_passed_on() {
     let upstream = || Upstream::at("https://a.example/mcp").expect("a URL");
-    for name in [
-        "authorization",
-        "cookie",
-        "host",
-        "origin",
-        "mcp-name",
-        "content-type",
-        "CF-Connecting-IP",
-        "x-forwarded-for",
-        "forwarded",
-        "a b",
-        "",
-    ] {
+    for name in ["authorization", "cookie", "host", "origin", "mcp-name", "content-type", "via", "a b", ""] {
         assert!(upstream().forward_header(name).is_err(), "{name}");
     }
     for name in
@@ -202,7 +190,7 @@ fn failures_of_a_server_are_errors_of_the_call() {
 }
 
 fn events(messages: &[Value]) -> Answer {
-    let text: String = messages.iter().map(|message| format!("data: {message}\n\n")).collect();
+    let text = messages.iter().map(|message| format!("data: {message}\n\n")).collect::<Vec<_>>().concat();
     Answer::new(200, "text/event-stream", text)
 }
 

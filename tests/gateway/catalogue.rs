@@ -6,7 +6,7 @@ use edge_mcp::{Endpoint, Tool};
 use serde_json::{Value, json};
 
 use crate::peer::Answer;
-use crate::servers::{Server, call, caller, endpoint, gateway, names, serving, tool, with_scopes};
+use crate::servers::{Server, call, caller, endpoint, names, serving, tool, with_scopes};
 
 const TOOLS: [&str; 3] = ["find-tools", "call-tool", "call-read-only-tool"];
 
@@ -117,7 +117,7 @@ fn a_search_finds_only_what_the_caller_can_call() {
         secret().each_tool(|tool| tool.scopes(["other"])),
     ] {
         let endpoint = with_scopes(mounts(mount), &[]);
-        for query in ["issue", "open issue branch", "issue7"] {
+        for query in ["issue", "open issue branch", "issue7", "labels of a repository"] {
             let names = found(&endpoint, query);
             assert!(
                 names.iter().all(|name| !name.starts_with("secret_")
@@ -164,5 +164,4 @@ fn the_tools_of_a_catalogue_have_annotations() {
         })
         .collect();
     assert_eq!(hints, [(true, false, true), (false, true, true), (true, false, true)]);
-    let _ = gateway([("m", issues().mount())]);
 }

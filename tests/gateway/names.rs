@@ -22,6 +22,7 @@ fn a_tool_has_the_name_of_its_mount_as_a_prefix() {
     two.take();
     assert_unknown(&both, "git_hub_create_issue");
     assert_unknown(&both, "GitHub_create_issue");
+    assert_unknown(&both, "github_");
     assert!(one.take().is_empty() && two.take().is_empty(), "no server hears of a tool of another prefix");
     assert_eq!(names(&endpoint([("github", one.mount())])), ["github_create_issue", "github_a_b_c"]);
 }
@@ -182,6 +183,23 @@ fn a_tool_of_the_server_itself_takes_precedence() {
     server.take();
     assert_eq!(call(&endpoint, "parcels_track", json!({})).text(), "local");
     assert!(server.take().is_empty());
+}
+
+/// C90: of two tools of a server that come to one name, one exists, whatever the order of the list.
+#[test]
+fn of_two_tools_with_one_name_one_exists() {
+    let long = "x".repeat(60);
+    let hashed = names(&endpoint([("m", Server::tools([&*long]).mount())])).pop().expect("a name");
+    let twin = hashed.strip_prefix("m_").expect("a prefix");
+    for own in [[&*long, twin, "other"], [twin, &long, "other"]] {
+        let server = Server::tools(own);
+        let (endpoint, host) = (endpoint([("m", server.mount())]), TestHost::new());
+        let mut shown: Vec<_> =
+            testing::run(caller(&endpoint, &host).list("tools")).names().iter().map(|it| (*it).to_owned()).collect();
+        shown.sort();
+        assert_eq!(shown, ["m_other", &hashed]);
+        assert_eq!(call(&endpoint, &hashed, json!({})).text(), format!("{twin} {{}}"), "the first one in the alphabet");
+    }
 }
 
 /// C87, C88: prompts have names of the same form, and each leads back.

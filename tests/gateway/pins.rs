@@ -111,7 +111,8 @@ fn the_log_has_both_digests() {
         log.contains(&right) && log.contains(wrong) && log.contains("`track` of the server `m` is held back"),
         "{log}"
     );
-    for digest in ["", "sha256-", "sha256-abc", &right[7..], &right.replace("sha256", "sha512")] {
+    for digest in ["", "sha256-", "sha256-abc", right.trim_start_matches("sha256-"), &right.replace("sha256", "sha512")]
+    {
         let built = Gateway::builder("edge", "1").mount("m", server.mount().pin("track", digest.to_owned())).build();
         assert!(built.is_err_and(|error| error.to_string().contains("not a digest")), "{digest}");
     }
@@ -199,6 +200,19 @@ fn the_page_of_an_app_is_pinned() {
     }
     let new = testing::run(caller(&endpoint, &TestHost::new()).read("ui://m/parcels/new"));
     assert_eq!(new.error().map(|(code, _)| code), Some(-32_602));
+    // Another spelling of the URI does not avoid the pin.
+    let as_is = self::endpoint([("m", pinned(server.mount().as_is(), &pins))]);
+    for uri in [
+        "ui://parcels/form",
+        "UI://parcels/form",
+        "Ui://parcels/form",
+        "ui://parcels/./form",
+        "ui://parcels/form?x",
+        "ui://parcels//form",
+    ] {
+        let answer = testing::run(caller(&as_is, &TestHost::new()).read(uri));
+        assert_eq!(answer.error().map(|(code, _)| code), Some(-32_602), "{uri} {answer:?}");
+    }
 }
 
 /// C120: a server that fails is a comment in the code.

@@ -99,7 +99,9 @@ fn a_state_belongs_to_its_call() {
     let first = testing::run(caller(&endpoint, &host).call("m_t", json!({ "x": 1 })));
     let state = first.result()["requestState"].as_str().expect("a state").to_owned();
     let key = first.result()["inputRequests"].as_object().expect("questions").keys().next().expect("one").clone();
-    let changed = format!("{}A", &state[..state.len() - 1]);
+    let mut changed = state.clone();
+    changed.pop();
+    changed.push('A');
     for (name, arguments, state) in [
         ("n_t", json!({ "x": 1 }), &state),
         ("m_t", json!({ "x": 2 }), &state),
@@ -197,10 +199,9 @@ fn depot(runs: Rc<Cell<u32>>) -> Endpoint {
         let track = move |cx: Context| {
             let runs = runs.clone();
             async move {
-                cx.step("count", &(), async || Ok(runs.set(runs.get() + 1))).await?;
-                let city = match cx.elicit::<Address>("address", "Where to?").await? {
-                    Elicited::Accepted(Address { city }) => city,
-                    _ => return Err(HandlerError::new("No address.")),
+                cx.step("count", &(), async || Ok(runs.replace(runs.get() + 1))).await?;
+                let Elicited::Accepted(Address { city }) = cx.elicit("address", "Where to?").await? else {
+                    return Err(HandlerError::new("No address."));
                 };
                 let is_sure = cx.confirm("sure", "Really?").await?;
                 Ok(format!("{city} {is_sure}"))

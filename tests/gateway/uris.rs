@@ -199,4 +199,8 @@ fn completions_come_from_the_server() {
         let sent = server.take().pop().expect("a request");
         assert_eq!((&sent["params"]["ref"], &sent["params"]["context"]["arguments"]["a"]), (&own, &json!("b")));
     }
+    let long = json!({ "type": "ref/resource", "uri": format!("one+doc:///{}", "x".repeat(8 << 10)) });
+    let params = json!({ "ref": long, "argument": { "name": "path", "value": "" } });
+    let answer = testing::run(caller(&endpoint, &TestHost::new()).request("completion/complete", params));
+    assert!(answer.error().is_some() && server.take().is_empty(), "{answer:?}");
 }

@@ -10,6 +10,9 @@
     clippy::arithmetic_side_effects
 )]
 
+#[cfg(feature = "gateway")]
+mod lists;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -154,6 +157,8 @@ fn measure(endpoint: &Rc<Endpoint>, waiting: &Waiting, ask: impl FnOnce() -> Ask
 fn the_memory_of_a_call_is_bounded() {
     a_waiting_call_holds_neither_its_body_nor_its_document();
     arguments_for_hooks_take_bounded_memory();
+    #[cfg(feature = "gateway")]
+    lists::the_lists_of_many_servers_take_bounded_memory();
 }
 
 /// Hooks get the arguments as a JSON value, which may take many times the memory of the body. Beyond the limit, the call is rejected.

@@ -43,12 +43,12 @@ struct Shared {
     headers: Box<[HeaderParam]>,
     is_for_app_only: bool,
     app: Option<String>,
-    output: Option<OutputSchema>,
+    output: Option<Rc<OutputSchema>>,
     json: Box<RawValue>,
 }
 
 /// The output schema of a tool, without hidden characters if it can be cleaned.
-struct OutputSchema {
+pub(crate) struct OutputSchema {
     schema: Rc<Schema>,
     is_visible: bool,
     /// Whether this library can enforce the schema. `None` if this is not known yet.
@@ -137,7 +137,8 @@ impl Definition {
             definition.app = ui::resource_uri(item).and_then(Value::as_str).map(Cow::into_owned);
             definition.headers = param_headers::marked(item).map_err(invalid)?.into();
             definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?;
-            definition.output = item.get("outputSchema").map(OutputSchema::read).transpose().map_err(invalid)?;
+            definition.output =
+                item.get("outputSchema").map(OutputSchema::read).transpose().map_err(invalid)?.map(Rc::new);
         }
         Ok(Self(Rc::new(definition)))
     }
@@ -261,11 +262,12 @@ impl Definition {
     /// # Errors
     /// This library cannot enforce the schema. A client might then reject the whole list.
     pub(crate) fn published_output(&self, left: &Cell<u32>) -> Result<Option<Rc<Schema>>, NotEnforceable> {
-        let Some(output) = self.0.output.as_ref().filter(|output| output.is_visible) else { return Ok(None) };
-        if output.is_enforceable.get() != Some(Ok(())) {
-            output.compiled(left)?;
-        }
-        Ok(Some(output.schema.clone()))
+        self.listed_output().map(|output| output.published(left)).transpose()
+    }
+
+    /// Returns the output schema of a tool, if a list can have it. It does not keep the rest of the definition in memory.
+    pub(crate) fn listed_output(&self) -> Option<&Rc<OutputSchema>> {
+        self.0.output.as_ref().filter(|output| output.is_visible)
     }
 
     /// Returns why a second item of this name is left out.
@@ -326,6 +328,17 @@ impl OutputSchema {
         let is_of_objects = schema.get("type").is_some_and(|kind| kind.is_str("object"));
         let schema = Schema::unenforced(raw(schema, cleaned.unwrap_or_default())?, is_of_objects);
         Ok(Self { schema, is_visible, is_enforceable: Cell::new(None) })
+    }
+
+    /// Returns the schema for a list. `left` is the number of steps that the request has left to compile schemas.
+    ///
+    /// # Errors
+    /// This library cannot enforce the schema.
+    pub(crate) fn published(&self, left: &Cell<u32>) -> Result<Rc<Schema>, NotEnforceable> {
+        if self.is_enforceable.get() != Some(Ok(())) {
+            self.compiled(left)?;
+        }
+        Ok(self.schema.clone())
     }
 
     /// Compiles the schema. `left` is the number of steps that the request has left to compile schemas.

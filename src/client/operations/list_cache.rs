@@ -18,7 +18,8 @@ use super::listing::Listing;
 use crate::bounded_cache::BoundedCache;
 use crate::limits::{UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
 
-/// A digest of everything that a list depends on: the server, the credential, the program's own headers and the method.
+/// A digest of everything that a list depends on: the server, the method, the credential, the headers that the program sends, and what it passes
+/// on from the `_meta` of its caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key([u8; 32]);
 
@@ -45,6 +46,7 @@ impl Key {
         changes: u64,
         credential: Option<&HeaderValue>,
         headers: &[(HeaderName, HeaderValue)],
+        meta: &[(String, String)],
     ) -> Self {
         let mut digest = Sha256::new();
         // Without the lengths, `["ab", ""]` and `["a", "b"]` would have the same digest.
@@ -57,8 +59,13 @@ impl Key {
             add(part.as_bytes());
         }
         add(credential.map_or(b"", HeaderValue::as_bytes));
+        add(&headers.len().to_be_bytes());
         for (name, value) in headers {
             add(name.as_str().as_bytes());
+            add(value.as_bytes());
+        }
+        for (name, value) in meta {
+            add(name.as_bytes());
             add(value.as_bytes());
         }
         Self(digest.finalize().into())

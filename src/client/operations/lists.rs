@@ -145,7 +145,7 @@ impl Lists {
         let upstream = self.channel.upstream();
         let parts = [&*self.channel.server().name, upstream.url.as_str(), protocol_names(kind).method.name()];
         let changes = self.channel.server().changes.get();
-        Ok(Key::of(parts, changes, credential.as_ref(), &self.channel.own_headers()))
+        Ok(Key::of(parts, changes, credential.as_ref(), &self.channel.own_headers(), &self.channel.forwarded_meta()))
     }
 
     /// Reads a list, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.

@@ -181,12 +181,17 @@ impl Channel {
         headers
     }
 
-    /// Returns the members of `_meta` that the program adds. A gateway adds its name to those of the gateways before it.
-    pub(super) fn own_meta(&self) -> Vec<(String, String)> {
+    /// Returns the members of the `_meta` of the caller's request that the program passes on: names, and values as JSON text.
+    pub(in crate::client) fn forwarded_meta(&self) -> Vec<(String, String)> {
         let text = |name: &str| Some(write::text(&self.cx().meta(name)?));
         let forwarded = self.upstream().forwarded_meta.iter();
         let forwarded = forwarded.filter_map(|name| Some((name.to_string(), text(name)?)));
-        let mut own: Vec<_> = forwarded.filter(|(_, value)| value.len() <= UPSTREAM_FORWARDED_BYTES).collect();
+        forwarded.filter(|(_, value)| value.len() <= UPSTREAM_FORWARDED_BYTES).collect()
+    }
+
+    /// Returns the members of `_meta` that the program adds. A gateway adds its name to those of the gateways before it.
+    pub(super) fn own_meta(&self) -> Vec<(String, String)> {
+        let mut own = self.forwarded_meta();
         if let Some(gateway) = &self.client.0.gateway {
             let via = gateways(self.cx()).chain([gateway.to_string()]).map(serde_json::Value::from).collect();
             own.push((VIA.to_owned(), write::text(&serde_json::Value::Array(via))));

@@ -40,9 +40,6 @@ const RESERVED: [&str; 12] = [
 /// The beginnings of the names of further reserved headers.
 const RESERVED_PREFIXES: [&str; 5] = ["accept", "content-", "mcp-", "proxy-", "sec-"];
 
-/// The beginnings of the names of headers with the address and the location of the caller.
-const ADDRESS_PREFIXES: [&str; 5] = ["cf-", "forwarded", "true-client-ip", "x-forwarded", "x-real-ip"];
-
 /// Returns whether a program cannot set this header.
 pub(super) fn is_reserved(name: &HeaderName) -> bool {
     let name = name.as_str();
@@ -68,18 +65,6 @@ pub(in crate::client) fn own_header(name: &'static str, value: &str) -> Result<(
 pub(in crate::client) fn own_name(name: &'static str) -> Result<HeaderName, ConfigError> {
     let parsed = HeaderName::from_bytes(name.as_bytes()).ok().filter(|parsed| !is_reserved(parsed));
     parsed.ok_or_else(|| ConfigError::new(name, "is not the name of a header that a program can set"))
-}
-
-/// Reads the name of a header of the caller that a program passes on.
-///
-/// # Errors
-/// The name is reserved or not valid, or the header has the address of the caller.
-pub(in crate::client) fn forwarded_name(name: &'static str) -> Result<HeaderName, ConfigError> {
-    let parsed = own_name(name)?;
-    if ADDRESS_PREFIXES.iter().any(|prefix| parsed.as_str().starts_with(prefix)) {
-        return Err(ConfigError::new(name, "is not a header that a program can pass on"));
-    }
-    Ok(parsed)
 }
 
 /// Returns the header with a token.
