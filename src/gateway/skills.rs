@@ -188,8 +188,7 @@ fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
 }
 
 fn shown_file(mount: &Mounted, file: Value<'_>) -> String {
-    let members = file.members().map(|(name, value)| (name, value));
-    let written = members.fold(ObjectWriter::new(), |json, (name, value)| match value.as_str() {
+    let written = file.members().fold(ObjectWriter::new(), |json, (name, value)| match value.as_str() {
         Some(uri) if name == "uri" => json.text(&name, &mount.shown_uri(&uri)),
         _ => json.json(&name, value.text()),
     });

@@ -21,10 +21,14 @@ use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
 use crate::server::skills::Skills;
 use crate::server::skills::methods::{Asked, answer};
+use crate::server::skills::sets::SkillSets;
 use crate::server::skills::store::SkillFuture;
 
-/// The function that starts one of the methods.
-type Start = fn(&Call, &Request<'_>) -> Result<Work, RpcError>;
+/// The skills of a server, and the function that starts one of the methods.
+struct SkillMethods {
+    sets: SkillSets,
+    start: fn(&SkillSets, &Call, &Request<'_>) -> Result<Work, RpcError>,
+}
 
 impl McpServerBuilder {
     /// Adds skills, and declares the extension `io.modelcontextprotocol/skills`. If two places have a skill at the same URI, the first one
@@ -33,9 +37,10 @@ impl McpServerBuilder {
     /// The files are resources: the `SKILL.md` of each skill is listed, and the other files can be read. A resource of the server at the same
     /// URI takes precedence.
     pub fn skills(mut self, skills: Skills) -> Self {
-        let start: Start = start;
-        self.definitions.skill_methods = Some(Rc::new(start));
-        match skills.add_to(&mut self.definitions) {
+        let known = self.definitions.skill_methods.as_ref().and_then(|methods| methods.downcast_ref::<SkillMethods>());
+        let sets = known.map(|methods| methods.sets.clone()).unwrap_or_default();
+        self.definitions.skill_methods = Some(Rc::new(SkillMethods { sets: sets.clone(), start }));
+        match skills.add_to(&sets, &mut self.definitions) {
             Some(template) => self.resource_template(template),
             None => self,
         }
@@ -45,11 +50,12 @@ impl McpServerBuilder {
 /// Starts one of the methods. A server without skills does not have them.
 pub(super) fn begin(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
     let methods = call.server.definitions.skill_methods.as_ref();
-    let start = methods.and_then(|methods| methods.downcast_ref::<Start>()).ok_or_else(|| wrong_target(call))?;
-    start(call, request)
+    let methods = methods.and_then(|methods| methods.downcast_ref::<SkillMethods>());
+    let SkillMethods { sets, start } = methods.ok_or_else(|| wrong_target(call))?;
+    start(sets, call, request)
 }
 
-fn start(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+fn start(sets: &SkillSets, call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
     let size = call.server.definitions.page_size.map_or(usize::MAX, NonZeroUsize::get);
     let cursor = || Ok::<_, RpcError>(cursor(request)?.map(Into::into));
     let uri = || params::string(request, "uri").map(Into::into);
@@ -58,7 +64,7 @@ fn start(call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
         Some(Method::GetSkill) => (Asked::Get(uri()?), Cacheable::Skill),
         _ => (Asked::Directory(uri()?, cursor()?, size), Cacheable::Directory),
     };
-    let work = answer(&call.server.definitions.skills, asked, call.cx.clone());
+    let work = answer(sets, asked, call.cx.clone());
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 

@@ -14,7 +14,6 @@ use super::extension::ExtensionMethod;
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
-use super::skills::sets::SkillSets;
 use super::source::{Source, add_new};
 use super::tool::{Origin, Tool};
 use crate::call::context::{Context, Hook};
@@ -56,12 +55,11 @@ pub(crate) struct Definitions {
     pub sources: Option<Sources>,
     /// The first parts of `ui://` URIs that belong to mounted servers.
     pub reserved_authorities: Vec<Text>,
-    pub skills: SkillSets,
     pub extension_methods: Vec<Rc<ExtensionMethod>>,
     /// The function that starts a method of an extension, like `skill_methods`.
     pub start_extension_method: Option<Rc<dyn Any>>,
-    /// The methods of skills. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills` sets
-    /// it, so the wasm module of a server without skills does not contain the methods.
+    /// The skills and their methods. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills`
+    /// sets it, so the wasm module of a server without skills does not contain the methods.
     pub skill_methods: Option<Rc<dyn Any>>,
     /// The `_meta` of a list, if parts of a source failed.
     pub found_meta: Option<Map<String, Value>>,
@@ -108,7 +106,6 @@ impl Definitions {
             caches: Vec::new(),
             sources: None,
             reserved_authorities: Vec::new(),
-            skills: SkillSets::default(),
             extension_methods: Vec::new(),
             start_extension_method: None,
             skill_methods: None,

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use edge_json::object;
 
 use self::catalog::Catalog;
-use self::sets::SkillSet;
+use self::sets::{SkillSet, SkillSets};
 use self::store::SkillStore;
 use super::access::{Access, access_methods};
 use super::definitions::Definitions;
@@ -51,10 +51,10 @@ impl Skills {
 }
 
 impl Skills {
-    /// Adds the skills to the server, and declares the extension. Returns the template of their files, if it is not yet there.
-    pub(crate) fn add_to(self, definitions: &mut Definitions) -> Option<ResourceTemplate> {
+    /// Adds the skills to those of the server, and declares the extension. Returns the template of their files, if it is not yet there.
+    pub(crate) fn add_to(self, all: &SkillSets, definitions: &mut Definitions) -> Option<ResourceTemplate> {
         let Self { store, access, uris } = self;
-        let mut sets = definitions.skills.borrow_mut();
+        let mut sets = all.borrow_mut();
         for uri in &uris {
             if sets.iter().any(|set| set.uris.contains(uri)) {
                 let problem = || ("skill", uri.clone().into(), "is in two catalogs".to_owned());
@@ -62,7 +62,7 @@ impl Skills {
             }
         }
         sets.push(SkillSet { store, access: Rc::new(access), uris: uris.into() });
-        let template = (sets.len() == 1).then(|| resources::template(&definitions.skills));
+        let template = (sets.len() == 1).then(|| resources::template(all));
         definitions.extensions.insert(EXTENSION.to_owned(), object(vec![("directoryRead", true.into())]));
         template
     }
