@@ -177,6 +177,8 @@ limits! {
             "skills in a page of `skills/list`" => "further ones are on the next page";
         SKILL_PAGE_BYTES: usize = 1 << 20, Bytes, "":
             "the skills in a page of `skills/list`, if it has more than one" => "further ones are on the next page";
+        SKILL_READS: usize = 200, Count, "":
+            "requests to a store for a page of skills, if most of them are hidden from the caller" => "further ones are left out";
         SKILLS_LISTED: usize = 1000, Count, "":
             "skills in `resources/list`" => "further ones are left out";
         MISSING_SECONDS: u64 = 5, Seconds, "":

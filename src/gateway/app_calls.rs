@@ -68,7 +68,8 @@ async fn call_for_app(
     let unknown = || HandlerError::new(unknown_tool(name));
     let shown = server_of_app(gateway, name, cx).await?.ok_or_else(unknown)?.tool_name(name);
     let tool = tool_named(gateway, &shown).filter(|tool| tool.access.shows_to(cx.request())).ok_or_else(unknown)?;
-    let tools = cx.tools().ok_or_else(unknown)?;
+    // A tool of this server takes precedence, also if the caller cannot see it.
+    let tools = cx.tools().filter(|tools| !tools.has_own_tool(&shown)).ok_or_else(unknown)?;
     execute_nested_text(tools.clone(), &Rc::new(tool), arguments, cx).await
 }
 

@@ -19,9 +19,20 @@ pub(super) fn shown_uri(mount: &Mounted, uri: &str) -> Option<String> {
     is_shown(mount, uri).then(|| mount.shown_uri(uri).into_owned())
 }
 
+/// The prefixes of members of `_meta` by which some clients find the page of a tool and its settings. Their URIs would be those of other servers.
+const OF_CLIENTS: [&str; 2] = ["ui/", "openai/"];
+
+/// Removes the members of `_meta` by which clients find pages, except for `_meta.ui`, which the gateway reads.
+pub(super) fn remove_keys_of_clients(mount: &Mounted, meta: &mut Map<String, Value>) {
+    if mount.settings.has_prefix {
+        meta.retain(|name, _| !OF_CLIENTS.iter().any(|prefix| name.starts_with(prefix)));
+    }
+}
+
 /// Replaces the settings of a page in the `_meta` of a resource by those that the gateway allows: origins that a client can join into a header,
 /// permissions only for a trusted server, and the domain of the mount.
 pub(super) fn show_settings(mount: &Mounted, meta: &mut Map<String, Value>) {
+    remove_keys_of_clients(mount, meta);
     let Some(ui) = meta.remove(UI).filter(|_| mount.settings.shows_apps) else { return };
     let mut csp = Map::new();
     for list in List::ALL {

@@ -32,7 +32,7 @@ pub(super) fn shown_message(mount: &Mounted, message: PromptMessage) -> PromptMe
 }
 
 fn shown_block(mount: &Mounted, block: Content) -> Content {
-    block.map_uri(|uri| mount.shown_uri(uri).into_owned())
+    if mount.settings.has_prefix { block.map_uri(|uri| mount.shown_uri(uri).into_owned()) } else { block }
 }
 
 /// Returns the contents of a resource for the caller, who reads it at the URI `shown`.
@@ -47,7 +47,9 @@ pub(super) fn shown_contents(mount: &Mounted, mut contents: ResourceContents) ->
 /// Replaces the URI of a user interface in the `_meta` of a result. A URI that cannot be shown is removed: it could be that of another server.
 fn show_app_uris(mount: &Mounted, meta: &mut Map<String, Value>) {
     let shown = |uri: &Value| apps::shown_uri(mount, uri.as_str()?).map(Value::from);
-    if let Some(uri) = meta.remove(FLAT_RESOURCE_URI) {
+    let flat = meta.remove(FLAT_RESOURCE_URI);
+    apps::remove_keys_of_clients(mount, meta);
+    if let Some(uri) = flat {
         meta.extend(shown(&uri).map(|uri| (FLAT_RESOURCE_URI.to_owned(), uri)));
     }
     if let Some(Value::Object(ui)) = meta.get_mut(UI)

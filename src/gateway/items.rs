@@ -81,8 +81,8 @@ fn not_found(error: ClientError) -> HandlerError {
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
     let is_page = uris::begins(own, APPS);
-    // The skills are listed as such.
-    let is_file_of_skill = mount.settings.shows_skills && uris::begins(own, SKILLS);
+    // Skills are shown as such, or not at all: the server's own skills have these URIs too.
+    let is_file_of_skill = uris::begins(own, SKILLS);
     let is_hidden = is_file_of_skill || (is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own)));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.

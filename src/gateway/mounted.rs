@@ -34,6 +34,13 @@ pub(super) struct Mounted {
     pub(super) breaker: Breaker,
 }
 
+/// Logs that a list cannot be read. The link of a sign-in is only for the caller.
+pub(super) fn log_failure(error: &ClientError, cx: &Context) {
+    if !matches!(error.failure(), Failure::SignInRequired { .. }) {
+        warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+    }
+}
+
 /// Returns whether an expired list may replace a list after this failure: the server failed, or was not asked. A server that rejects the caller
 /// has answered.
 fn may_be_stale(failure: &Failure) -> bool {
@@ -194,18 +201,13 @@ impl Mounted {
     /// Returns the list `kind` of the server: from the cache, or from the server. An expired list may replace the list of a server that fails
     /// or is not asked now.
     pub(super) async fn list(&self, kind: ListKind, cx: &Context) -> Result<Rc<Listing>, ClientError> {
-        let log = |error: &ClientError| {
-            // The link of a sign-in is only for the caller.
-            if !matches!(error.failure(), Failure::SignInRequired { .. }) {
-                warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
-            }
-        };
+        let log = |error: &ClientError| log_failure(error, cx);
         let peer = self.connect(cx).inspect_err(log)?;
         let stale = match peer.cached_list(kind).await.inspect_err(log)? {
             Some(list) if !list.is_stale => return Ok(list),
             stale => stale,
         };
-        let list = self.guard(&peer, cx, self.in_time(kind, &peer, cx)).await.inspect_err(log);
+        let list = self.guard(&peer, cx, self.in_time(cx, peer.new_list(kind))).await.inspect_err(log);
         match (list, stale) {
             (Err(error), Some(stale)) if may_be_stale(error.failure()) => Ok(stale),
             (list, _) => list,
@@ -213,9 +215,13 @@ impl Mounted {
     }
 
     /// Reads a list from the server within 5 s, with all repetitions of the request: a slow server must not delay the lists of the others.
-    async fn in_time(&self, kind: ListKind, peer: &Peer, cx: &Context) -> Result<Rc<Listing>, ClientError> {
+    pub(super) async fn in_time<T>(
+        &self,
+        cx: &Context,
+        list: impl Future<Output = Result<T, ClientError>>,
+    ) -> Result<T, ClientError> {
         let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
-        match select(peer.new_list(kind).boxed_local(), cx.host().sleep(time)).await {
+        match select(list.boxed_local(), cx.host().sleep(time)).await {
             Either::Left((list, _)) => list,
             Either::Right(_) => Err(ClientError::new(&self.name, "a list".into(), Failure::Timeout(time))),
         }

@@ -10,7 +10,7 @@ use futures::future::{Either, select};
 use super::catalogue::Catalogue;
 use super::mounted::Mounted;
 use crate::call::context::Context;
-use crate::client::{Listing, McpClient};
+use crate::client::{ClientError, Listing, McpClient};
 use crate::limits::{GATEWAY_LIST_BYTES, GATEWAY_LIST_SECONDS, GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
 use crate::parallel::parallel;
 use crate::server::list::ListKind;
@@ -53,7 +53,7 @@ impl Gateway {
 
     /// Reads a list of all servers, several at the same time. After 8 s, the servers that have not answered are missing.
     pub(super) async fn lists(&self, kind: ListKind, cx: &Context) -> Vec<(Rc<Mounted>, Result<Rc<Listing>, String>)> {
-        let ends = cx.now_ms().saturating_add(GATEWAY_LIST_SECONDS.saturating_mul(1000));
+        let ends = end_of_lists(cx);
         let has_kind = |mount: &&Rc<Mounted>| match kind {
             ListKind::Tools => true,
             ListKind::Resources | ListKind::ResourceTemplates => mount.settings.has_resources,
@@ -63,7 +63,7 @@ impl Gateway {
         let asked = self.0.mounts.iter().filter(has_kind).map(|mount| {
             let bytes = &bytes;
             async move {
-                let list = in_time(mount, kind, ends, cx).await.and_then(|list| {
+                let list = in_time(mount, ends, cx, mount.list(kind, cx)).await.and_then(|list| {
                     let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
                     let together = bytes.get().saturating_add(length);
                     if length > GATEWAY_LIST_BYTES {
@@ -84,13 +84,23 @@ impl Gateway {
     }
 }
 
+/// Returns the time at which the lists of all servers must have been read, in milliseconds since 1970.
+pub(super) fn end_of_lists(cx: &Context) -> u64 {
+    cx.now_ms().saturating_add(GATEWAY_LIST_SECONDS.saturating_mul(1000))
+}
+
 /// Reads a list of a server until `ends`, in milliseconds since 1970.
-async fn in_time(mount: &Mounted, kind: ListKind, ends: u64, cx: &Context) -> Result<Rc<Listing>, String> {
+pub(super) async fn in_time<T>(
+    mount: &Mounted,
+    ends: u64,
+    cx: &Context,
+    list: impl Future<Output = Result<T, ClientError>>,
+) -> Result<T, String> {
     let left = ends.saturating_sub(cx.now_ms());
     if left == 0 {
         return Err(format!("The server `{}` was not asked: the others took {GATEWAY_LIST_SECONDS} s.", mount.name));
     }
-    match select(mount.list(kind, cx).boxed_local(), cx.host().sleep(Duration::from_millis(left))).await {
+    match select(list.boxed_local(), cx.host().sleep(Duration::from_millis(left))).await {
         Either::Left((list, _)) => list.map_err(|error| error.to_string()),
         Either::Right(_) => Err(format!("The server `{}` did not answer within {GATEWAY_LIST_SECONDS} s.", mount.name)),
     }

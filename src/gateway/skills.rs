@@ -11,15 +11,15 @@ use edge_json::write::ObjectWriter;
 use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
-use super::mounted::Mounted;
-use super::servers::Gateway;
+use super::mounted::{Mounted, log_failure};
+use super::servers::{Gateway, end_of_lists, in_time};
 use super::uris::is_sendable;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
-use crate::host::{Level, warning};
-use crate::limits::UPSTREAM_PARALLEL;
+use crate::limits::{GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
 use crate::parallel::parallel;
+use crate::server::access::permits;
 use crate::server::skills::Skills;
 use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
 
@@ -44,54 +44,84 @@ impl Gateway {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn skills(&self) -> Skills {
-        Skills::new(MountedSkills(self.clone()))
+        Skills::new(MountedSkills(self.clone())).foreign()
     }
 }
 
 impl MountedSkills {
-    /// Returns the server of a skill, and the URI there.
-    fn server_of(&self, shown: &str) -> Option<(Rc<Mounted>, String)> {
-        let mut mounts = self.0.0.mounts.iter().filter(|mount| mount.settings.shows_skills);
-        let own = mounts.find_map(|mount| Some((mount.clone(), mount.own_uri(shown)?.into_owned())));
+    /// Returns the servers whose skills the caller can see.
+    fn servers(&self, cx: &Context) -> impl Iterator<Item = Rc<Mounted>> {
+        let is_open =
+            |mount: &&Rc<Mounted>| mount.settings.shows_skills && permits(cx.request(), &mount.settings.scopes);
+        self.0.0.mounts.iter().filter(is_open).cloned()
+    }
+
+    /// Returns the server of a skill that the caller can see, and the URI there.
+    fn server_of(&self, shown: &str, cx: &Context) -> Option<(Rc<Mounted>, String)> {
+        let own = self.servers(cx).find_map(|mount| {
+            let own = mount.own_uri(shown)?.into_owned();
+            Some((mount, own))
+        });
         own.filter(|(_, own)| is_sendable(own))
     }
 }
 
-impl SkillStore for MountedSkills {
-    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>> {
-        let mounts: Vec<_> = self.0.0.mounts.iter().filter(|mount| mount.settings.shows_skills).cloned().collect();
-        let cx = cx.clone();
-        let list = async move {
-            let listed = mounts.iter().map(|mount| entries(mount, &cx).boxed_local());
-            let mut skills = Vec::new();
-            let mut failure = None;
-            let mut has_answered = false;
-            for listed in parallel(listed, UPSTREAM_PARALLEL).await {
-                match listed {
-                    Ok(entries) => {
-                        has_answered = true;
-                        skills.extend(entries);
-                    }
-                    // The entries of the other servers are listed.
-                    Err(error) => {
-                        warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
-                        failure = Some(error);
-                    }
+/// The skills of all servers of a gateway, which a request reads once for all its pages.
+struct Gathered {
+    gateway: Gateway,
+    skills: Vec<SkillEntry>,
+}
+
+/// Returns the skills of these servers. A server that fails takes nothing from the others.
+///
+/// # Errors
+/// All servers failed.
+async fn gathered(gateway: Gateway, mounts: Vec<Rc<Mounted>>, cx: &Context) -> Result<Rc<Gathered>, HandlerError> {
+    let known = cx.request().extension::<Gathered>();
+    if let Some(known) = known.filter(|known| Rc::ptr_eq(&known.gateway.0, &gateway.0)) {
+        return Ok(known);
+    }
+    let ends = end_of_lists(cx);
+    let listed = mounts.iter().map(|mount| in_time(mount, ends, cx, entries(mount, cx)).boxed_local());
+    let (mut skills, mut bytes) = (Vec::new(), 0_usize);
+    let mut problem = None;
+    let mut has_answered = mounts.is_empty();
+    for (mount, listed) in mounts.iter().zip(parallel(listed, UPSTREAM_PARALLEL).await) {
+        match listed {
+            Ok(entries) => {
+                has_answered = true;
+                let length = entries.iter().fold(bytes, |sum, skill| sum.saturating_add(skill.json.len()));
+                if length > GATEWAY_LISTS_BYTES {
+                    mount.warn(cx, "its skills are left out, because the entries of all servers are too long");
+                } else {
+                    bytes = length;
+                    skills.extend(entries);
                 }
             }
-            if let Some(error) = failure.filter(|_| !has_answered) {
-                return Err(error.into());
-            }
-            skills.retain(|skill: &SkillEntry| after.as_ref().is_none_or(|after| skill.uri > *after));
-            skills.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
-            skills.truncate(limit);
-            Ok(skills)
+            Err(text) => problem = Some(text),
+        }
+    }
+    if let Some(problem) = problem.filter(|_| !has_answered) {
+        return Err(HandlerError::new(problem));
+    }
+    skills.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
+    cx.request().extend(Gathered { gateway, skills });
+    cx.request().extension().ok_or_else(|| HandlerError::new("The skills cannot be listed now."))
+}
+
+impl SkillStore for MountedSkills {
+    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>> {
+        let (gateway, mounts, cx) = (self.0.clone(), self.servers(cx).collect(), cx.clone());
+        let list = async move {
+            let gathered = gathered(gateway, mounts, &cx).await?;
+            let is_later = |skill: &&SkillEntry| after.as_ref().is_none_or(|after| skill.uri > *after);
+            Ok(gathered.skills.iter().filter(is_later).take(limit).cloned().collect())
         };
         list.boxed_local()
     }
 
     fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillEntry>> {
-        let (server, cx) = (self.server_of(&uri), cx.clone());
+        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
         let get = async move {
             let Some((mount, own)) = server else { return Ok(None) };
             let peer = mount.connect(&cx)?;
@@ -102,7 +132,7 @@ impl SkillStore for MountedSkills {
     }
 
     fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillFile>> {
-        let (server, cx) = (self.server_of(&uri), cx.clone());
+        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
         let read = async move {
             let Some((mount, own)) = server else { return Ok(None) };
             let peer = mount.connect(&cx)?;
@@ -123,7 +153,7 @@ impl SkillStore for MountedSkills {
         limit: usize,
         cx: &Context,
     ) -> SkillFuture<Option<Vec<SkillChild>>> {
-        let (server, cx) = (self.server_of(&uri), cx.clone());
+        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
         let directory = async move {
             let Some((mount, own)) = server else { return Ok(None) };
             let peer = mount.connect(&cx)?;
@@ -151,8 +181,9 @@ fn child(mount: &Mounted, listed: &Definition) -> SkillChild {
 
 /// Returns the skills of a server.
 async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, ClientError> {
-    let peer = mount.connect(cx)?;
-    let listing = mount.guard(&peer, cx, peer.list_skills()).await?;
+    let peer = mount.connect(cx).inspect_err(|error| log_failure(error, cx))?;
+    let listing = mount.guard(&peer, cx, mount.in_time(cx, peer.list_skills())).await;
+    let listing = listing.inspect_err(|error| log_failure(error, cx))?;
     if !listing.left_out.is_empty() {
         mount.warn(cx, "skills are left out: their entries are not valid, or listed twice");
     }

@@ -60,8 +60,12 @@ pub(super) fn tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
 /// Returns the tool that callers know as `name`. It is called only if the program declares it read-only, or if the program trusts its server
 /// and the server does so.
 pub(super) fn read_only_tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
-    let is_declared = |tool: &Tool| tool.annotations.read_only_hint == Some(true);
-    tool_named(gateway, name).filter(is_declared).or_else(|| routed(gateway, name, true))
+    let tool = tool_named(gateway, name)?;
+    if tool.annotations.read_only_hint == Some(true) {
+        return Some(tool);
+    }
+    // A tool that the program declares destructive or additive modifies data, whatever its server says.
+    if tool.annotations.destructive_hint.is_some() { None } else { routed(gateway, name, true) }
 }
 
 fn routed(gateway: &Gateway, name: &str, must_be_read_only: bool) -> Option<Tool> {
@@ -126,6 +130,7 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
     }
     let meta = read_meta(definition).map(|mut meta| {
         meta.retain(|name, _| name != ui::UI && name != ui::FLAT_RESOURCE_URI);
+        apps::remove_keys_of_clients(mount, &mut meta);
         meta
     });
     tool.metadata.meta = meta.filter(|meta| !meta.is_empty());

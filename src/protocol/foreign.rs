@@ -60,6 +60,9 @@ impl Content {
             }
             Block::Resource { resource } => {
                 resource.uri = shown(&resource.uri);
+                if is_page(&resource.uri) {
+                    resource.meta = None;
+                }
                 (resource.uri.clone(), Some(RESOURCE))
             }
             _ => return self,
@@ -68,9 +71,11 @@ impl Content {
             let document = Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?;
             let block = document.root();
             let text = match inner {
-                None => with_member(block, URI, write::literal(&uri).get()),
+                None => with_member(block, URI, write::literal(&uri).get(), None),
                 Some(inner) => {
-                    with_member(block, inner, &with_member(block.get(inner)?, URI, write::literal(&uri).get()))
+                    let left_out = is_page(&uri).then_some(META);
+                    let resource = with_member(block.get(inner)?, URI, write::literal(&uri).get(), left_out);
+                    with_member(block, inner, &resource, None)
                 }
             };
             let range = 0..text.len();
@@ -80,12 +85,19 @@ impl Content {
     }
 }
 
-/// Returns the text of an object with another value of a member.
+/// Returns whether an embedded resource is the page of an app. Its `_meta` is left out: nothing has checked its settings, such as the origins that
+/// the page may use.
 #[cfg(feature = "gateway")]
-fn with_member(object: Value<'_>, name: &str, value: &str) -> String {
-    let members = object.members().map(|(known, old)| (known == name, known, old));
-    let written = members.fold(ObjectWriter::new(), |written, (is_it, known, old)| {
-        written.json(&known, if is_it { value } else { old.text() })
+fn is_page(uri: &str) -> bool {
+    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ui://"))
+}
+
+/// Returns the text of an object with another value of a member, and without the member `left_out`.
+#[cfg(feature = "gateway")]
+fn with_member(object: Value<'_>, name: &str, value: &str, left_out: Option<&str>) -> String {
+    let members = object.members().filter(|(known, _)| Some(&**known) != left_out);
+    let written = members.fold(ObjectWriter::new(), |written, (known, old)| {
+        written.json(&known, if known == name { value } else { old.text() })
     });
     written.finish()
 }

@@ -12,7 +12,6 @@ use futures::FutureExt;
 use super::call::{Call, MethodResponse};
 use super::prepared::{Outcome, Work};
 use super::{envelope, handler_error, input_required};
-use crate::call::client_extensions::ClientSupport;
 use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -109,8 +108,9 @@ fn complete(call: &Call, method: &ExtensionMethod, result: &ExtensionResult) -> 
     let result_type = result.result_type.as_deref().unwrap_or("complete");
     if result_type != "complete" {
         let is_declared = method.result_types.iter().any(|declared| declared == result_type);
-        // A client rejects a result of a type that it does not know. In older revisions, results have no type.
-        let is_known = !matches!(call.cx.client_supports(&method.extension), ClientSupport::No);
+        // A client rejects a result of a type that it does not know. In older revisions, results have no type, so a client would take it for
+        // an ordinary result.
+        let is_known = call.cx.client_supports(&method.extension).is_yes();
         if !is_declared || !is_known {
             let problem = if is_declared { "the client does not know" } else { "the method does not declare" };
             let cause = format!("the result has the type `{result_type}`, which {problem}");

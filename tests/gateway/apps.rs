@@ -149,15 +149,19 @@ fn uris_of_apps_in_results_are_rewritten() {
     ] {
         let sent = uri.clone();
         let server = Server::new(move |_| {
-            let meta =
-                json!({ "ui": { "resourceUri": sent, "x": 1 }, "ui/resourceUri": sent, "other": "ui://weather/map" });
-            complete(json!({ "content": [], "structuredContent": { "uri": "ui://weather/map" }, "_meta": meta }))
+            let meta = json!({ "ui": { "resourceUri": sent, "x": 1 }, "ui/resourceUri": sent, "openai/outputTemplate": sent, "other": "ui://weather/map" });
+            let page =
+                json!({ "type": "resource", "resource": { "uri": "ui://weather/map", "text": "<p>", "_meta": meta } });
+            complete(json!({ "content": [page], "structuredContent": { "uri": "ui://weather/map" }, "_meta": meta }))
         });
         let answer = call(&endpoint([("w", server.mount().apps())]), "w_t", json!({}));
         let meta = &answer.result()["_meta"];
         assert_eq!((&meta["ui"]["resourceUri"], &meta["ui/resourceUri"]), (&shown, &shown), "{uri}");
         assert_eq!((&meta["ui"]["x"], &meta["other"]), (&json!(1), &json!("ui://weather/map")));
         assert_eq!(answer.result()["structuredContent"]["uri"], "ui://weather/map");
+        assert_eq!(meta.get("openai/outputTemplate"), None, "other clients find pages by this member");
+        let embedded = &answer.result()["content"][0]["resource"];
+        assert!(!embedded.to_string().contains("outputTemplate"), "{embedded}");
         // A mount that does not show apps names none.
         let hidden = call(&endpoint([("w", server.mount())]), "w_t", json!({}));
         assert_eq!(hidden.result()["_meta"].get("ui/resourceUri"), None);
@@ -243,6 +247,18 @@ fn a_page_calls_tools_by_their_names_at_the_server() {
         assert!(answer.is_error() && answer.text().starts_with("Unknown tool"), "{name}: {answer:?}");
     }
     assert!(one.methods().iter().filter(|method| *method == "tools/call").count() == 1);
+}
+
+/// A30: a page cannot call a tool of the server itself by the name of a tool of its own server.
+#[test]
+fn a_page_does_not_call_a_tool_of_the_server_itself() {
+    let server = weather();
+    let endpoint = serving(gateway([("w", server.mount().apps())]), |it| {
+        it.tool(Tool::new("w_refresh", "The local one.", || async { "local" }).visible_if(|_| false))
+    });
+    let answer = testing::run(host_of_apps(&endpoint).call("refresh", json!({})));
+    assert!(answer.is_error() && answer.text().starts_with("Unknown tool"), "{answer:?}");
+    assert!(server.methods().iter().all(|method| method == "tools/list"));
 }
 
 /// A30: neither a server that also has the tool, nor one whose list cannot be read, gets the call of another server's page.

@@ -232,12 +232,19 @@ fn only_trusted_read_only_tools_are_called_as_such() {
         hinted("both", json!({ "readOnlyHint": true, "destructiveHint": true })),
         hinted("text", json!({ "readOnlyHint": "true" })),
         hinted("write", json!({ "readOnlyHint": false })),
+        hinted("undone", json!({ "readOnlyHint": true })),
+        hinted("adding", json!({ "readOnlyHint": true })),
         tool("plain"),
     ] });
     let server = Server::with(lists);
     let listed = crate::servers::names(&crate::servers::endpoint([("m", server.mount())]));
     let hashed = listed.iter().find(|name| name.starts_with("m_read-read")).expect("a hashed name");
-    let declared = |tool: Tool| if tool.name() == "m_plain" { tool.read_only() } else { tool };
+    let declared = |tool: Tool| match tool.name() {
+        "m_plain" => tool.read_only(),
+        "m_undone" => tool.destructive(),
+        "m_adding" => tool.additive(),
+        _ => tool,
+    };
     for is_trusted in [false, true] {
         let upstream = if is_trusted { server.upstream().trusted() } else { server.upstream() };
         let endpoint = searching(Mount::new(upstream).each_tool(declared));
@@ -249,6 +256,8 @@ fn only_trusted_read_only_tools_are_called_as_such() {
                 ("m_text", false),
                 ("m_write", false),
                 ("m_plain", true),
+                ("m_undone", false),
+                ("m_adding", false),
                 ("m_none", false),
                 ("read", false),
                 ("find-tools", false),

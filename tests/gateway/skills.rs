@@ -60,7 +60,7 @@ fn a_client_verifies_a_skill_through_a_gateway() {
     let resources = ask(&endpoint, "resources/list", json!({}));
     let uris: Vec<_> =
         resources.result()["resources"].as_array().expect("resources").iter().map(|it| it["uri"].clone()).collect();
-    assert_eq!(uris, [json!("skill://other/orders/refunds/SKILL.md"), json!(format!("{ROOT}/SKILL.md"))]);
+    assert_eq!(uris, [json!(format!("{ROOT}/SKILL.md"))]);
     let folder = ask(&endpoint, "resources/directory/read", json!({ "uri": ROOT }));
     let names: Vec<_> =
         folder.result()["resources"].as_array().expect("children").iter().map(|it| it["name"].clone()).collect();
@@ -112,15 +112,49 @@ fn a_server_that_fails_does_not_affect_the_others() {
     ]);
     let listed = ask(&endpoint, "skills/list", json!({}));
     assert_eq!(listed.result()["skills"].as_array().map(Vec::len), Some(1), "{listed:?}");
-    let endpoint = edge([("silent", Server::silent().mount().skills())]);
+    let files = json!({ "resources": [{ "uri": "file:///x", "name": "x" }] });
+    let endpoint = edge([("silent", Server::silent().mount().skills()), ("files", Server::with(files).mount())]);
     assert_eq!(ask(&endpoint, "skills/list", json!({})).error().map(|(code, _)| code), Some(-32603));
+    let listed = ask(&endpoint, "resources/list", json!({}));
+    assert_eq!(listed.names(), ["files+file:///x"], "the skills of other servers are not worth the resources");
+}
+
+/// S36: a skill of the server itself takes precedence over that of a mount with the same URI, in whichever order they are added.
+#[test]
+fn a_skill_of_the_server_itself_takes_precedence() {
+    const OWN: &str = "---\nname: refunds\ndescription: The local one.\n---\n";
+    let uri = format!("{ROOT}/SKILL.md");
+    let digest = edge_mcp::skills::digest(OWN.as_bytes());
+    let entry = json!({
+        "uri": uri,
+        "frontmatter": { "name": "refunds", "description": "The local one." },
+        "resources": [{ "uri": uri, "digest": digest, "size": OWN.len() }],
+    });
+    let files = [File::text(uri.clone().leak(), "text/markdown", OWN)];
+    let skill = Skill::new(ROOT, entry.to_string().leak(), Box::leak(Box::new(files)));
+    let catalog: &'static Catalog = Box::leak(Box::new(Catalog::new(Box::leak(Box::new([skill])))));
+    let gateway = gateway([("handbook", handbook().mount().skills())]);
+    for is_first in [true, false] {
+        let of_mounts = gateway.clone();
+        let endpoint = serving(gateway.clone(), move |server| {
+            let sets = [Skills::embedded(catalog), of_mounts.skills()];
+            let order = if is_first { [0, 1] } else { [1, 0] };
+            let mut sets = sets.map(Some);
+            order.into_iter().filter_map(|nth| sets[nth].take()).fold(server, |server, set| server.skills(set))
+        });
+        let read = ask(&endpoint, "resources/read", json!({ "uri": uri }));
+        assert_eq!(read.result()["contents"][0]["text"], OWN);
+        let listed = ask(&endpoint, "skills/list", json!({}));
+        assert_eq!(listed.result()["skills"][0]["frontmatter"]["description"], "The local one.");
+    }
 }
 
 /// S26, C102: the scopes of the mount hold for the entry, the files and the folders of its skills.
 #[test]
 fn the_scopes_of_a_mount_hold_for_its_skills() {
     for (scopes, is_shown) in [(&["skills"][..], true), (&["other"], false)] {
-        let endpoint = with_scopes(edge([("handbook", handbook().mount().skills().scopes(["skills"]))]), scopes);
+        let server = handbook();
+        let endpoint = with_scopes(edge([("handbook", server.mount().skills().scopes(["skills"]))]), scopes);
         let listed = ask(&endpoint, "skills/list", json!({}));
         assert_eq!(listed.result()["skills"].as_array().map(Vec::len), Some(usize::from(is_shown)), "{scopes:?}");
         for (method, uri) in [
@@ -131,5 +165,6 @@ fn the_scopes_of_a_mount_hold_for_its_skills() {
             let answer = ask(&endpoint, method, json!({ "uri": uri }));
             assert_eq!(answer.error().is_none(), is_shown, "{scopes:?} {method}");
         }
+        assert_eq!(server.requests().is_empty(), !is_shown, "a caller without the scope causes no request");
     }
 }

@@ -40,16 +40,30 @@ fn uris_lead_back_to_their_servers() {
     let (one, two) = (library(&own), library(&own));
     let endpoint = endpoint([("one", one.mount().apps()), ("two", two.mount().apps())]);
     let listed = list(&endpoint, "resources");
-    let shown: Vec<_> = listed.names().iter().map(|uri| (*uri).to_owned()).collect();
-    assert_eq!(shown.len(), 2 * own.len());
-    assert_eq!(shown[..3], ["one+file:///a%20b?x=1&y=%2F#f", "one+coap+tcp://h/x", "one+two+file:///x"]);
+    let is_skill = |uri: &&str| uri.starts_with("skill:");
     assert_eq!(
-        shown[7..10],
-        ["skill://one/tidy/SKILL.md", "skill://one/two/SKILL.md", "ui://one/card/main"].map(|uri| match uri {
-            "skill://one/tidy/SKILL.md" => "skill://one/tidy/SKILL.md".to_owned(),
-            other => other.to_owned(),
-        })
+        listed.names().len(),
+        2 * own.iter().filter(|uri| !is_skill(uri)).count(),
+        "files of skills are not listed"
     );
+    let expected = [
+        "one+file:///a%20b?x=1&y=%2F#f",
+        "one+coap+tcp://h/x",
+        "one+two+file:///x",
+        "one+one+file:///x",
+        "one+urn:isbn:1",
+        "one+HTTPS://Host/X",
+        "one+doc:///a/b",
+        "skill://one/tidy/SKILL.md",
+        "skill://one/two/SKILL.md",
+        "ui://one/card/main",
+    ];
+    let shown: Vec<_> = expected
+        .iter()
+        .map(|&uri| uri.to_owned())
+        .chain(expected.iter().map(|uri| uri.replacen("one", "two", 1)))
+        .collect();
+    assert_eq!(listed.names(), shown.iter().map(|uri| &**uri).filter(|uri| !is_skill(uri)).collect::<Vec<_>>());
     for (nth, uri) in shown.iter().enumerate() {
         one.take();
         two.take();

@@ -314,6 +314,7 @@ struct Store {
     files: Rc<RefCell<Folder>>,
     /// The digests that the store publishes, if they differ from those of the files.
     published: Rc<RefCell<Option<Folder>>>,
+    /// The scope of the skills, except for those whose name begins with `open`.
     scope: Option<&'static str>,
     reads: Rc<Cell<usize>>,
 }
@@ -321,11 +322,11 @@ struct Store {
 impl Store {
     fn entry(&self, root: &str) -> SkillEntry {
         let files = self.published.borrow().clone().unwrap_or_else(|| self.files.borrow().clone());
-        SkillEntry { uri: format!("{root}/SKILL.md"), json: entry(&files, root).into(), scopes: self.scopes() }
+        SkillEntry { uri: format!("{root}/SKILL.md"), json: entry(&files, root).into(), scopes: self.scopes(root) }
     }
 
-    fn scopes(&self) -> Vec<edge_mcp::Text> {
-        self.scope.into_iter().map(Into::into).collect()
+    fn scopes(&self, uri: &str) -> Vec<edge_mcp::Text> {
+        self.scope.filter(|_| !uri.starts_with("skill://open")).into_iter().map(Into::into).collect()
     }
 }
 
@@ -349,7 +350,7 @@ impl SkillStore for Store {
         let published = self.published.borrow();
         let digested = published.as_ref().and_then(|files| files.iter().find(|(known, _)| *known == uri));
         let digest = digested.map(|(_, bytes)| digest(bytes));
-        let scopes = self.scopes();
+        let scopes = self.scopes(&uri);
         let file = file.map(|bytes| SkillFile { uri, mime_type: "text/plain".into(), digest, bytes, scopes });
         ready(Ok(file)).boxed_local()
     }
@@ -360,7 +361,7 @@ impl SkillStore for Store {
             name: "SKILL.md".into(),
             mime_type: None,
             size: None,
-            scopes: self.scopes(),
+            scopes: self.scopes(&uri),
         };
         ready(Ok(roots(&self.files.borrow()).contains(&uri).then(|| vec![child]))).boxed_local()
     }
@@ -428,6 +429,35 @@ fn access_is_per_skill() {
             assert!(is_shown || get.error() == unknown.error());
         }
     }
+}
+
+/// S26: for a caller without the scope of some skills, the pages and their cursors are those of a server that does not have these skills.
+#[test]
+fn a_hidden_skill_does_not_change_the_pages() {
+    let tokens = r#"[{"token": "bob", "subject": "bob", "scopes": []}]"#;
+    let all = ["a", "b", "open-c", "open-d", "openly", "p", "q", "r", "s"].map(|name| format!("{name}/SKILL.md"));
+    let pages = |is_shown: fn(&str) -> bool| {
+        let files: Vec<_> = all.iter().filter(|path| is_shown(path)).map(|path| (path.as_str(), "text")).collect();
+        let store = Store { scope: Some("support"), ..Store::default() };
+        store.files.replace(folder(&files));
+        let endpoint = endpoint(move || {
+            builder().page_size(const { std::num::NonZeroUsize::new(2).unwrap() }).skills(Skills::new(store.clone()))
+        });
+        let endpoint = endpoint.auth(StaticTokens::from_json("T", Some(tokens)).expect("tokens"));
+        let client = Client::new(&endpoint).token("bob");
+        let mut pages = Vec::new();
+        let mut params = json!({});
+        loop {
+            let answer = request(&client, "skills/list", params);
+            let cursor = answer.result().get("nextCursor").cloned();
+            pages.push((uris(&answer, "skills"), cursor.clone()));
+            let Some(cursor) = cursor else { break pages };
+            params = json!({ "cursor": cursor });
+        }
+    };
+    let shown = pages(|_| true);
+    assert_eq!(shown, pages(|path| path.starts_with("open")));
+    assert_eq!(shown.iter().map(|(uris, _)| uris.len()).collect::<Vec<_>>(), [2, 1]);
 }
 
 /// S13: the cache hints of the three methods. A catalog for all callers can be public.

@@ -8,7 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::account::{Account, person_key};
-use super::pages::{self, Consent, Page, Refused, with_cookies};
+use super::pages::{self, CONSENT, Consent, Page, Refused, with_cookies};
 use super::pending::{self, Pending};
 use super::sealed::Purpose;
 use super::settings::SignIn;
@@ -37,6 +37,8 @@ struct Parameters {
     ticket: Option<String>,
     server: Option<String>,
     return_to: Option<String>,
+    /// The digest of what the person was shown.
+    consent: Option<String>,
 }
 
 impl SignIn {
@@ -61,7 +63,7 @@ impl SignIn {
             if self.0.asks_consent { visit(cx, &self.0.url)? } else { check_method(cx).map(|()| Visit::Consented)? };
         let values = self.values(cx);
         let person = person_key(person);
-        let Parameters { ticket, server, return_to } = Parameters::read(&cx.url());
+        let Parameters { ticket, server, return_to, consent } = Parameters::read(&cx.url());
         let ticket = match (ticket, server) {
             (Some(sealed), _) => checked_ticket(&values, &sealed, &person)?,
             // Another site must not begin a sign-in.
@@ -74,12 +76,19 @@ impl SignIn {
         let server = client.server(&ticket.server).filter(|server| matches!(server.upstream.access, Access::SignIn(_)));
         let server =
             server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
-        if visit == Visit::Opened {
-            let page = self.consent(&values, server, &ticket).await;
-            return page.map_err(|error| Refused::of(&error, &server.name));
+        let sent = Cell::new(0_usize);
+        let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
+        let found = self.discovered(&values, server, &ticket, &spend).await;
+        let found = found.map_err(|error| Refused::of(&error, &server.name))?;
+        if self.0.asks_consent {
+            let asked = self.consent(server, &found);
+            // A server can change what it needs between the page and its button. The person then sees the page again.
+            if visit == Visit::Opened || consent.as_deref() != Some(&*asked.digest()) {
+                return Ok(pages::consent(&asked, query_of(&cx.url())));
+            }
         }
         let return_to = return_to.filter(|path| is_own_path(path));
-        let (pending, url) = match self.authorization(&values, server, ticket, return_to).await {
+        let (pending, url) = match self.authorization(&values, server, ticket, return_to, found, &spend).await {
             Ok(begun) => begun,
             Err(error) => return Err(Refused::of(&error, &server.name)),
         };
@@ -95,17 +104,14 @@ impl SignIn {
         Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.header("Cookie").unwrap_or_default())))
     }
 
-    /// Returns the page that asks the person for a consent.
-    async fn consent(&self, values: &Values, server: &Server, ticket: &Ticket) -> Result<Page, OAuthError> {
-        let sent = Cell::new(0_usize);
-        let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
-        let found = self.discovered(values, server, ticket, &spend).await?;
-        Ok(pages::consent(Consent {
+    /// Returns what the person is asked to allow.
+    fn consent<'a>(&'a self, server: &'a Server, found: &'a Discovered) -> Consent<'a> {
+        Consent {
             program: &self.0.name,
             server: (&server.name, server.upstream.url.without_query()),
             issuer: &found.server().issuer,
-            scopes: self.scopes_of(&found),
-        }))
+            scopes: self.scopes_of(found),
+        }
     }
 
     /// Finds the authorization server of `server`, and the scopes that it needs.
@@ -139,13 +145,12 @@ impl SignIn {
         server: &Server,
         ticket: Ticket,
         return_to: Option<String>,
+        found: Discovered,
+        spend: &dyn Fn() -> bool,
     ) -> Result<(Pending, String), OAuthError> {
         let settings = &*self.0;
-        let sent = Cell::new(0_usize);
-        let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
-        let requests = Requests { host: &*values.host, spend: &spend };
+        let requests = Requests { host: &*values.host, spend };
         let upstream = &server.upstream;
-        let found = self.discovered(values, server, &ticket, &spend).await?;
         let scopes = self.scopes_of(&found);
         let metadata = found.server();
         let authentication = values.new_authentication(metadata, &found.registered_scopes(scopes), requests).await?;
@@ -226,6 +231,7 @@ impl Parameters {
                 TICKET => parameters.ticket = Some(value.into_owned()),
                 "server" => parameters.server = Some(value.into_owned()),
                 "return_to" => parameters.return_to = Some(value.into_owned()),
+                CONSENT => parameters.consent = Some(value.into_owned()),
                 _ => {}
             }
         }

@@ -8,6 +8,9 @@ use http::header::{
 };
 use http::{HeaderValue, Response, StatusCode};
 
+use sha2::{Digest, Sha256};
+
+use crate::base64::URL_SAFE;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::host::Host;
@@ -40,6 +43,9 @@ fn html(status: StatusCode, body: String) -> Page {
     page
 }
 
+/// The parameter with the digest of what a person was shown.
+pub(super) const CONSENT: &str = "consent";
+
 /// What a person is asked to allow.
 pub(super) struct Consent<'a> {
     pub(super) program: &'a str,
@@ -49,17 +55,40 @@ pub(super) struct Consent<'a> {
     pub(super) scopes: &'a [String],
 }
 
-/// Returns the page that asks a person before a sign-in begins. Its button sends the same URL with POST.
-pub(super) fn consent(Consent { program, server: (name, url), issuer, scopes }: Consent<'_>) -> Page {
-    let scopes = if scopes.is_empty() { "what the server allows".to_owned() } else { scopes.join(", ") };
-    let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd>{}</dd>", escaped(&line(value, 500)));
-    let rows = [("Server", name), ("Its URL", url), ("You sign in at", issuer), ("Access to", &*scopes)];
-    let rows: String = rows.into_iter().map(|(name, value)| row(name, value)).collect();
-    let program = escaped(program);
+impl Consent<'_> {
+    fn rows(&self) -> [(&'static str, String); 4] {
+        let Self { server: (name, url), issuer, scopes, .. } = self;
+        let scopes = if scopes.is_empty() { "what the server allows".to_owned() } else { scopes.join(", ") };
+        let row = |text: &str| line(text, usize::MAX).into_owned();
+        [("Server", row(name)), ("Its URL", row(url)), ("You sign in at", row(issuer)), ("Access to", row(&scopes))]
+    }
+
+    /// Returns a digest of what the page shows.
+    pub(super) fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        for (name, value) in self.rows() {
+            digest.update(name);
+            digest.update(value);
+            digest.update([0]);
+        }
+        URL_SAFE.encode(digest.finalize())
+    }
+}
+
+/// Returns the page that asks a person before a sign-in begins. Its button sends the `query` of the page again with POST, and the digest of what
+/// the page shows.
+pub(super) fn consent(asked: &Consent<'_>, query: &str) -> Page {
+    let mut action = form_urlencoded::Serializer::new(String::new());
+    action.extend_pairs(form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != CONSENT));
+    action.append_pair(CONSENT, &asked.digest());
+    let action = action.finish();
+    let row = |(name, value): (&str, String)| format!("<dt>{name}</dt><dd>{}</dd>", escaped(&value));
+    let rows: String = asked.rows().into_iter().map(row).collect();
+    let (program, action) = (escaped(asked.program), escaped(&action));
     let body = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Sign-in</title><h1>{program} asks for access</h1><dl>{rows}</dl>\
-         <form method=\"post\"><button>Continue</button></form>\
+         <form method=\"post\" action=\"?{action}\"><button>Continue</button></form>\
          <p>Close this page if you did not ask for this.</p></html>\n"
     );
     html(StatusCode::OK, body)

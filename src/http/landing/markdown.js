@@ -9,7 +9,7 @@ const DEEPEST_INLINE = 20
 /** The most columns of a table. A wider table is shown as a paragraph. */
 const MOST_COLUMNS = 50
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/
+const FENCE = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))[^`]*$/
 const HEADING = /^ {0,3}(#{1,6})(?![^ ])(.*)$/
 const RULE = /^ {0,3}(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/
 const QUOTE = /^ {0,3}> ?(.*)$/

@@ -8,7 +8,7 @@ use edge_json::write::ObjectWriter;
 use edge_uri_template::normalized;
 use futures::FutureExt;
 
-use super::sets::{SkillSet, SkillSets, open_sets, shows};
+use super::sets::{SkillSet, SkillSets, open_sets, shown_entries, shows};
 use super::store::{SkillChild, SkillEntry, SkillFuture};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -49,7 +49,7 @@ async fn list(sets: Vec<SkillSet>, cursor: Option<String>, size: usize, cx: Cont
     let mut entries: Vec<SkillEntry> = Vec::new();
     for set in &sets {
         // One more shows whether there is a next page.
-        for entry in set.store.list(after.clone(), size.saturating_add(1), &cx).await? {
+        for entry in shown_entries(set, after.clone(), size.saturating_add(1), &cx).await? {
             // The lists of two sets are merged. The code of a sort would be larger.
             let at = entries.iter().position(|known| known.uri >= entry.uri).unwrap_or(entries.len());
             if entries.get(at).is_none_or(|known| known.uri != entry.uri) {
@@ -58,8 +58,7 @@ async fn list(sets: Vec<SkillSet>, cursor: Option<String>, size: usize, cx: Cont
         }
     }
     let page = page(LIST, entries, size, |entry| &entry.uri, |entry| entry.json.len());
-    let shown = page.items.into_iter().filter(|entry| shows(&entry.scopes, &cx)).map(|entry| entry.json);
-    Ok(result("skills", shown, page.next.as_deref()))
+    Ok(result("skills", page.items.into_iter().map(|entry| entry.json), page.next.as_deref()))
 }
 
 async fn get(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<String, HandlerError> {

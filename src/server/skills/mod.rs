@@ -32,6 +32,8 @@ pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 pub struct Skills {
     store: Rc<dyn SkillStore>,
     access: Access,
+    /// Whether the skills are those of other servers.
+    is_foreign: bool,
     /// The URIs of the skills, if they are known.
     uris: Vec<String>,
 }
@@ -44,7 +46,13 @@ impl Skills {
 
     /// Serves the skills of a store.
     pub fn new(store: impl SkillStore + 'static) -> Self {
-        Self { store: Rc::new(store), access: Access::default(), uris: Vec::new() }
+        Self { store: Rc::new(store), access: Access::default(), is_foreign: false, uris: Vec::new() }
+    }
+
+    /// Makes the skills those of other servers.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn foreign(self) -> Self {
+        Self { is_foreign: true, ..self }
     }
 
     access_methods!();
@@ -53,7 +61,7 @@ impl Skills {
 impl Skills {
     /// Adds the skills to those of the server, and declares the extension. Returns the template of their files, if it is not yet there.
     pub(crate) fn add_to(self, all: &SkillSets, definitions: &mut Definitions) -> Option<ResourceTemplate> {
-        let Self { store, access, uris } = self;
+        let Self { store, access, is_foreign, uris } = self;
         let mut sets = all.borrow_mut();
         for uri in &uris {
             if sets.iter().any(|set| set.uris.contains(uri)) {
@@ -61,7 +69,9 @@ impl Skills {
                 definitions.item_problem.get_or_insert_with(problem);
             }
         }
-        sets.push(SkillSet { store, access: Rc::new(access), uris: uris.into() });
+        let set = SkillSet { store, access: Rc::new(access), is_foreign, uris: uris.into() };
+        let at = sets.iter().position(|known| known.is_foreign && !is_foreign).unwrap_or(sets.len());
+        sets.insert(at, set);
         let template = (sets.len() == 1).then(|| resources::template(all));
         definitions.extensions.insert(EXTENSION.to_owned(), object(vec![("directoryRead", true.into())]));
         template

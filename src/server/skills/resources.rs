@@ -5,14 +5,16 @@ use edge_uri_template::normalized;
 use futures::FutureExt;
 
 use super::digest::digest;
-use super::sets::{SkillSet, SkillSets, open_sets, shows};
+use super::sets::{SkillSet, SkillSets, open_sets, shown_entries, shows};
 use super::store::{SkillEntry, SkillFile};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::call::failure;
 use crate::limits::{SKILL_PAGE, SKILLS_LISTED};
 use crate::protocol::description::ResourceDescription;
 use crate::protocol::resource_contents::ResourceContents;
 use crate::server::resource::{NOT_FOUND, ResourceTemplate};
+use crate::text::visible;
 
 /// Returns the template of the files of skills. It lists the `SKILL.md` of each skill.
 pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
@@ -60,10 +62,18 @@ async fn listed(sets: Vec<SkillSet>, cx: Context) -> Result<Vec<ResourceDescript
     for set in &sets {
         let mut after = None;
         while listed.len() < SKILLS_LISTED {
-            let entries = set.store.list(after, SKILL_PAGE, &cx).await?;
+            let entries = match shown_entries(set, after, SKILL_PAGE, &cx).await {
+                Ok(entries) => entries,
+                // The skills of another server are not worth the other resources.
+                Err(error) if set.is_foreign => {
+                    failure::log(cx.host(), "skills", error.message());
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             after = entries.last().map(|last| last.uri.clone());
             let is_last = entries.len() < SKILL_PAGE;
-            for entry in entries.into_iter().filter(|entry| shows(&entry.scopes, &cx)) {
+            for entry in entries {
                 if listed.iter().all(|known| known.uri != entry.uri) {
                     listed.extend(described(&entry));
                 }
@@ -81,7 +91,7 @@ fn described(entry: &SkillEntry) -> Option<ResourceDescription> {
     let document = Document::parse(entry.json.as_bytes(), JsonLimits::MOST).ok()?;
     let frontmatter = document.root().get("frontmatter")?;
     let resource = ResourceDescription::new(entry.uri.clone(), frontmatter.string("name")?)
-        .description(frontmatter.string("description")?)
+        .description(visible(&frontmatter.string("description")?))
         .mime_type("text/markdown");
     let is_own = |resource: &Value<'_>| resource.get("uri").is_some_and(|uri| uri.is_str(&entry.uri));
     let own = document.root().get("resources")?.items().find(is_own);

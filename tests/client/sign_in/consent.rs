@@ -12,6 +12,14 @@ fn program() -> Program {
     Program::with(|sign_in| sign_in.scopes(["read"]).ask_consent())
 }
 
+const SAME_ORIGIN: &[(&str, &str)] = &[("Sec-Fetch-Site", "same-origin")];
+
+/// Returns the query that the button of a page sends.
+fn action(page: &Page) -> String {
+    let action = page.text.split_once("action=\"").and_then(|(_, rest)| rest.split_once('"'));
+    action.unwrap_or_else(|| panic!("no button: {page:?}")).0.replace("&amp;", "&")
+}
+
 /// Presses the button of the page, with these headers.
 fn press(program: &Program, query: &str, person: &str, headers: &[(&str, &str)]) -> Page {
     let request = Request::post(format!("https://desk.example/sign-in{query}"));
@@ -38,18 +46,40 @@ fn a_person_is_asked_before_a_sign_in_begins() {
         let shown = ["Desk asks for access", "<dd>tracker</dd>", "<dd>https://tracker.example/mcp</dd>", ISSUER];
         assert!(shown.iter().all(|text| opened.text.contains(text)), "{}", opened.text);
         assert!(
-            !opened.text.contains("<b>") && opened.text.contains("<form method=\"post\"><button>"),
+            !opened.text.contains("<b>") && opened.text.contains("<form method=\"post\" action=\"?"),
             "{}",
             opened.text
         );
         let policy = opened.headers.get("content-security-policy").expect("a policy").to_str().expect("ASCII");
         assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
         for header in [("Sec-Fetch-Site", "same-origin"), ("Origin", "https://desk.example")] {
-            let pressed = press(&program, query, "ada", &[header]);
+            let pressed = press(&program, &action(&opened), "ada", &[header]);
             assert_eq!((pressed.status, pressed.cookies().len()), (302, 1), "{pressed:?}");
         }
     }
     assert!(program.store.rows().is_empty());
+}
+
+/// C118: a server that needs something else than the page showed does not get it. The person sees the page again.
+#[test]
+fn a_person_allows_only_what_the_page_shows() {
+    let program = program();
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": ["read"] }));
+    let opened = Browser::default().begin(&program, "?server=tracker&return_to=/board", "ada");
+    let query = action(&opened);
+    assert!(query.starts_with("?server=tracker&return_to=%2Fboard&consent="), "{query}");
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": ["read", "delete"] }));
+    for query in [&*query, "?server=tracker", "?server=tracker&consent=x"] {
+        let again = press(&program, query, "ada", SAME_ORIGIN);
+        assert_eq!((again.status, again.cookies().len()), (200, 0), "{query}");
+        assert!(again.text.contains("<dd>read, delete</dd>"), "{}", again.text);
+        assert_eq!(press(&program, &action(&again), "ada", SAME_ORIGIN).status, 302);
+    }
+    // No scope is cut off.
+    let scopes: Vec<_> = (0..60).map(|nth| format!("a-long-scope-{nth:030}")).collect();
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": scopes }));
+    let opened = Browser::default().begin(&program, "?server=tracker", "ada");
+    assert!(opened.text.contains(&scopes.join(", ")), "{}", opened.text);
 }
 
 /// C117, C118: another site cannot press the button, and another person cannot use the link, neither to open it nor to press the button.
@@ -74,7 +104,7 @@ fn only_the_page_itself_begins_for_its_person() {
     }
     let of_other = "This link was made for another person. Sign in to this program as that person.";
     assert_eq!(Browser::default().begin(&program, &link, "bob").refusal(), of_other);
-    assert_eq!(press(&program, &link, "bob", &[("Sec-Fetch-Site", "same-origin")]).refusal(), of_other);
+    assert_eq!(press(&program, &link, "bob", SAME_ORIGIN).refusal(), of_other);
     let head = context(Request::head(format!("https://desk.example/sign-in{link}")), &program.host, None);
     assert_eq!(program.begin(&head, "ada").status, 405);
 }
@@ -83,6 +113,6 @@ fn only_the_page_itself_begins_for_its_person() {
 #[test]
 fn without_a_consent_there_is_no_button() {
     let program = Program::at("https://desk.example/sign-in", MemoryTokens::new(), SignIn::dynamic_registration);
-    let page = press(&program, "?server=tracker", "ada", &[("Sec-Fetch-Site", "same-origin")]);
+    let page = press(&program, "?server=tracker", "ada", SAME_ORIGIN);
     assert_eq!(page.status, 405);
 }
