@@ -1,7 +1,8 @@
 //! Cursors of lists.
 //!
 //! A cursor contains the position of the next page, and a checksum of the list's name and the position. A cursor that is damaged or
-//! belongs to another list is rejected. A cursor contains no secret, and the server stores no cursors.
+//! belongs to another list is rejected. A caller can read the position, so it must not be something that is hidden from them. The server stores
+//! no cursors.
 //!
 //! Source: all revisions, server/utilities/pagination.
 

@@ -73,7 +73,7 @@ test('without tables, a tool result names the command to run, and the log has th
   await worker.logged(/"event":"failure","subject":"read-document","cause":".*no such table/)
   const { body: { error } } = await modern(worker, 'resources/list')
   assert.deepEqual([error.code, error.message.includes('no such table')], [-32603, false])
-  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 8, 'requests that need no table are served')
+  assert.equal((await modern(worker, 'tools/list')).body.result.tools.length, 11, 'requests that need no table are served')
 }))
 
 test('examples/weather serves its tool', () => withWorker({ name: 'weather' }, async (worker) => {

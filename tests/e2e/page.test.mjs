@@ -105,7 +105,7 @@ for (const [width, height] of [[1280, 800], [360, 740]]) {
       await check()
 
       await signIn(page)
-      await heading(page, /^Tools 8$/).waitFor()
+      await heading(page, /^Tools 11$/).waitFor()
       await heading(page, /^Prompts 2$/).waitFor()
       await page.getByText('Instructions for models').click()
       await page.getByText('Search it with search-passages before you answer').waitFor()

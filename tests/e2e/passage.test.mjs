@@ -31,7 +31,7 @@ after(() => browser?.close())
 const shown = (text, question) => page.evaluate(([text, question]) => window.shown(text, question).innerHTML, [text, question])
 
 test('the words that are marked are those of the search', async () => {
-  const [query, stem] = await Promise.all(['query', 'stem'].map((file) => read(`src/rag/words/${file}.rs`)))
+  const [query, stem] = await Promise.all(['query', 'stem'].map((file) => read(`src/words/${file}.rs`)))
   const [, stopWords] = /const STOP_WORDS: \[&str; 64\] = \[([^\]]*)\]/.exec(query)
   assert.deepEqual(await page.evaluate(() => [...STOP_WORDS].sort()), [...stopWords.matchAll(/"(\w+)"/g)].map(([, word]) => word).sort())
   // The stems that a test of the Rust code expects.

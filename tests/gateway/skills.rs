@@ -4,7 +4,7 @@ use edge_mcp::client::{InProcess, McpClient, Upstream};
 use edge_mcp::gateway::Mount;
 use edge_mcp::skills::{Catalog, File, Skill};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Endpoint, McpServer, Revision, Skills};
+use edge_mcp::{Endpoint, McpServer, McpServerBuilder, Revision, Skills};
 use serde_json::{Value, json};
 
 use crate::servers::{Server, TOKEN, caller, complete, gateway, serving, with_scopes};
@@ -140,7 +140,7 @@ fn a_skill_of_the_server_itself_takes_precedence() {
             let sets = [Skills::embedded(catalog), of_mounts.skills()];
             let order = if is_first { [0, 1] } else { [1, 0] };
             let mut sets = sets.map(Some);
-            order.into_iter().filter_map(|nth| sets[nth].take()).fold(server, |server, set| server.skills(set))
+            order.into_iter().filter_map(|nth| sets[nth].take()).fold(server, McpServerBuilder::skills)
         });
         let read = ask(&endpoint, "resources/read", json!({ "uri": uri }));
         assert_eq!(read.result()["contents"][0]["text"], OWN);

@@ -91,7 +91,7 @@ const KINDS = {
     return call(legacy, id, 'search-documents', { query: text.split(' ', 1)[0] }, ({ structuredContent }) =>
       assert.deepEqual(structuredContent.documents.map((hit) => hit.slug), [slug]))
   }),
-  tools: (_, id) => modern(id, 'tools/list', {}, ({ tools }) => assert.equal(tools.length, 8)),
+  tools: (_, id) => modern(id, 'tools/list', {}, ({ tools }) => assert.equal(tools.length, 11)),
   ingest: (client, id) => {
     const documents = [1, 2].map((n) => ({ ...client.document(`${id}-${n}`), slug: `stress-${client.name}-many-${n}` }))
     return call(modern, id, 'run_ingest', { documents }, ({ structuredContent }) => {

@@ -1,5 +1,5 @@
 // The words of a question that matter, and the words of a text that match them. Words are divided, folded and stemmed as in
-// src/rag/words, so the page marks the words that the search has found.
+// src/words, so the page marks the words that the search has found.
 
 const STOP_WORDS = new Set(('a an and are as at be been but by can could did do does for from had has have how i if in into is it its ' +
   'me my no not of on or our should so than that the their them then there these they this to us was we were what when where which who ' +
