@@ -193,8 +193,9 @@ impl Mount {
         self
     }
 
-    /// Shows the skills of the server, if the program adds [`Gateway::skills`](super::Gateway::skills) ([skills](https://github.com/modelcontextprotocol/ext-skills)). A skill is text that a model follows, so show
-    /// only those of servers that you trust. Absolute links between files of a skill do not work: they have the URIs of the server.
+    /// Shows the [skills](https://github.com/modelcontextprotocol/ext-skills) of the server, if the program adds
+    /// [`Gateway::skills`](super::Gateway::skills). A skill is text that a model follows, so show only those of servers that you trust. Absolute
+    /// links between files of a skill do not work: they have the URIs of the server.
     #[must_use]
     pub fn skills(mut self) -> Self {
         self.settings.shows_skills = true;
