@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use edge_mcp::client::Definition;
 use edge_mcp::{Context, HandlerError, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,7 @@ pub(crate) async fn skills(
         }
         let folder = skill.uri().trim_end_matches("/SKILL.md");
         let children = peer.read_skill_directory(folder).await?;
-        let uris: Vec<_> = children.items.iter().map(|child| child.name()).collect();
+        let uris: Vec<_> = children.items.iter().map(Definition::name).collect();
         files.insert(folder.to_owned(), uris.join(" "));
     }
     Ok(Json(SkillsResult { files, left_out: listing.left_out }))
