@@ -117,6 +117,12 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
+/// Returns whether a URI begins with `scheme`, which contains the `://`. Case does not matter.
+#[cfg(feature = "gateway")]
+pub(crate) fn has_uri_scheme(uri: &str, scheme: &str) -> bool {
+    uri.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme))
+}
+
 /// Returns whether `text` has only characters that a URI may have (RFC 3986 §2).
 pub(crate) fn has_uri_characters(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte))

@@ -17,17 +17,13 @@ use crate::client::{ClientError, Definition, Failure, Peer};
 use crate::protocol::description::{Metadata, PromptArgument};
 use crate::protocol::foreign::read_meta;
 use crate::protocol::resource_contents::ResourceContents;
+use crate::protocol::ui;
 use crate::schema::{Schema, SchemaError};
 use crate::server::completion::{Completion, CompletionRequest};
 use crate::server::list::ListKind;
 use crate::server::prompt::{AnyPromptHandler, Prompt, PromptFuture, PromptResult};
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
-use crate::text::visible;
-
-/// The scheme of the pages of apps.
-const APPS: &str = "ui://";
-/// The scheme of the files of skills.
-const SKILLS: &str = "skill://";
+use crate::text::{has_uri_scheme, visible};
 
 /// Returns the resource that callers know as `shown`. `own` is its URI at the server.
 pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resource {
@@ -40,7 +36,7 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
 
 async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
     // A server may not care about the case of a scheme.
-    let is_page = uris::begins(&own, APPS);
+    let is_page = has_uri_scheme(&own, ui::SCHEME);
     if !uris::is_sendable(&own) || (is_page && !apps::is_shown(&mount, &own)) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
@@ -80,9 +76,9 @@ fn not_found(error: ClientError) -> HandlerError {
 /// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
-    let is_page = uris::begins(own, APPS);
+    let is_page = has_uri_scheme(own, ui::SCHEME);
     // Skills are shown as such, or not at all: the server's own skills have these URIs too.
-    let is_file_of_skill = uris::begins(own, SKILLS);
+    let is_file_of_skill = has_uri_scheme(own, uris::SKILLS);
     let is_hidden = is_file_of_skill || (is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own)));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.

@@ -63,7 +63,7 @@ impl Gateway {
         let asked = self.0.mounts.iter().filter(has_kind).map(|mount| {
             let bytes = &bytes;
             async move {
-                let list = in_time(mount, ends, cx, mount.list(kind, cx)).await.and_then(|list| {
+                let list = until(mount, ends, cx, mount.list(kind, cx)).await.and_then(|list| {
                     let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
                     let together = bytes.get().saturating_add(length);
                     if length > GATEWAY_LIST_BYTES {
@@ -90,7 +90,7 @@ pub(super) fn end_of_lists(cx: &Context) -> u64 {
 }
 
 /// Reads a list of a server until `ends`, in milliseconds since 1970.
-pub(super) async fn in_time<T>(
+pub(super) async fn until<T>(
     mount: &Mounted,
     ends: u64,
     cx: &Context,

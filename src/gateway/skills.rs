@@ -12,8 +12,8 @@ use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
 use super::mounted::{Mounted, log_failure};
-use super::servers::{Gateway, end_of_lists, in_time};
-use super::uris::is_sendable;
+use super::servers::{Gateway, end_of_lists, until};
+use super::uris::{SKILLS, is_sendable};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
@@ -82,7 +82,7 @@ async fn gathered(gateway: Gateway, mounts: Vec<Rc<Mounted>>, cx: &Context) -> R
         return Ok(known);
     }
     let ends = end_of_lists(cx);
-    let listed = mounts.iter().map(|mount| in_time(mount, ends, cx, entries(mount, cx)).boxed_local());
+    let listed = mounts.iter().map(|mount| until(mount, ends, cx, entries(mount, cx)).boxed_local());
     let (mut skills, mut bytes) = (Vec::new(), 0_usize);
     let mut problem = None;
     let mut has_answered = mounts.is_empty();
@@ -203,7 +203,7 @@ fn found<T>(asked: Result<T, ClientError>) -> Result<Option<T>, HandlerError> {
 /// `None` for a skill with another scheme.
 fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
     let document = Document::parse(entry.raw().as_bytes(), JsonLimits::MOST).ok()?;
-    let uri = entry.uri().starts_with("skill://").then(|| mount.shown_uri(entry.uri()))?;
+    let uri = entry.uri().starts_with(SKILLS).then(|| mount.shown_uri(entry.uri()))?;
     let mut json = ObjectWriter::new().text("uri", &uri);
     for (name, value) in document.root().members() {
         json = match &*name {

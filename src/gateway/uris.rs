@@ -7,10 +7,13 @@ use std::borrow::Cow;
 
 use super::mounted::Mounted;
 use crate::limits::GATEWAY_URI_BYTES;
-use crate::text::has_uri_characters;
+use crate::protocol::ui;
+use crate::text::{has_uri_characters, has_uri_scheme};
 
+/// The beginning of the URIs of skills and their files.
+pub(super) const SKILLS: &str = "skill://";
 /// The schemes that clients compare as strings.
-const EXTENSIONS: [&str; 2] = ["ui://", "skill://"];
+const EXTENSIONS: [&str; 2] = [ui::SCHEME, SKILLS];
 
 impl Mounted {
     /// Returns the URI by which callers know a URI of the server.
@@ -39,14 +42,10 @@ impl Mounted {
         // A client may write a scheme in lower case.
         let (mount, uri) = shown.split_once('+')?;
         // A resource has one URI here. With two, the checks of an app could be avoided.
-        let is_own = mount.eq_ignore_ascii_case(&self.name) && !EXTENSIONS.iter().any(|scheme| begins(uri, scheme));
+        let is_own =
+            mount.eq_ignore_ascii_case(&self.name) && !EXTENSIONS.iter().any(|scheme| has_uri_scheme(uri, scheme));
         is_own.then_some(Cow::Borrowed(uri))
     }
-}
-
-/// Returns whether a URI has this scheme. Case does not matter.
-pub(super) fn begins(uri: &str, scheme: &str) -> bool {
-    uri.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme))
 }
 
 /// Returns whether a URI can be sent to a server.

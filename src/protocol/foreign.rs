@@ -12,6 +12,10 @@ use super::content::{Block, Content, Media, PromptMessage, Typed};
 use super::description::{Annotations, Icon, ResourceDescription, Role, Theme};
 use super::received::{ANNOTATIONS, META, Received};
 use super::resource_contents::{Body, ResourceContents};
+#[cfg(feature = "gateway")]
+use super::ui::SCHEME;
+#[cfg(feature = "gateway")]
+use crate::text::has_uri_scheme;
 use crate::text::visible;
 
 /// The members that clients show as labels.
@@ -89,7 +93,7 @@ impl Content {
 /// the page may use.
 #[cfg(feature = "gateway")]
 fn is_page(uri: &str) -> bool {
-    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ui://"))
+    has_uri_scheme(uri, SCHEME)
 }
 
 /// Returns the text of an object with another value of a member, and without the member `left_out`.

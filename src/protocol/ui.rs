@@ -6,6 +6,8 @@ use edge_json::{Kind, Value};
 
 /// The name of the extension.
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/ui";
+/// The beginning of the URI of a user interface. Clients compare it as a string.
+pub(crate) const SCHEME: &str = "ui://";
 /// The media type of a user interface. Clients compare it as a string.
 pub(crate) const MIME_TYPE: &str = "text/html;profile=mcp-app";
 /// The deprecated member of a tool's `_meta` with the URI of its user interface. Clients still read it.

@@ -16,6 +16,7 @@ use super::resource::{Resource, ResourceTemplate};
 use super::tool::{Origin, Tool};
 use crate::auth::scopes;
 use crate::protocol::description::{Icon, Metadata, is_blank};
+use crate::protocol::ui;
 
 const TWICE: &str = "is added twice";
 
@@ -59,7 +60,7 @@ impl Definitions {
     /// Returns whether a URI would be that of an app of a mounted server.
     fn belongs_to_mount(&self, uri: &str) -> bool {
         let mut mounts = self.reserved_authorities.iter();
-        let rest = uri.strip_prefix("ui://");
+        let rest = uri.strip_prefix(ui::SCHEME);
         rest.is_some_and(|rest| {
             mounts.any(|mount| rest.strip_prefix(&**mount).is_some_and(|rest| rest.starts_with('/')))
         })

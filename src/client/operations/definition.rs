@@ -294,7 +294,7 @@ impl Definition {
 /// Returns whether a URI can be that of a user interface. `.` and `..` have no meaning in it, so a client must not resolve them.
 fn is_app(uri: &str) -> bool {
     let is_dots = |segment: &str| matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "." | "..");
-    uri.strip_prefix("ui://").is_some_and(|path| !path.split('/').any(is_dots))
+    uri.strip_prefix(ui::SCHEME).is_some_and(|path| !path.split('/').any(is_dots))
 }
 
 /// Reads an input schema.

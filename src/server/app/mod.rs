@@ -22,7 +22,7 @@ use crate::call::handler::{AbsentArguments, Handler, Parameters};
 use crate::limits::{APP_BYTES, APP_URI_BYTES};
 use crate::protocol::description::{description_method, metadata_methods};
 use crate::protocol::resource_contents::ResourceContents;
-use crate::protocol::ui::{EXTENSION, MIME_TYPE, UI};
+use crate::protocol::ui::{EXTENSION, MIME_TYPE, SCHEME, UI};
 use crate::text::Text;
 
 /// The size of a page above which the server logs a warning, in bytes.
@@ -283,7 +283,7 @@ fn page_problem(html: &str) -> Option<&'static str> {
 
 /// Returns the problem with the URI of an app, as the predicate of a sentence.
 pub(crate) fn uri_problem(uri: &str) -> Option<&'static str> {
-    let Some(rest) = uri.strip_prefix("ui://") else { return Some("must have a URI that begins with `ui://`") };
+    let Some(rest) = uri.strip_prefix(SCHEME) else { return Some("must have a URI that begins with `ui://`") };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
     let segments_are_plain = rest.split('/').all(|segment| !matches!(segment, "" | "." | ".."));
     if uri.len() > APP_URI_BYTES {
