@@ -44,6 +44,11 @@ impl EncryptionKeys {
         Some([nonce.as_slice(), &sealed].concat())
     }
 
+    /// Returns the MAC of `message` with each of the keys, for a purpose.
+    pub(crate) fn macs(&self, purpose: &str, message: &[u8]) -> Vec<[u8; 32]> {
+        self.0.iter().filter_map(|key| mac(&mac(key, purpose.as_bytes())?, message)).collect()
+    }
+
     /// Decrypts a message that one of the keys has [encrypted](Self::encrypt).
     pub(crate) fn decrypt(&self, purpose: &str, about: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE>()?;
@@ -57,7 +62,11 @@ impl EncryptionKeys {
 
 /// Returns a cipher whose key is derived from `key`, which may have any length.
 fn cipher(key: &[u8], purpose: &str) -> Option<ChaCha20Poly1305> {
+    ChaCha20Poly1305::new_from_slice(&mac(key, purpose.as_bytes())?).ok()
+}
+
+fn mac(key: &[u8], message: &[u8]) -> Option<[u8; 32]> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
-    mac.update(purpose.as_bytes());
-    ChaCha20Poly1305::new_from_slice(&mac.finalize().into_bytes()).ok()
+    mac.update(message);
+    Some(mac.finalize().into_bytes().into())
 }

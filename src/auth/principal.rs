@@ -1,12 +1,13 @@
 //! The caller that a token identifies.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The prefix of the subject of a client that calls for itself. A `sub` claim must not begin with it.
 pub(super) const CLIENT_PREFIX: &str = "edge-mcp:client:";
 
 /// The caller that a valid token identifies. It does not contain the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Principal {
     /// The user (`sub`). For a client that calls for itself, it is `edge-mcp:client:` followed by the client's id. The prefix keeps a

@@ -13,7 +13,10 @@ pub struct StateKeys {
     lifetime: Duration,
 }
 
-/// The purpose for which the keys encrypt.
+/// The purpose for which the keys encrypt rows of durable tasks.
+const ROWS: &str = "edge-mcp task row, encrypted";
+
+/// The purpose for which the keys encrypt request states.
 const PURPOSE: &str = "edge-mcp request state, encrypted";
 
 impl StateKeys {
@@ -53,6 +56,21 @@ impl StateKeys {
 
     pub(crate) fn seconds(&self) -> u64 {
         self.lifetime.as_secs()
+    }
+
+    /// Returns the MAC of `message` with each of the keys, for a purpose. The MAC with the first key is the first.
+    pub(crate) fn macs(&self, purpose: &str, message: &[u8]) -> Vec<[u8; 32]> {
+        self.keys.macs(purpose, message)
+    }
+
+    /// Encrypts a row of a durable task. `about` is its position, which [`open_row`](Self::open_row) needs.
+    pub(crate) fn seal_row(&self, about: &str, nonce: [u8; NONCE], row: &[u8]) -> Option<Vec<u8>> {
+        self.keys.encrypt(ROWS, about, nonce, row)
+    }
+
+    /// Decrypts a row that one of the keys has [encrypted](Self::seal_row).
+    pub(crate) fn open_row(&self, about: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.keys.decrypt(ROWS, about, sealed)
     }
 
     /// Encrypts `message` with the first key. The result contains `nonce`. A nonce must never be used twice.

@@ -92,7 +92,15 @@ impl CallPath {
 
     /// Returns the path of a step within the same call.
     pub(crate) fn of_step(&self, step: &str, input: &str, rounds: &Rounds) -> Self {
-        let (digest, ordinal) = self.next("step", step, input, rounds);
+        self.within(self.next("step", step, input, rounds))
+    }
+
+    /// Returns the path of a sleep of `time_ms` milliseconds.
+    pub(crate) fn of_sleep(&self, time_ms: u64, rounds: &Rounds) -> Self {
+        self.within(self.next("sleep", "", &time_ms.to_string(), rounds))
+    }
+
+    fn within(&self, (digest, ordinal): (String, String)) -> Self {
         let place = format!("{}{digest}{ordinal}/", self.place);
         Self { call: self.call.clone(), place, prefix: self.prefix.clone() }
     }

@@ -40,6 +40,9 @@ pub(crate) trait CallTools {
     /// Returns whether the server itself has the tool `name`, which takes precedence over the tool of a source.
     fn has_own_tool(&self, name: &str) -> bool;
 
+    /// Returns whether the caller of `cx` can see and use the tool `name`.
+    fn may_use(&self, name: &str, cx: &Context) -> bool;
+
     /// Describes the tool `name` for an agent, if it exists for the caller of `cx`, the caller has the tool's scopes, and the tool is not for
     /// user interfaces only.
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;
@@ -300,11 +303,18 @@ impl Context {
 
     /// Sends a progress notification: `progress` of `total`, if the total is known, and a message.
     ///
-    /// The notification is sent at once, on the stream of the response. It is dropped if the client did not send a
+    /// In a durable task, the message becomes the message of the task. Otherwise, the notification is sent at once, on the stream of the response. It is dropped if the client did not send a
     /// progress token, if the response cannot be a stream, or if `progress` is not greater than before.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
-        if let Some(live) = self.live().filter(|_| self.depth == 0) {
-            live.outbox.progress(progress, total, &message.into());
+        if self.depth > 0 {
+            return;
+        }
+        let message = message.into();
+        if let Some(live) = self.live() {
+            live.outbox.progress(progress, total, &message);
+        }
+        if let Some(journal) = self.rounds().journal() {
+            journal.report(&message);
         }
     }
 
@@ -363,7 +373,8 @@ impl Context {
         self.tools.as_ref()
     }
 
-    /// Completes when the client has disconnected and no longer needs the result.
+    /// Completes when the client has disconnected and no longer needs the result, or when it has cancelled the durable task. The handler of a
+    /// task then has 30 s.
     ///
     /// A client of 2026-07-28 cancels a request by closing the stream of its response. The handler is then dropped at
     /// its next await point. A handler that calls this method is not dropped: it runs to its end, so that it can clean
@@ -377,7 +388,10 @@ impl Context {
                 live.is_watched.set(true);
                 live.connection.closed().await;
             }
-            None => std::future::pending().await,
+            None => match self.rounds().journal() {
+                Some(journal) => journal.cancelled().await,
+                None => std::future::pending().await,
+            },
         }
     }
 

@@ -10,7 +10,9 @@ use futures::future::LocalBoxFuture;
 
 use super::context::Context;
 use super::failure;
-use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS};
+use super::journal::JournalError;
+use super::rounds::Obstacle;
+use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The default deadline of a handler.
@@ -18,12 +20,17 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
 /// The longest deadline that a handler can have.
 pub(crate) const LONGEST_DEADLINE: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
 
+/// The time after which the attempt of a durable task begins no further step.
+pub(crate) const ATTEMPT: Duration = Duration::from_secs(TASK_ATTEMPT_SECONDS);
+/// The time that the running steps of an attempt then have.
+const GRACE: Duration = Duration::from_secs(TASK_GRACE_SECONDS);
+
 /// The outcome of a handler.
 pub(crate) enum Ended<T> {
     /// The handler returned this value.
     Done(T),
-    /// The handler waits for the answer to a question.
-    Asks,
+    /// The handler waits for something that this round does not have: the answer to a question, or a later attempt of a durable task.
+    Waits,
     /// The deadline passed.
     Late,
 }
@@ -39,6 +46,9 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
     cx.start_deadline(limit);
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
+    // The attempt of a durable task ends in an orderly way if its time is over: the next attempt continues.
+    let is_attempt = cx.depth() == 0 && cx.rounds().journal().is_some();
+    let mut has_grace = false;
     let ended = std::future::poll_fn(|task| {
         let mut is_late = false;
         loop {
@@ -46,8 +56,19 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
                 return Poll::Ready(Ended::Done(done));
             }
             let rounds = cx.rounds();
-            if rounds.is_round_over() || is_late && rounds.has_questions() {
-                return Poll::Ready(Ended::Asks);
+            if has_grace && is_late {
+                let unfinished = "a step did not end within the time of an attempt".to_owned();
+                rounds.stop(Obstacle::Journal(JournalError::Temporary(unfinished)));
+            }
+            if rounds.is_round_over() || is_late && rounds.is_waiting() {
+                return Poll::Ready(Ended::Waits);
+            }
+            if is_late && is_attempt {
+                cx.rounds().sleep_until(cx.now_ms(), "");
+                timer = Some(cx.host().sleep(GRACE));
+                has_grace = true;
+                is_late = false;
+                continue;
             }
             if is_late {
                 return Poll::Ready(Ended::Late);
@@ -87,7 +108,7 @@ pub(crate) async fn run_or_ask<F: Future>(
 ) -> Result<Option<F::Output>, RpcError> {
     match run(cx, deadline, work).await {
         Ended::Done(made) => Ok(Some(made)),
-        Ended::Asks => Ok(None),
+        Ended::Waits => Ok(None),
         Ended::Late => Err(RpcError::new(ErrorCode::Internal, late(cx, deadline))),
     }
 }

@@ -5,7 +5,7 @@
 //! can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of other
 //! servers, and `question_kind` has the needs of each kind. A hook observes each `tool_event`. After a question, the call ends, and the
 //! handler runs again in the next round. `rounds` has the answers of the earlier rounds, and `step_memory` has the results of each finished
-//! `step`. Both find them by `call_path`, the position in the call. `deadline` and the `connection` to the client end a handler that takes
+//! `step`. Both find them by `call_path`, the position in the call. In a durable `task`, the `journal` has them instead. `deadline` and the `connection` to the client end a handler that takes
 //! too long or whose client has disconnected.
 
 mod ask;
@@ -19,6 +19,7 @@ pub(crate) mod error;
 pub(crate) mod failure;
 pub(crate) mod handler;
 pub(crate) mod input_error;
+pub(crate) mod journal;
 pub(crate) mod notifications;
 mod passed_question;
 mod platform;
@@ -32,4 +33,5 @@ pub(crate) mod session_required;
 pub(crate) mod state;
 pub(crate) mod step;
 pub(crate) mod step_memory;
+pub(crate) mod task;
 pub(crate) mod tool_event;

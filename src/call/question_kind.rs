@@ -58,6 +58,17 @@ pub(crate) const ROOTS: QuestionKind = QuestionKind {
 pub(crate) const PASSED: QuestionKind = QuestionKind { is_declared: |_| true, ..FORM };
 
 impl QuestionKind {
+    /// Returns the kind of a question of this server.
+    pub(crate) fn of(question: &Value) -> &'static Self {
+        let is_url = question.pointer("/params/mode").and_then(Value::as_str) == Some("url");
+        match question.get("method").and_then(Value::as_str) {
+            Some("sampling/createMessage") => &SAMPLING,
+            Some("roots/list") => &ROOTS,
+            _ if is_url => &URL,
+            _ => &FORM,
+        }
+    }
+
     /// Returns the sentence for the caller if the client cannot be asked. `call` is the subject of the sentence, and `undone` is the work
     /// that was not done.
     pub(crate) fn unasked(&self, call: &str, undone: &str) -> String {

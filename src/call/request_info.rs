@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::client_extensions::{ClientSupport, OfClient};
 use super::state::{MissingState, State};
+use super::task::TaskService;
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
 use crate::limits::FOREIGN_SCHEMAS_STEPS;
@@ -46,6 +47,7 @@ struct Shared {
     was_read: Cell<bool>,
     extensions: RefCell<Vec<Rc<dyn Any>>>,
     state: RefCell<State>,
+    tasks: Option<TaskService>,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
     foreign: ForeignSteps,
@@ -73,7 +75,7 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, OfClient::default(), false, State::default())
+        Self::of_endpoint(head, principal, OfClient::default(), false, State::default(), None)
     }
 
     /// Creates the request that `principal` sent to an endpoint with this state. Pages need no token. If calls of their endpoint need one,
@@ -84,6 +86,7 @@ impl RequestInfo {
         client: OfClient,
         is_unidentified: bool,
         state: State,
+        tasks: Option<TaskService>,
     ) -> Self {
         Self(Rc::new(Shared {
             head: PerCaller::new(head),
@@ -93,10 +96,16 @@ impl RequestInfo {
             was_read: Cell::new(false),
             extensions: RefCell::default(),
             state: RefCell::new(state),
+            tasks,
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
             foreign: ForeignSteps::default(),
         }))
+    }
+
+    /// Returns the service that runs durable tasks, if the endpoint has one.
+    pub(crate) fn tasks(&self) -> Option<&TaskService> {
+        self.0.tasks.as_ref()
     }
 
     /// Returns the steps that are left for checks of arguments and of answers to questions. The messages of a batch share them.

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
-use edge_json::write;
+use edge_json::{Document, JsonLimits, write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::{HandlerError, IntoHandlerError};
 use crate::protocol::content::Content;
+use crate::protocol::foreign::read_meta;
+use crate::protocol::meta::SERVER_INFO;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 
 /// The result of a tool.
@@ -43,6 +45,21 @@ impl ToolResult {
     /// Creates a result with these content blocks.
     pub fn new(content: impl IntoIterator<Item = Content>) -> Self {
         Self { content: content.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Reads the result of a call from its JSON text.
+    pub(crate) fn read(json: &str) -> Option<Self> {
+        let document = Document::parse(json.as_bytes(), JsonLimits::MOST).ok()?;
+        let (result, json) = (document.root(), Rc::from(json));
+        let content = result.get("content")?.items().filter_map(|block| Content::read(block, &json)).collect();
+        let structured_content = result.get("structuredContent").map(|value| value.text().into());
+        let is_error = result.get("isError").is_some_and(|flag| flag.text() == "true");
+        let mut meta = read_meta(result);
+        if let Some(meta) = &mut meta {
+            // Each answer has the name of the server that answers.
+            meta.remove(SERVER_INFO);
+        }
+        Some(Self { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()) })
     }
 
     /// Creates a result with `value` as structured content, and as text for clients that read only text.

@@ -7,12 +7,14 @@
 
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
+use std::task::Poll;
 
 use edge_json::Value;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::journal::{Journal, JournalError};
 use super::step_memory::{Finished, Status, StepMemory};
 use crate::host::{Host, NoRandomness};
 use crate::limits::QUESTIONS;
@@ -62,7 +64,15 @@ pub(crate) struct Rounds {
     questions: RefCell<Vec<(String, OpenQuestion)>>,
     /// The random id of the call. It is empty until it is needed.
     id: RefCell<String>,
-    unsendable: RefCell<Option<Unsendable>>,
+    obstacle: RefCell<Option<Obstacle>>,
+    /// The time at which the first of the sleeping parts of a durable task continues, in milliseconds since 1970.
+    wake_at: Cell<Option<u64>>,
+    /// Whether the handler has reached the point at which its durable task begins.
+    starts_task: Cell<bool>,
+    /// Whether reaching that point ends the round.
+    may_start_task: Cell<bool>,
+    /// The journal of the durable task that the handler belongs to. It stores the steps.
+    journal: Option<Rc<dyn Journal>>,
     is_retry: Cell<bool>,
     steps: RefCell<StepMemory>,
     /// The number of nested calls or steps that have begun, by their digest.
@@ -73,13 +83,15 @@ pub(crate) struct Rounds {
     has_cancelled: Cell<bool>,
 }
 
-/// The reason why the questions of a round cannot be sent. The texts are for the log.
+/// The reason why a round ends and cannot be continued. The texts are for the log.
 #[derive(Clone)]
-pub(crate) enum Unsendable {
+pub(crate) enum Obstacle {
     /// Two different questions have the same key.
     Conflict(String),
     /// The request state would be too large.
     Excess(String),
+    /// The journal of a durable task refuses a step.
+    Journal(JournalError),
 }
 
 impl Rounds {
@@ -91,13 +103,27 @@ impl Rounds {
             answers: RefCell::default(),
             questions: RefCell::default(),
             id: RefCell::default(),
-            unsendable: RefCell::default(),
+            obstacle: RefCell::default(),
+            wake_at: Cell::default(),
+            starts_task: Cell::default(),
+            may_start_task: Cell::default(),
+            journal: None,
             is_retry: Cell::default(),
             steps: RefCell::new(StepMemory::new(state_limit)),
             counts: RefCell::default(),
             changed: RefCell::default(),
             has_cancelled: Cell::default(),
         }
+    }
+
+    /// Makes the handler the attempt of a durable task with this journal.
+    pub(crate) fn with_journal(self, journal: Rc<dyn Journal>) -> Self {
+        Self { journal: Some(journal), ..self }
+    }
+
+    /// Returns the journal of the durable task that the handler belongs to.
+    pub(crate) fn journal(&self) -> Option<&Rc<dyn Journal>> {
+        self.journal.as_ref()
     }
 
     /// Returns the maximum size of the request state, in bytes.
@@ -121,7 +147,7 @@ impl Rounds {
     /// Returns whether the call had an earlier round or can have another one. If not, results do not have to be stored.
     pub(crate) fn spans_rounds(&self) -> bool {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
-        self.is_retry() || elicitation_form || elicitation_url || sampling || roots
+        self.journal.is_some() || self.is_retry() || elicitation_form || elicitation_url || sampling || roots
     }
 
     pub(crate) fn answers(&self) -> Ref<'_, Vec<Answered>> {
@@ -144,13 +170,76 @@ impl Rounds {
     }
 
     /// Returns the result of the step at `place`, if an earlier round stored it.
-    pub(super) fn result(&self, place: &str) -> Option<Box<RawValue>> {
-        self.steps.borrow_mut().result(place)
+    pub(super) fn result(&self, place: &str, step: &str) -> Option<Box<RawValue>> {
+        let Some(journal) = &self.journal else { return self.steps.borrow_mut().result(place) };
+        let result = journal.result(place).map_err(|error| self.stop(Obstacle::Journal(error))).ok()??;
+        self.steps.borrow_mut().add_finished(place, step);
+        Some(result)
     }
 
-    /// Stores the result of a step for later rounds.
+    /// Stores the result of a step for later rounds. If a journal cannot store it, the round stops.
     pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
-        self.steps.borrow_mut().remember(place, step, result);
+        match &self.journal {
+            None => self.steps.borrow_mut().remember(place, step, result),
+            Some(journal) => {
+                if let Err(error) = journal.finish(place, step, &result) {
+                    self.stop_at(Obstacle::Journal(error), place);
+                }
+            }
+        }
+    }
+
+    /// Ends the round as soon as no running step can still finish. The first reason counts.
+    pub(super) fn stop(&self, reason: Obstacle) {
+        self.obstacle.borrow_mut().get_or_insert(reason);
+    }
+
+    /// Ends the round, like [`stop`](Self::stop). The steps that contain `place` cannot finish.
+    pub(super) fn stop_at(&self, reason: Obstacle, place: &str) {
+        self.stop(reason);
+        self.steps.borrow_mut().wait_at(place);
+    }
+
+    /// Returns whether the journal of a durable task has refused a step.
+    pub(super) fn has_stopped(&self) -> bool {
+        matches!(*self.obstacle.borrow(), Some(Obstacle::Journal(_)))
+    }
+
+    /// Ends the round. The durable task continues at `wake_at`, in milliseconds since 1970, or earlier.
+    pub(crate) fn sleep_until(&self, wake_at: u64, place: &str) {
+        self.wake_at.set(self.wake_at.get().into_iter().chain([wake_at]).min());
+        self.steps.borrow_mut().wait_at(place);
+    }
+
+    /// Returns the time at which the durable task continues.
+    pub(crate) fn wake_at(&self) -> Option<u64> {
+        self.wake_at.get()
+    }
+
+    /// Lets the handler begin its durable task with [`Context::start_task`](super::context::Context::start_task).
+    pub(crate) fn allow_task(&self) {
+        self.may_start_task.set(true);
+    }
+
+    pub(super) fn may_start_task(&self) -> bool {
+        self.may_start_task.get()
+    }
+
+    /// Ends the round at the point at which the durable task begins.
+    pub(super) fn start_task(&self, place: &str) {
+        self.starts_task.set(true);
+        self.steps.borrow_mut().wait_at(place);
+    }
+
+    /// Continues with the durable task instead of the handler.
+    pub(crate) fn leave_handler(&self) {
+        self.starts_task.set(false);
+        self.may_start_task.set(false);
+    }
+
+    /// Returns whether the handler has reached the point at which its durable task begins.
+    pub(crate) fn starts_task(&self) -> bool {
+        self.starts_task.get()
     }
 
     /// Stores the failure of a step that was dropped while another server may have executed its request.
@@ -179,9 +268,13 @@ impl Rounds {
         self.steps.borrow().runs()
     }
 
-    /// Returns whether the handler waits for an answer. If so, no further step begins and the round ends.
-    pub(crate) fn has_questions(&self) -> bool {
-        !self.questions.borrow().is_empty() || self.unsendable.borrow().is_some()
+    /// Returns whether the handler waits for something that this round does not have, such as the answer to a question. If so, no further
+    /// step begins and the round ends.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.questions.borrow().is_empty()
+            || self.obstacle.borrow().is_some()
+            || self.wake_at.get().is_some()
+            || self.starts_task.get()
     }
 
     pub(crate) fn questions(&self) -> Ref<'_, Vec<(String, OpenQuestion)>> {
@@ -210,21 +303,21 @@ impl Rounds {
             Some((_, asked)) if asked.digest != question.digest => {
                 let conflict =
                     format!("two different questions have the key {key:?}: give each question a different key");
-                self.unsendable.replace(Some(Unsendable::Conflict(conflict)));
+                self.obstacle.replace(Some(Obstacle::Conflict(conflict)));
             }
             Some(_) => {}
             None if questions.len().saturating_add(answers.len()) >= QUESTIONS => {
                 let excess = format!("it asks more than {QUESTIONS} questions");
-                self.unsendable.replace(Some(Unsendable::Excess(excess)));
+                self.obstacle.replace(Some(Obstacle::Excess(excess)));
             }
             None => questions.push((key, question)),
         }
     }
 
-    /// Returns the reason why the questions cannot be sent, or `None` if they can be sent.
-    pub(crate) fn unsendable(&self) -> Option<Unsendable> {
-        let excess = || self.steps.borrow().excess().map(Unsendable::Excess);
-        self.unsendable.borrow().clone().or_else(excess)
+    /// Returns the reason why the call cannot continue after this round, or `None` if it can.
+    pub(crate) fn obstacle(&self) -> Option<Obstacle> {
+        let excess = || self.steps.borrow().excess().map(Obstacle::Excess);
+        self.obstacle.borrow().clone().or_else(excess)
     }
 
     /// Returns warnings for the developer. They name steps and keys, but do not contain values.
@@ -242,7 +335,7 @@ impl Rounds {
             ));
         }
         // Only the deadline ends a round while a running step can still finish.
-        if self.has_questions() {
+        if self.is_waiting() {
             for step in steps.unblocked() {
                 warnings.push(format!(
                     "step `{step}` was cancelled by the deadline while the call waits for the client: it will run again"
@@ -252,10 +345,24 @@ impl Rounds {
         warnings
     }
 
-    /// Returns whether there is a question to send and no running step can still finish.
+    /// Returns whether the handler waits and no running step can still finish.
     pub(super) fn is_round_over(&self) -> bool {
-        self.has_questions() && self.steps.borrow().unblocked().next().is_none()
+        self.is_waiting() && self.steps.borrow().unblocked().next().is_none()
     }
+}
+
+/// Waits until all parts of the handler were polled once.
+async fn turn() {
+    let mut is_over = false;
+    std::future::poll_fn(|task| {
+        if is_over {
+            return Poll::Ready(());
+        }
+        is_over = true;
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// A running step. The round does not end before this value is dropped.
@@ -267,9 +374,20 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins a step if there is no question to send. Otherwise the future stays pending until the round ends.
+    /// Begins a step if the handler does not wait for something else. Otherwise the future stays pending until the round ends.
     pub(super) async fn begin(rounds: &Rc<Rounds>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
-        if rounds.has_questions() {
+        if let Some(journal) = rounds.journal() {
+            // Parallel parts of the handler must reach their own steps first.
+            if journal.has_similar(place, step) {
+                turn().await;
+            }
+            if !rounds.is_waiting()
+                && let Err(error) = journal.begin(place, step)
+            {
+                rounds.stop(Obstacle::Journal(error));
+            }
+        }
+        if rounds.is_waiting() {
             rounds.steps.borrow_mut().wait_at(place);
             std::future::pending::<()>().await;
         }

@@ -150,7 +150,7 @@ fn run<'a>(
     let path = input.map(|input| Rc::new(cx.path().of_step(&name, &input, cx.rounds())));
     let run = async move {
         let path = path?;
-        match cx.rounds().result(path.place()) {
+        match cx.rounds().result(path.place(), &name) {
             Some(result) if load(&result) => return Ok(()),
             Some(_) => {
                 let problem = format!("the stored result of step `{name}` cannot be read, so the step runs again");
@@ -165,6 +165,10 @@ fn run<'a>(
             cx.rounds().remember(path.place(), &name, result);
         }
         running.succeed();
+        // A step whose result is not stored has not happened for the rest of the handler.
+        if cx.rounds().has_stopped() {
+            std::future::pending::<()>().await;
+        }
         Ok(())
     };
     run.boxed_local()

@@ -30,6 +30,11 @@ impl Finished {
         Some(Self { place, step: name, result, is_unused: false, is_lost: false })
     }
 
+    /// Returns the place, the name and the result.
+    pub(crate) fn parts(&self) -> (String, String, Box<RawValue>) {
+        (self.place.clone(), self.step.clone(), self.result.clone())
+    }
+
     fn bytes(&self) -> usize {
         [self.place.len(), self.step.len(), self.result.get().len()].into_iter().fold(0, usize::saturating_add)
     }
@@ -100,9 +105,15 @@ impl StepMemory {
     pub(crate) fn result(&mut self, place: &str) -> Option<Box<RawValue>> {
         let finished = self.finished.iter_mut().find(|step| step.place == place && !step.is_lost)?;
         finished.is_unused = false;
-        let (place, step, status) = (place.to_owned(), finished.step.clone(), Status::Success);
+        let (result, step) = (finished.result.clone(), finished.step.clone());
+        self.add_finished(place, &step);
+        Some(result)
+    }
+
+    /// Adds a step whose result an earlier attempt of a durable task stored.
+    pub(crate) fn add_finished(&mut self, place: &str, step: &str) {
+        let (place, step, status) = (place.to_owned(), step.to_owned(), Status::Success);
         self.runs.push(StepRun { place, step, status, started_at: None, ended_at: None, waits: false });
-        Some(finished.result.clone())
     }
 
     /// Stores the result of the step at `place`, and drops the results of the steps within it, which are no longer needed.

@@ -1,6 +1,9 @@
 //! The configuration of a deployment.
 
+use std::rc::Rc;
+
 use super::rate_limit::RateLimit;
+use super::task_objects::TaskObjects;
 
 /// The variables, secrets and bindings of a deployment.
 ///
@@ -31,6 +34,17 @@ pub trait Environment {
     /// Returns the rate limit with the binding `name`, if there is one. The default implementation returns `None`.
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
         let _ = name;
+        None
+    }
+
+    /// Returns the objects for durable tasks with the binding `name`, if there are any. The default implementation returns `None`.
+    fn task_objects(&self, name: &str) -> Option<Rc<dyn TaskObjects>> {
+        let _ = name;
+        None
+    }
+
+    /// Returns the version of the program that is deployed, if it is known. The default implementation returns `None`.
+    fn version(&self) -> Option<String> {
         None
     }
 }

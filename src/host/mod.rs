@@ -10,6 +10,7 @@ mod open;
 mod rate_limit;
 mod request;
 mod signature;
+mod task_objects;
 #[cfg(feature = "client")]
 pub(crate) mod transport;
 mod url;
@@ -29,6 +30,7 @@ pub use open::{Opened, Outbound};
 pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};
 pub use signature::{CannotCheck, CannotSign, PrivateKey, PublicKey};
+pub use task_objects::{TaskObjects, TaskRows};
 pub use url::{LOCAL_HOSTS, path_of};
 pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of, query_of};
 

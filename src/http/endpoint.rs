@@ -1,6 +1,7 @@
 //! The configuration of an endpoint. `pipeline` answers its requests.
 
 use std::any::{Any, type_name};
+use std::cell::OnceCell;
 use std::fmt::Display;
 use std::future::Future;
 use std::rc::Rc;
@@ -21,8 +22,9 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
+use crate::call::task::{TaskParts, TaskService};
 use crate::config::ConfigError;
-use crate::host::{Environment, RateLimit, Request};
+use crate::host::{Environment, RateLimit, Request, TaskObjects};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 use crate::text::Text;
@@ -64,6 +66,11 @@ pub struct Endpoint {
     pub(super) search_box: SearchBox,
     pub(super) log: Choice<LogPolicy>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
+    task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
+    /// Created at its first use, from the two settings above.
+    task_service: OnceCell<Option<TaskService>>,
+    /// The version of the program that is deployed, if it is known.
+    pub(super) version: Option<String>,
 }
 
 impl Endpoint {
@@ -86,6 +93,9 @@ impl Endpoint {
             search_box: SearchBox::default(),
             log: Choice::new(LogPolicy::default()),
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
+            task_objects: Choice::new(None),
+            task_service: OnceCell::new(),
+            version: None,
         }
     }
 
@@ -171,7 +181,21 @@ impl Endpoint {
         principal: Option<Principal>,
         client: OfClient,
     ) -> RequestInfo {
-        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone())
+        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone(), self.task_service().cloned())
+    }
+
+    /// Returns the service for durable tasks, if the endpoint has one.
+    pub(super) fn task_service(&self) -> Option<&TaskService> {
+        let service = || {
+            let keys = (**self.state_keys).as_ref().ok()?.clone();
+            Some(TaskService(Rc::new(TaskParts { objects: self.task_objects.clone()?, keys })))
+        };
+        self.task_service.get_or_init(service).as_ref()
+    }
+
+    /// Returns whether the endpoint has objects for durable tasks.
+    pub(super) fn has_task_objects(&self) -> bool {
+        self.task_objects.is_some()
     }
 
     /// Runs the functions of [`each`](Self::each), and builds the server. The server hides the items that the caller must not see.
@@ -232,10 +256,12 @@ impl Endpoint {
     }
 
     fn with(mut self, settings: Settings) -> Self {
-        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers } = settings;
+        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } = settings;
         self.origins.configure(origins);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
         self.state_keys.configure(Rc::new(state_keys));
+        self.task_objects.configure(task_objects);
+        self.version = self.version.or(version);
         if let Some(has_page) = has_page {
             self.has_page.configure(has_page);
         }
@@ -342,6 +368,22 @@ impl Endpoint {
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
         self.state_keys.set(Rc::new(Ok(keys)));
+        self
+    }
+
+    /// Sets the objects for the durable tasks of tools. Tasks also need [keys](Self::state_keys): without them, every request to a server with
+    /// such tools gets a 503.
+    #[must_use]
+    pub fn task_objects(mut self, objects: impl TaskObjects + 'static) -> Self {
+        self.task_objects.set(Some(Rc::new(objects)));
+        self
+    }
+
+    /// Sets the version of the program that is deployed. A durable task that an earlier version began is stopped if a step now has another
+    /// input. Without a version, each attempt of a task may be one of another version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
         self
     }
 

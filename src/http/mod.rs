@@ -7,7 +7,7 @@
 //! `guard` (method, media types, announced length), `authenticate`, `in_flight` and `body`, `era`, and `request_headers`. A check fails
 //! with an `http_error` or, if the caller is not accepted, an `auth_failure`. Then the room `rpc` answers the message. `json_answer` sends
 //! the answer as one document. `sse_task` runs a call whose answer may become a `stream`, and `listen` serves `subscriptions/listen`.
-//! `cors` and `constant_header` add headers to every answer. `log_line` collects what the log says about the request, and `crash` has the
+//! `task_attempt` runs the handler of a durable task. `cors` and `constant_header` add headers to every answer. `log_line` collects what the log says about the request, and `crash` has the
 //! answer for the case that the program crashes.
 //!
 //! `other_paths` serves the other paths of the endpoint: a `page` of the program, the `landing` page, and the `document`s in `well_known`
@@ -51,6 +51,8 @@ mod server_json;
 mod settings;
 mod sse_task;
 pub(crate) mod stream;
+#[cfg(feature = "tasks")]
+mod task_attempt;
 #[cfg(feature = "worker")]
 pub(crate) mod warm_up;
 mod well_known;

@@ -328,7 +328,7 @@ impl Endpoint {
 
     /// Checks that `caller` has the scopes of all requests.
     #[inline(never)]
-    fn authorize(&self, requests: &[Resolved], caller: Option<&Principal>, url: &str) -> Result<(), Box<HttpError>> {
+    pub(super) fn authorize(&self, requests: &[Resolved], caller: Option<&Principal>, url: &str) -> Result<(), Box<HttpError>> {
         let mut needed = Vec::new();
         for request in requests {
             for scope in request.scopes() {
@@ -343,7 +343,7 @@ impl Endpoint {
     /// Calls the server function. The server hides the items that this caller must not see.
     ///
     /// # Errors
-    /// 503 if the server function fails, or if a tool requires approval and there is no state key. The cause is in the log.
+    /// 503 if the server function fails, or if a tool needs a state key or durable tasks that the endpoint does not have. The cause is in the log.
     pub(super) fn build(
         &self,
         info: &RequestInfo,
@@ -361,12 +361,20 @@ impl Endpoint {
             let error = RpcError::new(ErrorCode::Internal, "This server has an invalid definition. Its log says why.");
             HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, id.cloned(), error)
         })?;
-        match &**self.state_keys {
-            Err(problem) if server.definitions.requires_approval() => {
-                let problem = format!("a tool requires approval, and {problem}");
-                Err(misconfigured(host, &problem, true).with_id(id.cloned()))
+        let definitions = &server.definitions;
+        let problem = match &**self.state_keys {
+            Err(problem) if definitions.requires_approval() => Some(format!("a tool requires approval, and {problem}")),
+            Err(problem) if definitions.has_tasks() && self.has_task_objects() => {
+                Some(format!("a tool has durable tasks, and {problem}"))
             }
-            _ => Ok(server),
+            _ if definitions.requires_tasks() && !self.has_task_objects() => {
+                Some("a tool can only answer with a durable task, and the binding MCP_TASKS is missing".to_owned())
+            }
+            _ => None,
+        };
+        match problem {
+            Some(problem) => Err(misconfigured(host, &problem, true).with_id(id.cloned())),
+            None => Ok(server.with_task_service(self.has_task_objects())),
         }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! A wrong value is an error, so the endpoint answers 503 and names the variable. `docs/authorization.md` has a table of all variables.
 
+use std::rc::Rc;
+
 use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::{AnyOf, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens};
 use crate::call::session_required::SessionRequired;
 use crate::config::{ConfigError, Variables};
-use crate::host::{Environment, RateLimit};
+use crate::host::{Environment, RateLimit, TaskObjects};
 
 /// The settings of an endpoint.
 pub(super) struct Settings {
@@ -19,6 +21,9 @@ pub(super) struct Settings {
     pub log: Option<LogPolicy>,
     pub rate_limit: Option<RateLimit>,
     pub callers: Result<Callers, ConfigError>,
+    /// The objects for durable tasks, if the environment has them.
+    pub task_objects: Option<Rc<dyn TaskObjects>>,
+    pub version: Option<String>,
 }
 
 /// The callers that the endpoint serves.
@@ -53,6 +58,8 @@ pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigErr
             .map(|is_all| if is_all { LogPolicy::All } else { LogPolicy::Failures }),
         rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
         callers: callers(&variables),
+        task_objects: environment.task_objects("MCP_TASKS"),
+        version: environment.version(),
     })
 }
 

@@ -34,6 +34,11 @@ pub(crate) enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// Returns the code with this number.
+    pub(crate) fn of_number(number: i32) -> Option<Self> {
+        CODES.into_iter().find(|code| code.number() == number)
+    }
+
     /// Returns the number on the wire.
     pub(crate) const fn number(self) -> i32 {
         match self {
@@ -49,6 +54,18 @@ impl ErrorCode {
         }
     }
 }
+
+const CODES: [ErrorCode; 9] = [
+    ErrorCode::Parse,
+    ErrorCode::InvalidRequest,
+    ErrorCode::MethodNotFound,
+    ErrorCode::InvalidParams,
+    ErrorCode::Internal,
+    ErrorCode::ResourceNotFound,
+    ErrorCode::HeaderMismatch,
+    ErrorCode::MissingCapability,
+    ErrorCode::UnsupportedVersion,
+];
 
 impl Serialize for ErrorCode {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

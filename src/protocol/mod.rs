@@ -20,4 +20,5 @@ mod received;
 pub(crate) mod reply;
 pub(crate) mod resource_contents;
 pub(crate) mod revision;
+pub(crate) mod task;
 pub(crate) mod ui;

@@ -9,6 +9,7 @@ use super::envelope;
 use crate::protocol::capabilities::{Declared, ServerCapabilities};
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Revision};
+use crate::protocol::task;
 use crate::server::builder::McpServer;
 use crate::server::cache::Cacheable;
 
@@ -24,11 +25,16 @@ struct DiscoverResult<'a> {
 /// Answers `server/discover`. The result lists only modern revisions. Otherwise, a client could choose an older revision and name it in
 /// `_meta`, which older revisions do not read.
 pub(super) fn discover(call: &Call, _: &Request<'_>) -> MethodResponse {
+    let mut capabilities = capabilities(&call.server);
+    if call.server.offers_tasks() {
+        // Legacy revisions do not have this extension.
+        capabilities.extensions.insert(task::EXTENSION.to_owned(), edge_json::object(Vec::new()));
+    }
     envelope::complete_cacheable(
         call,
         DiscoverResult {
             supported_versions: Revision::names_of(Era::Modern),
-            capabilities: capabilities(&call.server),
+            capabilities,
             instructions: call.server.definitions.instructions.as_deref(),
         },
         call.server.definitions.cache_of(Cacheable::Discover),

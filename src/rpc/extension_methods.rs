@@ -18,6 +18,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
 use crate::server::builder::McpServerBuilder;
+use crate::server::definitions::Definitions;
 use crate::server::extension::{Extension, ExtensionMethod, ExtensionResult, MethodFuture};
 
 /// The function that starts a method.
@@ -32,10 +33,15 @@ impl McpServerBuilder {
         }
         definitions.extensions.insert(extension.id.into_owned(), extension.settings);
         definitions.extension_methods.extend(extension.methods.into_iter().map(Rc::new));
-        let start: Start = start;
-        definitions.start_extension_method = Some(Rc::new(start));
+        enable_extension_methods(definitions);
         self
     }
+}
+
+/// Makes a server answer the methods of its extensions.
+pub(crate) fn enable_extension_methods(definitions: &mut Definitions) {
+    let start: Start = start;
+    definitions.start_extension_method = Some(Rc::new(start));
 }
 
 /// Starts a method, or returns `None` if the server has none of an extension.
@@ -95,7 +101,7 @@ async fn respond(call: Call, method: Rc<ExtensionMethod>, work: MethodFuture) ->
     let result = if method.asks {
         match run_or_ask(&call.cx, method.deadline, work).await? {
             Some(result) => result,
-            None => return Ok(Outcome::Asks),
+            None => return Ok(Outcome::Waits),
         }
     } else {
         run_only(&call.cx, method.deadline, &method.name, work).await?

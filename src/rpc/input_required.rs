@@ -10,7 +10,7 @@ use super::call::{Call, MethodResponse};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
 use crate::call::failure;
-use crate::call::rounds::{Answered, Earlier, Unsendable};
+use crate::call::rounds::{Answered, Earlier, Obstacle};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
@@ -78,10 +78,11 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> MethodResponse {
     let rounds = call.cx.rounds();
     let internal =
         |cause: &dyn std::fmt::Display| failure::internal(call.cx.host(), call.method_name(), &cause.to_string());
-    match rounds.unsendable() {
+    match rounds.obstacle() {
         None => {}
-        Some(Unsendable::Conflict(cause)) => return Err(internal(&cause)),
-        Some(Unsendable::Excess(cause)) => return Err(state_too_large(call, &cause)),
+        Some(Obstacle::Conflict(cause)) => return Err(internal(&cause)),
+        Some(Obstacle::Journal(cause)) => return Err(internal(&cause)),
+        Some(Obstacle::Excess(cause)) => return Err(state_too_large(call, &cause)),
     }
     let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
     let digest = digest.ok_or_else(|| internal(&"the request has no digest for its request state"))?;

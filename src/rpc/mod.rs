@@ -31,5 +31,6 @@ mod tool_methods;
 
 pub(crate) use call::Call;
 pub(crate) use dispatch::prepare;
+pub(crate) use extension_methods::enable_extension_methods;
 pub(crate) use prepared::Prepared;
 pub(crate) use resolve::Resolved;

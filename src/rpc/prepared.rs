@@ -23,8 +23,8 @@ use crate::protocol::revision::Era;
 pub(super) enum Outcome {
     /// The bytes of the response.
     Response(Vec<u8>),
-    /// The handler asked the client for input.
-    Asks,
+    /// The handler waits for an answer of the client, or for a later attempt of its durable task.
+    Waits,
 }
 
 /// A future that runs a handler and creates its response.
@@ -68,7 +68,7 @@ impl Prepared {
     /// Stores the digest of `request`, which the request state of a question needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
-            Stage::Working(_) | Stage::Ended(Ok(Outcome::Asks)) => true,
+            Stage::Working(_) | Stage::Ended(Ok(Outcome::Waits)) => true,
             Stage::Ended(_) => false,
         };
         // Older revisions have no input requests. Without keys, a question fails before it needs the digest.
@@ -80,18 +80,31 @@ impl Prepared {
     /// Runs the handler to its end, and returns the response.
     pub(crate) async fn finish(self) -> MethodResponse {
         let Self { call, stage, digest } = self;
-        let reply = match stage {
-            Stage::Ended(reply) => reply,
-            // If the program unwinds on panic, a panic fails only this request.
-            Stage::Working(work) => {
-                AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(RpcError::internal()))
-            }
-        };
-        match reply? {
+        match ended(stage).await? {
             Outcome::Response(response) => Ok(response),
-            Outcome::Asks => input_required::ask(&call, digest),
+            Outcome::Waits => input_required::ask(&call, digest),
         }
         .and_then(|response| within_limit(&call, response))
+    }
+
+    /// Runs the handler of a durable task. Returns the response, or `None` if the handler waits for a later attempt.
+    pub(crate) async fn attempt(self) -> Option<MethodResponse> {
+        match ended(self.stage).await {
+            Ok(Outcome::Response(response)) => Some(within_limit(&self.call, response)),
+            Ok(Outcome::Waits) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// Runs a method to its end.
+async fn ended(stage: Stage) -> Result<Outcome, RpcError> {
+    match stage {
+        Stage::Ended(reply) => reply,
+        // If the program unwinds on panic, a panic fails only this request.
+        Stage::Working(work) => {
+            AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(RpcError::internal()))
+        }
     }
 }
 

@@ -113,7 +113,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
 
 /// Runs the handler of a prompt to its end, and returns the response.
 async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Outcome, RpcError> {
-    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Outcome::Asks) };
+    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Outcome::Waits) };
     let result = result.map_err(|error| handler_error::without_own_code(&call, &prompt.metadata.name, error))?;
     let revision = call.cx.revision();
     let description = result.description.as_deref().or(prompt.metadata.description.as_deref());

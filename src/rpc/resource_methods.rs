@@ -124,7 +124,7 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
 /// Runs the handler of the resource at `uri` to its end, and returns the response.
 async fn respond(call: Call, uri: String, reading: Reading) -> Result<Outcome, RpcError> {
     let Reading { name, mime_type, cache, deadline, contents } = reading;
-    let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Outcome::Asks) };
+    let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Outcome::Waits) };
     let contents = match contents {
         Ok(contents) => contents,
         Err(error) => {

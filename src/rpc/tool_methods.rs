@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use edge_json::Document;
+use edge_json::write::Raw;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -22,7 +23,8 @@ use crate::call::result::ToolResult;
 use crate::protocol::description::{ToolAnnotations, ToolDescription};
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
-use crate::protocol::revision::{Feature, Revision};
+use crate::protocol::revision::{Era, Feature, Revision};
+use crate::protocol::task::RESULT_TYPE;
 use crate::schema::SchemaError;
 use crate::server::execute::{Executed, execute};
 use crate::server::list::ListKind;
@@ -47,12 +49,14 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     }
     let lists_app_tools = call.server.definitions.lists_app_tools;
     let shows = |tool: &&Tool| lists_app_tools || tool.app_clients.is_none_or(|shown| shown(call.cx.request()));
-    let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).filter(shows).collect();
+    let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).filter(shows);
+    let has_jobs = || call.server.tools().any(|tool| tool.task.is_some() && call.lists(&tool.access));
+    let tools = tools.filter(|tool| !tool.is_for_jobs || has_jobs()).collect();
     let (tools, next_cursor) = page(call, cursor, tools)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);
     let (mut schemas, mut bytes) = (Vec::with_capacity(tools.len()), 0_usize);
     for tool in &tools {
-        let (input, output) = (tool.input_schema().map_err(internal)?, tool.output_schema().map_err(internal)?);
+        let (input, output) = (tool.input_schema().map_err(internal)?, tool.published_output().map_err(internal)?);
         let description = tool.metadata.description.as_deref().map_or(0, str::len);
         let texts = [input.json().get().len(), description, TOOL_BYTES];
         bytes = texts.into_iter().fold(bytes, usize::saturating_add);
@@ -106,9 +110,16 @@ async fn respond(
 ) -> Result<Outcome, RpcError> {
     let mut result = match work.await {
         Executed::Done(result) => result,
-        Executed::Asks => return Ok(Outcome::Asks),
+        Executed::Waits => return Ok(Outcome::Waits),
+        Executed::Task(task) => {
+            return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Outcome::Response);
+        }
         // In revisions without `inputRequests`, a model sees the error.
-        Executed::CannotAsk(error) if error.needs_session() => ToolResult::failure(error.0.message),
+        Executed::CannotAsk(error) if call.cx.revision().era() == Era::Legacy => ToolResult::failure(error.0.message),
+        Executed::TaskFailed(error) if call.cx.revision().era() == Era::Legacy => {
+            ToolResult::failure(error.message.clone())
+        }
+        Executed::TaskFailed(error) => return Err(error),
         Executed::CannotAsk(error) => return Err(handler_error::without_own_code(&call, &name, error)),
     };
     let revision = call.cx.revision();

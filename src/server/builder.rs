@@ -25,6 +25,7 @@ use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Icon, Implementation};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::Revision;
+use crate::protocol::task;
 use crate::text::Text;
 
 /// A server: the tools, resources and prompts that one request can use.
@@ -47,6 +48,8 @@ pub struct McpServer {
     caller: Option<RequestInfo>,
     /// The lists that are cached as JSON. `None` if the definitions are not shared between requests.
     pub(crate) cached_lists: Option<Rc<CachedLists>>,
+    /// Whether the endpoint has durable tasks.
+    has_task_service: bool,
 }
 
 impl McpServer {
@@ -59,6 +62,16 @@ impl McpServer {
     /// indistinguishable from one that does not exist.
     pub(crate) fn for_caller(self, request: &RequestInfo) -> Self {
         Self { caller: Some(request.clone()), ..self }
+    }
+
+    /// Offers durable tasks, if the endpoint has them.
+    pub(crate) fn with_task_service(self, has_task_service: bool) -> Self {
+        Self { has_task_service, ..self }
+    }
+
+    /// Returns whether calls of the server's tools can become durable tasks.
+    pub(crate) fn offers_tasks(&self) -> bool {
+        self.has_task_service && self.definitions.has_tasks()
     }
 
     /// Caches lists as JSON for the requests that share this server.
@@ -86,7 +99,8 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.shows(&tool.access))
+        let exists = |tool: &&Tool| self.has_task_service || !tool.is_for_jobs;
+        self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.shows(&tool.access)).filter(exists)
     }
 
     /// Returns whether the server itself has the tool `name`, which takes precedence over the tool of a source.
@@ -98,14 +112,15 @@ impl McpServer {
     pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
         let tool = self.definitions.tool(name).cloned();
         let tool = tool.or_else(|| self.definitions.source()?.tool(name).map(Rc::new));
-        tool.filter(|tool| self.shows(&tool.access))
+        tool.filter(|tool| self.shows(&tool.access) && (self.has_task_service || !tool.is_for_jobs))
     }
 
     /// Returns the method `name` of an extension in `revision`, if the caller can see it.
     pub(crate) fn extension_method(&self, name: &str, revision: Revision) -> Option<Rc<ExtensionMethod>> {
         let mut methods = self.definitions.extension_methods.iter();
         let method = methods.find(|method| method.name == name && method.since <= revision)?;
-        self.shows(&method.access).then(|| method.clone())
+        let exists = self.has_task_service || method.extension != task::EXTENSION;
+        (exists && self.shows(&method.access)).then(|| method.clone())
     }
 
     /// Returns the resources that the caller can see.
@@ -327,8 +342,11 @@ impl McpServerBuilder {
     /// # Errors
     /// [`BuildError`] names the first item with an invalid definition.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
+        if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.task.clone()) {
+            task.install(&mut self.definitions);
+        }
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, cached_lists: None })
+        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, cached_lists: None, has_task_service: false })
     }
 }

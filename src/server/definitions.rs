@@ -166,6 +166,16 @@ impl Definitions {
         self.tools.iter().any(|tool| tool.approval.is_some())
     }
 
+    /// Returns whether calls of a tool can be durable tasks.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.tools.iter().any(|tool| tool.task.is_some())
+    }
+
+    /// Returns whether a tool can only answer with a durable task.
+    pub(crate) fn requires_tasks(&self) -> bool {
+        self.tools.iter().any(|tool| tool.task.as_ref().is_some_and(|task| task.is_required()))
+    }
+
     /// Returns the tool `name`.
     pub(crate) fn tool(&self, name: &str) -> Option<&Rc<Tool>> {
         self.tools.iter().find(|tool| tool.metadata.name == name)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde_json::value::RawValue;
 
 use super::access::permits;
 use super::approval::ApprovalFuture;
@@ -14,13 +15,15 @@ use super::builder::McpServer;
 use super::hook::notify;
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
+use super::tool_task::{Begin, ToolTask};
 use crate::call::context::{CallTools, CallableTool, Context, Hook, unknown_tool};
-use crate::call::deadline::{Ended, late, run};
+use crate::call::deadline::{ATTEMPT, Ended, late, run};
 use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
+use crate::protocol::error::{INTERNAL, RpcError};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::Text;
 
@@ -28,8 +31,12 @@ use crate::text::Text;
 pub(crate) enum Executed {
     /// The call has a result, which may be an error.
     Done(ToolResult),
-    /// The handler waits for an answer of the client.
-    Asks,
+    /// The call is a durable task, and the client gets this description of it: a JSON object.
+    Task(Box<RawValue>),
+    /// The durable task of the call ended with an error of the protocol.
+    TaskFailed(RpcError),
+    /// The handler waits for an answer of the client, or for a later attempt of its durable task.
+    Waits,
     /// The handler asked the client for input, and that failed.
     CannotAsk(HandlerError),
 }
@@ -44,21 +51,33 @@ pub(crate) fn execute(
     arguments: Value<'_>,
     cx: &Context,
 ) -> LocalBoxFuture<'static, Executed> {
+    let task = tool.task.as_ref();
+    let begin = match task.map(|task| task.begin(cx)).transpose() {
+        Ok(begin) => begin.unwrap_or(Begin::Never),
+        Err(error) => return ready(Executed::CannotAsk(error)).boxed_local(),
+    };
+    let attempt = cx.rounds().journal().map(|journal| journal.info().attempt);
+    // A step of a durable task can take as long as an attempt.
+    let has_attempt_time = attempt.is_some() && (cx.depth() == 0 || task.is_some());
     let called = Called {
         name: tool.metadata.name.clone(),
-        deadline: tool.deadline,
+        deadline: if has_attempt_time { ATTEMPT } else { tool.deadline },
         hooks: [server.hooks(), &tool.hooks].concat(),
         output: tool.output_schema(),
+        begin,
+        task: task.filter(|_| begin != Begin::Never).cloned(),
         cx: cx.clone(),
     };
+    // The request that created the task had the approval.
+    let approval = tool.approval.as_ref().filter(|_| attempt.is_none() || cx.depth() > 0);
     let is_observed = !called.hooks.is_empty();
     let checked = check(tool, arguments, cx).and_then(|()| {
-        if is_observed || tool.approval.is_some() {
+        if is_observed || approval.is_some() {
             check_memory(tool, arguments)?;
         }
         is_observed.then(|| observed(tool, arguments)).transpose()
     });
-    match (checked, &tool.approval) {
+    match (checked, approval) {
         (Ok(observed), Some(approval)) => match approval(&tool.metadata.name, arguments, cx.clone()) {
             Ok(asking) => {
                 called.run_with_approval(asking, tool.clone(), arguments.text().into(), observed).boxed_local()
@@ -107,6 +126,10 @@ struct Called {
     deadline: Duration,
     hooks: Vec<Hook>,
     output: Result<Option<Rc<Schema>>, SchemaError>,
+    /// The time at which the call becomes a durable task.
+    begin: Begin,
+    /// `None` if the call never becomes a task.
+    task: Option<Rc<dyn ToolTask>>,
     cx: Context,
 }
 
@@ -118,14 +141,27 @@ impl Called {
         arguments: Value<'_>,
         checked: Result<Option<Rc<serde_json::Value>>, ToolResult>,
     ) -> LocalBoxFuture<'static, Executed> {
+        if self.begin == Begin::AtOnce
+            && checked.is_ok()
+            && let Some(task) = &self.task
+        {
+            // The hooks observe the handler, which the task calls.
+            return task.start(self.name.clone(), arguments.text().into(), self.cx.clone());
+        }
+        let later = self.task.clone().map(|task| (task, arguments.text().into()));
+        if later.is_some() {
+            self.cx.rounds().allow_task();
+        }
         let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
         let work = checked.and_then(|observed| Ok((observed, call()?)));
         let mut input = Vec::new();
-        if !self.hooks.is_empty() {
+        let journal = self.cx.rounds().journal();
+        let is_first = self.cx.depth() > 0 || journal.is_none_or(|journal| journal.info().attempt == 1);
+        if !self.hooks.is_empty() && is_first {
             input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
             input.extend(work.iter().filter_map(|(observed, _)| observed.clone()).map(ToolEvent::InputAvailable));
         }
-        self.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
+        self.run_with_hooks(input, work.map(|(_, work)| work), later).boxed_local()
     }
 
     /// Waits for the approval, and then calls the handler. The approval and the handler each have the whole deadline.
@@ -142,7 +178,7 @@ impl Called {
             Ended::Done(Ok(())) => {}
             Ended::Done(Err(error)) => return self.failed(error),
             // The question ends the round before the handler is called.
-            Ended::Asks => return Executed::Asks,
+            Ended::Waits => return Executed::Waits,
             Ended::Late => return Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
         }
         let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
@@ -155,7 +191,12 @@ impl Called {
     }
 
     /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
-    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
+    async fn run_with_hooks(
+        self,
+        input: Vec<ToolEvent>,
+        work: Result<ToolFuture, ToolResult>,
+        later: Option<(Rc<dyn ToolTask>, Box<str>)>,
+    ) -> Executed {
         for event in input {
             self.notify(event).await;
         }
@@ -163,6 +204,13 @@ impl Called {
             Ok(work) => self.finish(work).await,
             Err(refused) => Executed::Done(refused),
         };
+        if let (Executed::Waits, Some((task, arguments))) = (&executed, later)
+            && self.cx.rounds().starts_task()
+            && self.cx.rounds().questions().is_empty()
+        {
+            self.cx.rounds().leave_handler();
+            return task.start(self.name.clone(), arguments, self.cx.clone()).await;
+        }
         let event = if self.hooks.is_empty() { None } else { outcome(&executed) };
         if let Some(event) = event {
             self.notify(event).await;
@@ -173,7 +221,7 @@ impl Called {
     /// Runs the handler to its end or its deadline, and checks the result.
     async fn finish(&self, work: ToolFuture) -> Executed {
         match run(&self.cx, self.deadline, work).await {
-            Ended::Asks => Executed::Asks,
+            Ended::Waits => Executed::Waits,
             Ended::Late => Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
             Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
             Ended::Done(Err(error)) => self.failed(error),
@@ -231,7 +279,7 @@ fn outcome(executed: &Executed) -> Option<ToolEvent> {
         Executed::Done(result) if result.is_error => Some(ToolEvent::Error(result.text().into())),
         Executed::Done(result) => Some(ToolEvent::Output(Rc::new(result.clone()))),
         Executed::CannotAsk(error) => Some(ToolEvent::Error(error.message().into())),
-        Executed::Asks => None,
+        Executed::Waits | Executed::Task(_) | Executed::TaskFailed(_) => None,
     }
 }
 
@@ -334,8 +382,10 @@ pub(crate) async fn execute_nested_text(
     match work.await {
         Executed::Done(result) => Ok(result),
         Executed::CannotAsk(error) => Err(error),
+        // A nested call never becomes a task.
+        Executed::Task(_) | Executed::TaskFailed(_) => Err(HandlerError::new(INTERNAL)),
         // The questions also end the outermost call.
-        Executed::Asks => std::future::pending().await,
+        Executed::Waits => std::future::pending().await,
     }
 }
 
@@ -350,6 +400,10 @@ impl CallTools for McpServer {
 
     fn has_own_tool(&self, name: &str) -> bool {
         self.has_own_tool(name)
+    }
+
+    fn may_use(&self, name: &str, cx: &Context) -> bool {
+        self.tool(name).is_some_and(|tool| permits(cx.request(), &tool.access.scopes))
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {

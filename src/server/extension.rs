@@ -189,6 +189,11 @@ impl ExtensionMethod {
         self
     }
 
+    /// Makes the method one of the extension `id`.
+    pub(crate) fn of_extension(self, id: &'static str) -> Self {
+        Self { extension: id.into(), ..self }
+    }
+
     pub(crate) fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
         (self.schema)()
     }

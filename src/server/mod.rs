@@ -7,7 +7,7 @@
 //! a model. A `source` adds items that are not known before a request.
 //!
 //! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
-//! the `tool_handler`, whose types are erased. `variables` reads the variables of a URI into the type of a handler, and `list` has the
+//! the `tool_handler`, whose types are erased. `tool_task` is the way of a call to a durable task. `variables` reads the variables of a URI into the type of a handler, and `list` has the
 //! return types of functions that list or complete. `cache` has the cache hints of answers, `cached_lists` has lists as JSON, and `cursor` has the
 //! positions of pages. `about`
 //! describes the server for other programs.
@@ -36,4 +36,5 @@ pub(crate) mod skills;
 pub(crate) mod source;
 pub(crate) mod tool;
 pub(crate) mod tool_handler;
+pub(crate) mod tool_task;
 mod variables;

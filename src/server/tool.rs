@@ -12,6 +12,7 @@ use super::approval::{APPROVAL, Approval, approval};
 use super::hook::hook;
 use super::resource::Resource;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
+use super::tool_task::ToolTask;
 use crate::call::client_extensions::ClientSupport;
 use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
@@ -74,6 +75,10 @@ pub struct Tool {
     pub(crate) called: Option<CalledTool>,
     /// The member of the arguments of a request that has the arguments of this tool. `None` for a tool that the request names itself.
     pub(crate) arguments_member: Option<&'static str>,
+    /// The durable tasks of the tool.
+    pub(crate) task: Option<Rc<dyn ToolTask>>,
+    /// Whether the tool is for the handles of durable tasks.
+    pub(crate) is_for_jobs: bool,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<Origin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
@@ -161,6 +166,8 @@ impl Tool {
             app: None,
             called: None,
             arguments_member: None,
+            task: None,
+            is_for_jobs: false,
             origin: None,
             problem: None,
         }
@@ -363,6 +370,12 @@ impl Tool {
 
     pub(crate) fn output_schema(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
         self.handler.output_schema().transpose()
+    }
+
+    /// Returns the output schema for lists. A tool whose result can be the handle of a durable task has none, because clients would check the
+    /// handle.
+    pub(crate) fn published_output(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
+        if self.task.as_ref().is_some_and(|task| task.has_handle()) { Ok(None) } else { self.output_schema() }
     }
 }
 

@@ -242,7 +242,8 @@ impl<'e> Client<'e> {
             meta.insert("io.modelcontextprotocol/protocolVersion".into(), self.revision.name().into());
             meta.insert("io.modelcontextprotocol/clientCapabilities".into(), self.capabilities.clone());
             headers.push(("Mcp-Method".into(), method.into()));
-            let target = Method::named(method).and_then(Method::target_param);
+            let of_task = method.starts_with("tasks/").then_some("taskId");
+            let target = Method::named(method).and_then(Method::target_param).or(of_task);
             let target = target.and_then(|param| params.get(param)?.as_str());
             headers.extend(target.map(|target| ("Mcp-Name".into(), encoded(target))));
         }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::clock::Clock;
 use super::network::Network;
-use super::tasks::Tasks;
+use super::spawned::Tasks;
 use crate::host::{
     CannotCheck, CannotSign, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PrivateKey,
     PublicKey, in_time,

@@ -37,6 +37,8 @@ mod kv;
 mod mathematics;
 mod network;
 mod running;
+mod spawned;
+#[cfg(feature = "tasks")]
 mod tasks;
 mod validate;
 
@@ -49,6 +51,8 @@ pub use client::Client;
 pub use database::TestDatabase;
 pub use host::TestHost;
 pub use kv::TestKv;
+#[cfg(feature = "tasks")]
+pub use tasks::TestTasks;
 pub use running::{Stalled, run};
 pub use validate::validate;
 

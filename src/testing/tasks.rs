@@ -1,73 +1,333 @@
-//! The tasks of a test host, and their shared waker.
+//! The objects of durable tasks in memory.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Wake, Waker};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context as Waker, Poll};
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-/// The tasks of a test host, and their shared waker.
-pub(super) struct Tasks {
-    running: RefCell<Vec<LocalBoxFuture<'static, ()>>>,
-    relay: Arc<Relay>,
-    waker: Waker,
+use super::host::TestHost;
+use super::running::Stalled;
+use crate::host::{Host, TaskObjects, TaskRows};
+use crate::http::Endpoint;
+
+/// The objects of durable tasks in memory. The test decides when attempts run, and when they are interrupted.
+///
+/// While a client waits for the result of a call, the attempts of its task run. Otherwise, they run only in [`run`](Self::run) and
+/// [`begin`](Self::begin). A clone is another handle of the same objects.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use edge_mcp::tasks::Task;
+/// use edge_mcp::testing::{self, Client, TestHost, TestTasks};
+/// use edge_mcp::{Context, McpServer, Tool};
+/// use serde_json::json;
+///
+/// async fn rest(cx: Context) -> &'static str {
+///     cx.sleep(Duration::from_secs(60)).await;
+///     "rested"
+/// }
+///
+/// testing::run(async {
+///     let (host, server) = (TestHost::new(), |_: &_| {
+///         McpServer::builder("s", "1").tool(Tool::new("rest", "Rests for a minute.", rest).task(Task::new())).build()
+///     });
+///     let tasks = TestTasks::new(&host);
+///     let endpoint = tasks.serve(testing::endpoint(server));
+///     let client = Client::new(&endpoint).host(&host);
+///     // The client waits for 20 s.
+///     let handle = client.call("rest", json!({})).await;
+///     assert!(handle.text().starts_with("The job is still running."));
+///     let job = handle.result()["_meta"]["edge-mcp/job"].clone();
+///     host.advance(Duration::from_secs(40));
+///     assert_eq!(client.call("job-result", json!({ "job": job })).await.text(), "rested");
+/// });
+/// ```
+#[derive(Clone)]
+pub struct TestTasks(Rc<State>);
+
+struct State {
+    host: TestHost,
+    endpoint: RefCell<Option<Rc<Endpoint>>>,
+    objects: RefCell<BTreeMap<String, Rc<Object>>>,
+    /// The number of writes until a fault.
+    writes_left: Cell<Option<u32>>,
+    fault: Cell<Fault>,
+    /// Whether a fault has ended the attempt that is being polled.
+    is_killed: Cell<bool>,
 }
 
-impl Tasks {
-    pub(super) fn new() -> Self {
-        let relay = Arc::new(Relay { wakes: AtomicU64::new(1), executors: Mutex::default() });
-        Self { running: RefCell::default(), waker: relay.clone().into(), relay }
+/// What happens at a write.
+#[derive(Clone, Copy)]
+enum Fault {
+    /// The write fails.
+    Failure,
+    /// The program ends.
+    Kill,
+}
+
+/// An object: its rows, its alarm, and the attempt that runs.
+#[derive(Default)]
+struct Object {
+    rows: RefCell<BTreeMap<String, Vec<u8>>>,
+    alarm: Cell<Option<u64>>,
+    running: RefCell<Option<LocalBoxFuture<'static, ()>>>,
+    /// Wakes the one who waits when the alarm is due.
+    timer: RefCell<Option<LocalBoxFuture<'static, ()>>>,
+}
+
+impl TestTasks {
+    /// Creates objects with the clock and the random bytes of `host`.
+    pub fn new(host: &TestHost) -> Self {
+        Self(Rc::new(State {
+            host: host.clone(),
+            endpoint: RefCell::default(),
+            objects: RefCell::default(),
+            writes_left: Cell::default(),
+            fault: Cell::new(Fault::Failure),
+            is_killed: Cell::default(),
+        }))
     }
 
-    pub(super) fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        self.running.borrow_mut().push(task);
-        self.waker.wake_by_ref();
+    /// Runs the tasks of `endpoint` in these objects. A second call replaces the endpoint, as a deployment does.
+    #[must_use]
+    pub fn serve(&self, endpoint: Endpoint) -> Rc<Endpoint> {
+        let endpoint = Rc::new(endpoint.task_objects(self.clone()));
+        self.0.endpoint.replace(Some(endpoint.clone()));
+        endpoint
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.running.borrow().is_empty()
+    /// Runs the attempts that are due to their ends. The clock advances only for waits within an attempt.
+    ///
+    /// # Errors
+    /// [`Stalled`] if an attempt waits for something that never comes.
+    pub async fn run(&self) -> Result<(), Stalled> {
+        let runs = poll_fn(|task| {
+            let mut is_idle = true;
+            for (name, object) in self.objects() {
+                while self.is_due(&object) || object.running.borrow().is_some() {
+                    if self.poll(&name, &object, task).is_pending() {
+                        is_idle = false;
+                        break;
+                    }
+                }
+            }
+            if is_idle { Poll::Ready(()) } else { Poll::Pending }
+        });
+        self.0.host.run(runs).await
     }
 
-    /// Polls all tasks.
-    pub(super) fn poll(&self, cx: &mut Context<'_>) {
-        // A task may start other tasks, so `running` must not be borrowed while a task is polled.
-        let mut running = self.running.take();
-        running.retain_mut(|task| task.poll_unpin(cx).is_pending());
-        self.running.borrow_mut().extend(running);
+    /// Begins the attempts that are due, and polls each of them once.
+    ///
+    /// # Errors
+    /// Never: the method only has the form of [`run`](Self::run).
+    pub async fn begin(&self) -> Result<(), Stalled> {
+        let begins = poll_fn(|task| {
+            for (name, object) in self.objects() {
+                if self.is_due(&object) || object.running.borrow().is_some() {
+                    let _is_over = self.poll(&name, &object, task);
+                }
+            }
+            Poll::Ready(())
+        });
+        self.0.host.run(begins).await
     }
 
-    /// Returns the waker of all futures and tasks of the host.
-    pub(super) fn waker(&self) -> &Waker {
-        &self.waker
+    /// Drops the attempts that run, as the end of an isolate does. Their alarms are due at once.
+    pub fn interrupt(&self) {
+        for (_, object) in self.objects() {
+            if object.running.take().is_some() {
+                object.alarm.set(Some(self.0.host.now_ms()));
+            }
+        }
     }
 
-    /// Returns the number of calls of the waker.
-    pub(super) fn wakes(&self) -> u64 {
-        self.relay.wakes.load(Ordering::SeqCst)
+    /// Makes the `nth` write from now fail, counted from 1.
+    pub fn fail_write(&self, nth: u32) {
+        self.0.fault.set(Fault::Failure);
+        self.0.writes_left.set(Some(nth));
     }
 
-    /// Adds the waker of an executor. The next call of the shared waker wakes this executor.
-    pub(super) fn add_executor(&self, executor: &Waker) {
-        let mut executors = self.relay.executors.lock().unwrap_or_else(PoisonError::into_inner);
-        if !executors.iter().any(|known| known.will_wake(executor)) {
-            executors.push(executor.clone());
+    /// Ends the program at the `nth` write from now, counted from 1: the attempt is dropped, and its changes since its last wait are lost.
+    pub fn kill_at_write(&self, nth: u32) {
+        self.0.fault.set(Fault::Kill);
+        self.0.writes_left.set(Some(nth));
+    }
+
+    /// Returns whether the fault that was set has happened.
+    pub fn has_failed(&self) -> bool {
+        self.0.writes_left.get().is_none()
+    }
+
+    /// Returns the time of the next alarm, in milliseconds since 1970.
+    pub fn next_alarm(&self) -> Option<u64> {
+        self.objects().iter().filter_map(|(_, object)| object.alarm.get()).min()
+    }
+
+    /// Returns the rows of all objects: the name of the object and the key, and the value.
+    pub fn rows(&self) -> Vec<(String, Vec<u8>)> {
+        let rows = |(name, object): (String, Rc<Object>)| {
+            let rows = object.rows.borrow();
+            rows.iter().map(|(key, value)| (format!("{name}/{key}"), value.clone())).collect::<Vec<_>>()
+        };
+        self.objects().into_iter().flat_map(rows).collect()
+    }
+
+    fn objects(&self) -> Vec<(String, Rc<Object>)> {
+        self.0.objects.borrow().iter().map(|(name, object)| (name.clone(), object.clone())).collect()
+    }
+
+    fn object(&self, name: &str) -> Rc<Object> {
+        self.0.objects.borrow_mut().entry(name.to_owned()).or_default().clone()
+    }
+
+    fn is_due(&self, object: &Object) -> bool {
+        object.alarm.get().is_some_and(|at| at <= self.0.host.now_ms())
+    }
+
+    /// Polls the attempt of an object, which begins if none runs.
+    fn poll(&self, name: &str, object: &Rc<Object>, task: &mut Waker<'_>) -> Poll<()> {
+        let running = object.running.take();
+        let Some(mut running) = running.or_else(|| self.alarm(name, object)) else { return Poll::Ready(()) };
+        let before = self.0.writes_left.get().is_some().then(|| (object.rows.borrow().clone(), object.alarm.get()));
+        let polled = running.poll_unpin(task);
+        if self.0.is_killed.replace(false) {
+            drop(running);
+            if let Some((rows, _)) = before {
+                object.rows.replace(rows);
+            }
+            object.alarm.set(Some(self.0.host.now_ms()));
+            return Poll::Ready(());
+        }
+        if polled.is_pending() {
+            object.running.replace(Some(running));
+        }
+        polled
+    }
+
+    /// Rings the alarm of an object.
+    fn alarm(&self, name: &str, object: &Rc<Object>) -> Option<LocalBoxFuture<'static, ()>> {
+        let endpoint = self.0.endpoint.borrow().clone()?;
+        object.alarm.set(None);
+        let (this, name, rows) = (self.clone(), name.to_owned(), self.rows_of(object));
+        let ring = async move {
+            let host: Rc<dyn Host> = Rc::new(this.0.host.clone());
+            if endpoint.task_alarm(&name, rows.clone(), &host).await.is_err() {
+                // The storage has recovered by then.
+                let _is_set = rows.set_alarm(host.now_ms().saturating_add(1000));
+            }
+        };
+        Some(ring.boxed_local())
+    }
+
+    fn rows_of(&self, object: &Rc<Object>) -> Rc<dyn TaskRows> {
+        Rc::new(Rows { tasks: self.clone(), object: object.clone() })
+    }
+
+    /// Runs the attempts of an object while a message to it waits.
+    fn drive(&self, name: &str, object: &Rc<Object>, task: &mut Waker<'_>) {
+        while self.is_due(object) || object.running.borrow().is_some() {
+            if self.poll(name, object, task).is_pending() {
+                return;
+            }
+        }
+        if let Some(at) = object.alarm.get() {
+            let time = Duration::from_millis(at.saturating_sub(self.0.host.now_ms()));
+            let mut timer = self.0.host.sleep(time);
+            let _is_due = timer.poll_unpin(task);
+            object.timer.replace(Some(timer));
         }
     }
 }
 
-/// Wakes the executors of a host. All futures and tasks share this relay, because some futures keep the waker of their first poll.
-struct Relay {
-    wakes: AtomicU64,
-    /// The wakers of the executors that run the futures.
-    executors: Mutex<Vec<Waker>>,
+impl TaskObjects for TestTasks {
+    fn send(&self, name: &str, message: String) -> LocalBoxFuture<'static, Result<String, String>> {
+        let (this, name, object) = (self.clone(), name.to_owned(), self.object(name));
+        let answer = async move {
+            let endpoint = this.0.endpoint.borrow().clone().ok_or("no endpoint is served")?;
+            let (host, rows): (Rc<dyn Host>, _) = (Rc::new(this.0.host.clone()), this.rows_of(&object));
+            let mut answer = pin!(endpoint.task_message(&name, rows, &message, &host));
+            poll_fn(|task| {
+                if let Poll::Ready(answer) = answer.as_mut().poll(task) {
+                    object.timer.take();
+                    return Poll::Ready(answer);
+                }
+                this.drive(&name, &object, task);
+                answer.as_mut().poll(task)
+            })
+            .await
+        };
+        answer.boxed_local()
+    }
 }
 
-impl Wake for Relay {
-    fn wake(self: Arc<Self>) {
-        self.wakes.fetch_add(1, Ordering::SeqCst);
-        let executors = std::mem::take(&mut *self.executors.lock().unwrap_or_else(PoisonError::into_inner));
-        executors.into_iter().for_each(Waker::wake);
+/// The rows of an object, with the faults of the test.
+struct Rows {
+    tasks: TestTasks,
+    object: Rc<Object>,
+}
+
+impl Rows {
+    /// Returns the fault of this write.
+    fn fault(&self) -> Result<(), String> {
+        let state = &self.tasks.0;
+        if state.is_killed.get() {
+            return Err("the program has ended".to_owned());
+        }
+        match state.writes_left.get() {
+            Some(0 | 1) => {
+                state.writes_left.set(None);
+                state.is_killed.set(matches!(state.fault.get(), Fault::Kill));
+                Err("the test lets this write fail".to_owned())
+            }
+            Some(left) => {
+                state.writes_left.set(Some(left.saturating_sub(1)));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl TaskRows for Rows {
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.object.rows.borrow().get(key).cloned())
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> Result<(), String> {
+        self.fault()?;
+        self.object.rows.borrow_mut().insert(key.to_owned(), value.to_vec());
+        Ok(())
+    }
+
+    fn delete(&self, key: &str) -> Result<(), String> {
+        self.fault()?;
+        self.object.rows.borrow_mut().remove(key);
+        Ok(())
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+        let rows = self.object.rows.borrow();
+        let rows = rows.iter().filter(|(key, _)| key.starts_with(prefix));
+        Ok(rows.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    fn clear(&self) -> Result<(), String> {
+        self.fault()?;
+        self.object.rows.borrow_mut().clear();
+        self.object.alarm.set(None);
+        Ok(())
+    }
+
+    fn set_alarm(&self, at_ms: u64) -> Result<(), String> {
+        self.fault()?;
+        self.object.alarm.set(Some(at_ms));
+        Ok(())
     }
 }

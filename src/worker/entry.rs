@@ -72,10 +72,7 @@ pub fn endpoint_of<E: Into<Endpoint>>(env: &Env, endpoint: impl FnOnce(&Env) -> 
 pub fn fetch(request: web_sys::Request, env: Env, context: Context, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     ANSWER.with(|cell| {
         let answer = cell.get_or_init(|| {
-            // A wasm module that is built with unwinding breaks only if its memory or its stack is exhausted. Different
-            // JavaScript starts such a wasm module. This JavaScript supports only the handler of the worker crate.
-            #[cfg(not(panic = "unwind"))]
-            handler::set_on_abort(on_abort);
+            guard_against_abort();
             let answer = move |request, env, context, body, call| answer(request, &env, context, body, call, endpoint);
             Closure::<dyn Fn(web_sys::Request, Env, Context, Option<Uint8Array>, u32) -> JsValue>::new(answer)
                 .into_js_value()
@@ -92,10 +89,23 @@ fn answer(
     call: u32,
     endpoint: fn(&Env) -> Endpoint,
 ) -> JsValue {
-    let endpoint = ENDPOINT.with(|cell| cell.get_or_init(|| Rc::new(endpoint(env))).clone());
+    let endpoint = shared_endpoint(env, endpoint);
     let host = host(worker::Context::new(context), call);
     let answer = handle(endpoint, request, body, host);
     value_or_promise(call, Box::pin(async move { respond(answer.await).map(JsValue::from) }))
+}
+
+/// Returns the endpoint, which all events of the isolate share.
+pub(super) fn shared_endpoint(env: &Env, endpoint: fn(&Env) -> Endpoint) -> Rc<Endpoint> {
+    ENDPOINT.with(|cell| cell.get_or_init(|| Rc::new(endpoint(env))).clone())
+}
+
+/// Makes JavaScript end everything that waits if the wasm module breaks.
+pub(super) fn guard_against_abort() {
+    // A wasm module that is built with unwinding breaks only if its memory or its stack is exhausted. Different JavaScript starts such a
+    // wasm module. This JavaScript supports only the handler of the worker crate.
+    #[cfg(not(panic = "unwind"))]
+    handler::set_on_abort(on_abort);
 }
 
 /// Answers a request. The future is boxed, so that the warm-up and a call run the same code.

@@ -23,6 +23,20 @@ impl Environment for Env {
         "`wrangler dev` passes a secret of .dev.vars to the Worker only if `required` in [secrets] of wrangler.toml names it"
     }
 
+    #[cfg(feature = "tasks")]
+    fn task_objects(&self, name: &str) -> Option<std::rc::Rc<dyn crate::host::TaskObjects>> {
+        let binding = Reflect::get(self, &name.into()).ok()?;
+        // The namespace of a Durable Object is an object with this method.
+        let _is_function: Function = Reflect::get(&binding, &"idFromName".into()).ok()?.dyn_into().ok()?;
+        Some(std::rc::Rc::new(super::tasks::Namespace(binding)))
+    }
+
+    #[cfg(feature = "tasks")]
+    fn version(&self) -> Option<String> {
+        let metadata = Reflect::get(self, &"CF_VERSION_METADATA".into()).ok()?;
+        Reflect::get(&metadata, &"id".into()).ok()?.as_string().filter(|id| !id.is_empty())
+    }
+
     fn rate_limit(&self, name: &str) -> Option<RateLimit> {
         let binding = Reflect::get(self, &name.into()).ok()?;
         // A `[[ratelimits]]` binding is an object with this method.

@@ -20,7 +20,7 @@ use methods::{MethodCall, method_calls};
 
 /// The modules. Each imports only the modules before it. Every module may use the first five: the table of limits, base64, the
 /// bounded cache, parallel futures, and text.
-const MODULES: [&str; 23] = [
+const MODULES: [&str; 24] = [
     "limits",
     "base64",
     "bounded_cache",
@@ -42,6 +42,7 @@ const MODULES: [&str; 23] = [
     "gateway",
     "rag",
     "rpc",
+    "tasks",
     "http",
     "worker",
 ];

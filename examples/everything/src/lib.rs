@@ -6,6 +6,7 @@ mod conformance;
 mod contact;
 mod guide;
 mod input_required;
+mod jobs;
 mod ledger;
 mod outing;
 mod parcels;
@@ -30,6 +31,7 @@ use crate::guide::Guide;
 use crate::outing::outing;
 
 edge_mcp::worker::entry!(endpoint);
+edge_mcp::worker::tasks!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
     let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
@@ -68,7 +70,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     }
     server =
         server.agent(Guide).workflow(outing()).skills(Skills::embedded(&skills::SKILLS)).serve(ledger::extension());
-    for tool in conformance::tools().into_iter().chain(input_required::tools()) {
+    for tool in conformance::tools().into_iter().chain(input_required::tools()).chain(jobs::tools()) {
         server = server.tool(tool);
     }
     for resource in resources::fixed().into_iter().chain(conformance::resources()) {

@@ -1,0 +1,117 @@
+//! Durable tasks of an endpoint: the messages and alarms of their objects.
+
+use std::rc::Rc;
+
+use edge_json::{Document, JsonLimits, write};
+
+use super::endpoint::Endpoint;
+use super::in_flight::Reservation;
+use crate::call::client_extensions::{Declared, OfClient};
+use crate::call::context::{Context, OfRequest};
+use crate::call::rounds::Rounds;
+use crate::host::{Host, TaskRows};
+use crate::limits::TASK_MEMORY_BYTES;
+use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::error::RpcError;
+use crate::protocol::message::Message;
+use crate::protocol::revision::Revision;
+use crate::rpc::{self, Call, Resolved};
+use crate::tasks::{Attempt, Attempted, End, Object, StoredCall};
+
+impl Endpoint {
+    /// Answers a message to the object `name` of [`TaskObjects`](crate::host::TaskObjects).
+    ///
+    /// # Errors
+    /// The object cannot answer. The text is for the log.
+    pub async fn task_message(
+        &self,
+        name: &str,
+        rows: Rc<dyn TaskRows>,
+        message: &str,
+        host: &Rc<dyn Host>,
+    ) -> Result<String, String> {
+        self.object(name, rows, host)?.answer(message).await
+    }
+
+    /// Answers the alarm of the object `name`: runs the next attempt of its task, or deletes what has expired.
+    ///
+    /// # Errors
+    /// The storage failed. The text is for the log. The alarm should ring again later.
+    pub async fn task_alarm(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Result<(), String> {
+        self.object(name, rows, host)?.ring(async |attempt| self.attempt(attempt, host).await).await
+    }
+
+    fn object(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Result<Object, String> {
+        let service = self.task_service().ok_or("the endpoint has no durable tasks, or no MCP_STATE_KEY")?;
+        Ok(Object::new(name, rows, service.clone(), self.version.clone(), host.clone()))
+    }
+
+    /// Runs the handler of a task, like a request that calls its tool.
+    async fn attempt(&self, Attempt { call, journal, earlier }: Attempt, host: &Rc<dyn Host>) -> Attempted {
+        let StoredCall { params, principal, capabilities, is_modern, url, .. } = call;
+        let bytes = params.get().len().saturating_add(TASK_MEMORY_BYTES);
+        let Ok(_reservation) = Reservation::new(bytes, self.limits.in_flight, host.now_ms()) else {
+            return Attempted::NoRoom;
+        };
+        let text = format!(r#"{{"jsonrpc":"2.0","id":"task","method":"tools/call","params":{}}}"#, params.get());
+        drop(params);
+        let document = match Document::parse(text.as_bytes(), JsonLimits::MOST) {
+            Ok(document) => document,
+            Err(error) => return Attempted::Prevented(format!("the stored call cannot be read: {error}")),
+        };
+        let Ok(Message::Request(request)) = Message::read(document.root()) else {
+            return Attempted::Prevented("the stored call is not a request".to_owned());
+        };
+        let head = match http::Request::get(&url).body(()) {
+            Ok(head) => Rc::new(head.into_parts().0),
+            Err(error) => return Attempted::Prevented(format!("the URL of the request cannot be read: {error}")),
+        };
+        let meta = request.meta.map(|meta| meta.text().into());
+        let client = OfClient::new(meta, if is_modern { Declared::InMeta } else { Declared::Nowhere });
+        let info = self.request_info(head, principal, client);
+        let server = match self.build(&info, None, host) {
+            Ok(server) => server,
+            Err(refused) => return Attempted::Prevented(refused.error.message.to_string()),
+        };
+        // The answer is stored in the form of the newest revision. Each request converts it to its own.
+        let revision = Revision::V2026_07_28;
+        let resolved = Resolved::new(&request, &server, revision);
+        if let Err(refused) = self.authorize(std::slice::from_ref(&resolved), info.checked_caller(), &url) {
+            return ended(Err(refused.error));
+        }
+        if resolved.tool().and_then(|tool| tool.task.as_ref()).is_some_and(|task| task.tolerates_changes()) {
+            journal.tolerate_changes();
+        }
+        let [elicitation_form, elicitation_url, sampling, roots] = capabilities;
+        let capabilities = ClientCapabilities { elicitation_form, elicitation_url, sampling, roots };
+        let rounds = Rounds::new(capabilities, self.limits.state).with_journal(journal);
+        rounds.resume(earlier);
+        let of_request = OfRequest::new(info, request.id.clone(), revision, host.clone(), rounds);
+        let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
+        let cx = Context::new(OfRequest { resource, ..of_request }, Some(Rc::new(server.clone())));
+        let rounds = cx.rounds().clone();
+        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
+        let call = Call { server, cx, method: resolved.method, keys, response_limit };
+        let prepared = rpc::prepare(call, &request, resolved.target);
+        // A call that waits must not keep its text in memory.
+        drop(request);
+        drop(document);
+        drop(text);
+        match prepared.attempt().await {
+            Some(response) => ended(response),
+            None => Attempted::Waits(rounds),
+        }
+    }
+}
+
+/// Returns the end of a task from the response to its call.
+fn ended(response: Result<Vec<u8>, RpcError>) -> Attempted {
+    let end = match response {
+        Ok(response) => {
+            let document = Document::parse(&response, JsonLimits::MOST).ok();
+            document.and_then(|document| document.root().get("result")?.to_raw()).map(End::Result)
+        }
+        Err(error) => write::to_raw_value(&error).ok().map(End::Error),
+    };
+    end.map_or_else(|| Attempted::Prevented("the response cannot be read".to_owned()), Attempted::Ended)
+}

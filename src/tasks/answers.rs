@@ -1,0 +1,51 @@
+//! The check of an answer against its question, when the answer arrives: an answer that does not fit would end the task.
+
+use std::cell::Cell;
+
+use edge_json::{Document, JsonLimits, Kind, Value};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+
+use crate::limits::{FOREIGN_SCHEMAS_STEPS, TASK_ANSWER_BYTES};
+use crate::schema::{CheckSteps, Schema};
+
+/// Checks an answer to the question `request`. The error is the end of a sentence for the caller.
+pub(super) fn check(request: &Json, answer: &RawValue) -> Result<(), String> {
+    if answer.get().len() > TASK_ANSWER_BYTES {
+        return Err(format!("it has more than {TASK_ANSWER_BYTES} bytes"));
+    }
+    let document = Document::parse(answer.get().as_bytes(), JsonLimits::default()).map_err(|error| error.to_string())?;
+    let answer = document.root();
+    if answer.kind() != Kind::Object {
+        return Err("it must be an object".to_owned());
+    }
+    match request.get("method").and_then(Json::as_str) {
+        Some("elicitation/create") => elicitation(request, answer),
+        Some("sampling/createMessage") if answer.get("content").is_none() || answer.get("model").is_none() => {
+            Err("it must have `content` and `model`".to_owned())
+        }
+        Some("roots/list") if answer.get("roots").is_none_or(|roots| roots.kind() != Kind::Array) => {
+            Err("it must have the array `roots`".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn elicitation(request: &Json, answer: Value<'_>) -> Result<(), String> {
+    match answer.get("action").and_then(Value::as_str).as_deref() {
+        Some("accept") => {}
+        Some("decline" | "cancel") => return Ok(()),
+        _ => return Err("its `action` must be \"accept\", \"decline\" or \"cancel\"".to_owned()),
+    }
+    let form = request.pointer("/params/requestedSchema");
+    let Some(form) = form.filter(|form| form.get("properties").and_then(Json::as_object).is_some_and(|it| !it.is_empty()))
+    else {
+        return Ok(());
+    };
+    let content = answer.get("content").ok_or("its `content` is missing")?;
+    // The program made the form, so its steps are bounded by its length.
+    let schema = Schema::of_form(form.clone(), &Cell::new(FOREIGN_SCHEMAS_STEPS));
+    let schema = schema.map_err(|_| "its form cannot be checked".to_owned())?;
+    let mistakes = schema.validate_form(content, &CheckSteps::default());
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes.join("; ")) }
+}

@@ -1,0 +1,289 @@
+//! One run of the handler of a task.
+
+use std::rc::Rc;
+
+use edge_json::write;
+use futures::future::{Either, select};
+use serde_json::value::RawValue;
+
+use super::journal::TaskJournal;
+use super::live::Live;
+use super::object::Object;
+use super::quota;
+use super::record::{CALL, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredCall, StoredQuestion};
+use crate::call::failure;
+use crate::call::journal::JournalError;
+use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
+use crate::call::task::TaskInfo;
+use crate::host::{Level, warning};
+use crate::limits::{QUESTIONS, TASK_CANCEL_SECONDS, TASK_FAILURES};
+use crate::protocol::error::{ErrorCode, RpcError};
+use crate::text::shortened;
+
+/// One run of the handler of a task.
+pub(crate) struct Attempt {
+    pub call: StoredCall,
+    pub journal: Rc<TaskJournal>,
+    /// The answers so far.
+    pub earlier: Earlier,
+}
+
+/// The outcome of an attempt.
+pub(crate) enum Attempted {
+    /// The call has ended.
+    Ended(End),
+    /// The handler waits for what its rounds say.
+    Waits(Rc<Rounds>),
+    /// The attempt could not begin. The text is for the log.
+    Prevented(String),
+    /// This isolate has no memory for another attempt.
+    NoRoom,
+}
+
+/// The decision after an attempt.
+enum Next {
+    End(Status, Option<End>),
+    /// The next attempt begins at this time.
+    At(u64),
+    /// The task waits for answers, and perhaps also for a time.
+    Answers(Vec<StoredQuestion>, Option<u64>),
+    /// The attempt counts as a failure. The text is for the log.
+    Failure(String),
+    /// The attempt does not count.
+    Later(u64),
+}
+
+/// Marks a task as running, and forgets it when it is dropped.
+struct Running(Rc<Live>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.is_running.set(false);
+        self.0.notify();
+    }
+}
+
+impl Object {
+    /// Answers the alarm: begins the next attempt of the task, or deletes what has expired. `run` runs the handler.
+    ///
+    /// # Errors
+    /// The storage failed. The text is for the log. The alarm should ring again later.
+    pub(crate) async fn ring(&self, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
+        let now = self.host.now_ms();
+        let Some(mut record) = self.rows.read::<Record>(RECORD)? else { return quota::expire(&self.rows, now) };
+        if now >= record.expires_ms() {
+            self.leave(&record).await;
+            return self.rows.clear();
+        }
+        if record.status.is_final() {
+            return self.rows.set_alarm(record.expires_ms());
+        }
+        if record.is_cancelled {
+            return self.end(Status::Cancelled, None).await;
+        }
+        match record.wake_at {
+            Some(wake_at) if wake_at <= now => {}
+            wake_at => return self.arm(wake_at, &record),
+        }
+        if record.failures >= TASK_FAILURES {
+            let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
+            return self.fail(&record.tool, &cause).await;
+        }
+        // Counted before anything runs, because an attempt can end this isolate.
+        record.attempts = record.attempts.saturating_add(1);
+        record.failures = record.failures.saturating_add(1);
+        self.rows.write(RECORD, &record)?;
+        self.arm(Some(now.saturating_add(1000)), &record)?;
+        self.live.is_running.set(true);
+        let running = Running(self.live.clone());
+        let next = self.run(&record, run).await;
+        drop(running);
+        self.after(next, now).await
+    }
+
+    /// Runs the handler to its end, or until the task is cancelled.
+    async fn run(&self, record: &Record, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Next {
+        let attempt = match self.attempt(record) {
+            Ok(attempt) => attempt,
+            Err(cause) => return Next::Failure(cause),
+        };
+        let (cancelled, attempt) = (Box::pin(self.live.cancelled()), Box::pin(run(attempt)));
+        let attempted = match select(attempt, cancelled).await {
+            Either::Left((attempted, _)) => attempted,
+            Either::Right(((), _)) if !self.live.is_watched() => return Next::End(Status::Cancelled, None),
+            // The handler waits for the cancellation, and cleans up.
+            Either::Right(((), attempt)) => {
+                let time = std::time::Duration::from_secs(TASK_CANCEL_SECONDS);
+                match select(attempt, self.host.sleep(time)).await {
+                    Either::Left((Attempted::Ended(end), _)) => Attempted::Ended(end),
+                    _ => return Next::End(Status::Cancelled, None),
+                }
+            }
+        };
+        match attempted {
+            Attempted::Ended(end @ End::Result(_)) => Next::End(Status::Completed, Some(end)),
+            Attempted::Ended(end @ End::Error(_)) => Next::End(Status::Failed, Some(end)),
+            Attempted::Prevented(cause) => Next::Failure(cause),
+            Attempted::NoRoom => Next::Later(self.host.now_ms().saturating_add(1000)),
+            Attempted::Waits(rounds) => self.waiting(&record.tool, &rounds).unwrap_or_else(Next::Failure),
+        }
+    }
+
+    /// Reads what an attempt needs.
+    fn attempt(&self, record: &Record) -> Result<Attempt, String> {
+        let call: StoredCall = self.rows.open(CALL)?.ok_or("the call of the task is missing")?;
+        let info = TaskInfo { id: call.id.clone(), attempt: record.attempts, created_ms: record.created_ms };
+        let journal = TaskJournal::open(info, self.rows.clone(), self.live.clone(), self.version.clone())?;
+        let mut answers = Vec::new();
+        for StoredQuestion { handler_key: key, digest: question, answer, .. } in self.questions()? {
+            answers.extend(answer.map(|answer| Answered { key, question, answer, is_used: false }));
+        }
+        let earlier = Earlier { answers, steps: Vec::new(), id: call.call_id.clone() };
+        Ok(Attempt { call, journal: Rc::new(journal), earlier })
+    }
+
+    /// Returns what a handler that has not ended waits for.
+    fn waiting(&self, tool: &str, rounds: &Rounds) -> Result<Next, String> {
+        match rounds.obstacle() {
+            None => {}
+            Some(Obstacle::Journal(JournalError::Temporary(cause))) => return Ok(Next::Failure(cause)),
+            Some(Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause)) => {
+                failure::log(&self.host, tool, &format!("the task was stopped: {cause}"));
+                return Ok(Next::End(Status::Failed, Some(stopped()?)));
+            }
+        }
+        let mut known = self.questions()?;
+        let mut asked = Vec::new();
+        for (handler_key, question) in rounds.questions().iter() {
+            let is_same = |known: &&mut StoredQuestion| {
+                !known.is_withdrawn && known.handler_key == *handler_key && known.digest == question.digest
+            };
+            match known.iter_mut().find(is_same) {
+                // The answer arrived during the attempt.
+                Some(known) if known.answer.is_some() => return Ok(Next::At(self.host.now_ms())),
+                Some(known) => asked.push(known.key.clone()),
+                None => {
+                    if known.len() >= QUESTIONS {
+                        let cause = format!("the task was stopped: it asks more than {QUESTIONS} questions");
+                        failure::log(&self.host, tool, &cause);
+                        return Ok(Next::End(Status::Failed, Some(stopped()?)));
+                    }
+                    let key = unused_key(handler_key, &known);
+                    asked.push(key.clone());
+                    let (handler_key, digest, request) =
+                        (handler_key.clone(), question.digest.clone(), question.request.clone());
+                    known.push(StoredQuestion { key, handler_key, digest, request, answer: None, is_withdrawn: false });
+                }
+            }
+        }
+        if asked.is_empty() {
+            let wake_at = rounds.wake_at().ok_or("the handler waits for nothing")?;
+            return Ok(Next::At(wake_at));
+        }
+        for question in &mut known {
+            question.is_withdrawn |= question.answer.is_none() && !asked.contains(&question.key);
+        }
+        Ok(Next::Answers(known, rounds.wake_at()))
+    }
+
+    /// Stores the decision after an attempt. Messages may have changed the record meanwhile.
+    async fn after(&self, next: Next, began: u64) -> Result<(), String> {
+        let Some(mut record) = self.rows.read::<Record>(RECORD)? else { return Ok(()) };
+        let now = self.host.now_ms();
+        self.log(&record, &next, now.saturating_sub(began));
+        if let Some(message) = self.live.message.take() {
+            self.rows.seal(MESSAGE, &message)?;
+        }
+        if record.is_cancelled && !matches!(next, Next::End(..)) {
+            return self.end(Status::Cancelled, None).await;
+        }
+        match next {
+            Next::End(status, end) => return self.end(status, end).await,
+            Next::At(wake_at) => (record.failures, record.wake_at) = (0, Some(wake_at)),
+            Next::Answers(questions, wake_at) => {
+                (record.failures, record.wake_at) = (0, wake_at);
+                self.store_questions(&questions, &mut record, now)?;
+            }
+            Next::Failure(cause) => {
+                failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
+                let pause = 1000_u64.saturating_mul(1 << record.failures.saturating_sub(1).min(6));
+                record.wake_at = Some(now.saturating_add(pause));
+            }
+            Next::Later(at) => (record.failures, record.wake_at) = (record.failures.saturating_sub(1), Some(at)),
+        }
+        self.rows.write(RECORD, &record)?;
+        self.arm(record.wake_at, &record)?;
+        self.live.notify();
+        Ok(())
+    }
+
+    /// Returns all questions that the task has asked.
+    pub(super) fn questions(&self) -> Result<Vec<StoredQuestion>, String> {
+        let mut questions = Vec::new();
+        for key in self.rows.sealed_keys(QUESTION)? {
+            questions.extend(self.rows.open::<StoredQuestion>(&key)?);
+        }
+        Ok(questions)
+    }
+
+    /// Stores all questions, and sets the status of the record.
+    pub(super) fn store_questions(
+        &self,
+        questions: &[StoredQuestion],
+        record: &mut Record,
+        now: u64,
+    ) -> Result<(), String> {
+        for (nth, question) in questions.iter().enumerate() {
+            self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
+        }
+        let open = questions.iter().filter(|question| question.is_open()).count();
+        record.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
+        record.updated_ms = now;
+        record.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now);
+        Ok(())
+    }
+
+    /// Ends a task that cannot continue. The cause is only for the log.
+    async fn fail(&self, tool: &str, cause: &str) -> Result<(), String> {
+        failure::log(&self.host, tool, cause);
+        self.end(Status::Failed, Some(stopped()?)).await
+    }
+
+    fn log(&self, record: &Record, next: &Next, ms: u64) {
+        let ended_by = match next {
+            Next::End(status, _) => status.name(),
+            Next::At(_) => "sleep",
+            Next::Answers(..) => "question",
+            Next::Failure(_) => "failure",
+            Next::Later(_) => "no memory",
+        };
+        let (tool, attempt) = (shortened(&record.tool), record.attempts);
+        let text = format!("attempt {attempt} of a task of `{tool}` ended by {ended_by} after {ms} ms");
+        warning::log(&self.host, Level::Info, "task", &text);
+    }
+}
+
+/// Returns a key that no question of the task has had. Source: ext-tasks, "Task Update Requests".
+fn unused_key(handler_key: &str, known: &[StoredQuestion]) -> String {
+    let is_used = |key: &str| known.iter().any(|question| question.key == key);
+    let mut key = handler_key.to_owned();
+    // There are fewer questions than numbers.
+    for nth in 2..=known.len().saturating_add(2) {
+        if !is_used(&key) {
+            break;
+        }
+        key = format!("{handler_key}.{nth}");
+    }
+    key
+}
+
+/// Returns the error of a task that was stopped.
+fn stopped() -> Result<End, String> {
+    error_end(&RpcError::new(ErrorCode::Internal, "The task was stopped. The log of the server says why."))
+}
+
+/// Returns the end of a task with this error.
+pub(super) fn error_end(error: &RpcError) -> Result<End, String> {
+    let error: Box<RawValue> = write::to_raw_value(error).map_err(|error| error.to_string())?;
+    Ok(End::Error(error))
+}

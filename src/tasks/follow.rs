@@ -1,0 +1,100 @@
+//! Waiting for a task on behalf of a client that does not know tasks.
+
+use std::time::Duration;
+
+use edge_json::{Document, JsonLimits, Value};
+use futures::FutureExt;
+use serde_json::value::RawValue;
+
+use super::id::{Owner, TaskId};
+use super::message::{Message, Reply, State, View, send};
+use super::start::service;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
+use crate::parallel::try_parallel;
+use crate::protocol::error::{ErrorCode, INTERNAL, RpcError};
+
+/// The state of a task after a wait.
+pub(super) enum Followed {
+    Result(ToolResult),
+    Error(RpcError),
+    Cancelled,
+    /// The task goes on, with this message.
+    Running(Option<String>),
+}
+
+/// Returns the sentence for an id that is not the id of a task of the caller.
+pub(super) const UNKNOWN: &str = "There is no such job: it has expired, or it is not yours. Use the id that the call returned.";
+
+/// Waits for the end of the task `id` for at most `wait`. Its questions are passed on to the client.
+pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Followed, HandlerError> {
+    let until = cx.now_ms().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    loop {
+        let wait_ms = until.saturating_sub(cx.now_ms());
+        let view = ask(id, cx, |owner| Message::Get { owner, wait_ms }).await?;
+        let questions = match view.state {
+            State::Completed(result) => {
+                let result = ToolResult::read(result.get());
+                let unreadable = || HandlerError::new(INTERNAL).because("the result of a task cannot be read");
+                return result.map(Followed::Result).ok_or_else(unreadable);
+            }
+            State::Failed(error) => return Ok(Followed::Error(read_error(&error))),
+            State::Cancelled => return Ok(Followed::Cancelled),
+            State::Working => return Ok(Followed::Running(message(&view.task))),
+            State::InputRequired(questions) => questions,
+        };
+        // The prefix keeps the keys apart from those of nested calls.
+        let answers = questions.into_iter().map(|(key, question)| {
+            let asked = format!("job/{key}");
+            async move { cx.relay_question(&asked, question).await.map(|answer| (key, answer)) }.boxed_local()
+        });
+        let answers = try_parallel(answers).await?;
+        ask(id, cx, |owner| Message::Update { owner, answers }).await?;
+    }
+}
+
+/// Sends a message to the object of the task `id`, and returns the task, if the caller can use its tool.
+///
+/// # Errors
+/// There is no such task of the caller, or an answer does not fit its question.
+pub(super) async fn ask(
+    id: &str,
+    cx: &Context,
+    message: impl FnOnce(String) -> Message,
+) -> Result<View, HandlerError> {
+    let service = service(cx)?;
+    let owner = Owner::of(cx);
+    let unknown = || HandlerError::invalid(UNKNOWN);
+    let id = TaskId::read(id, &owner, &service.0.keys).ok_or_else(unknown)?;
+    let failed = |cause: String| HandlerError::new(INTERNAL).because(cause);
+    // The caller may have lost the tool since it made the call.
+    let get = Message::Get { owner: owner.digest(), wait_ms: 0 };
+    let before = send(service, &id.object, &get).await.map_err(failed)?;
+    let Reply::Task(before) = before else { return Err(unknown()) };
+    if !cx.tools().is_some_and(|tools| tools.may_use(&before.tool, cx)) {
+        return Err(unknown());
+    }
+    match send(service, &id.object, &message(owner.digest())).await.map_err(failed)? {
+        Reply::Task(view) => Ok(*view),
+        Reply::Invalid(problem) => Err(HandlerError::invalid(problem)),
+        _ => Err(unknown()),
+    }
+}
+
+fn message(task: &RawValue) -> Option<String> {
+    Document::parse(task.get().as_bytes(), JsonLimits::MOST).ok()?.root().string("statusMessage")
+}
+
+/// Reads a stored error of the protocol.
+fn read_error(error: &RawValue) -> RpcError {
+    let Ok(document) = Document::parse(error.get().as_bytes(), JsonLimits::MOST) else { return RpcError::internal() };
+    let error = document.root();
+    let code = error.get("code").and_then(|code| ErrorCode::of_number(code.text().parse().ok()?));
+    let message = error.string("message").unwrap_or_else(|| INTERNAL.to_owned());
+    let read = RpcError::new(code.unwrap_or(ErrorCode::Internal), message);
+    match error.get("data").and_then(Value::to_json) {
+        Some(data) => read.with_data(data),
+        None => read,
+    }
+}

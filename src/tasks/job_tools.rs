@@ -1,0 +1,87 @@
+//! The tools for clients that do not know tasks: a handle for a call that takes long.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::follow::{Followed, ask, follow};
+use super::message::Message;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::result::ToolResult;
+use crate::limits::TASK_WAIT_SECONDS;
+use crate::protocol::content::Content;
+use crate::server::definitions::Definitions;
+use crate::server::tool::Tool;
+
+/// The tools. They exist once for all tools with tasks.
+const RESULT: &str = "job-result";
+const CANCEL: &str = "job-cancel";
+/// The member of `_meta` with the handle, for programs.
+const HANDLE: &str = "edge-mcp/job";
+
+// These comments are not documentation, because schemars would publish it.
+#[derive(Deserialize, JsonSchema)]
+struct ResultArguments {
+    /// The id of the job, as the call returned it
+    job: String,
+    /// The time to wait for the result, in seconds. The default is 20.
+    #[schemars(range(max = 20))]
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct CancelArguments {
+    /// The id of the job, as the call returned it
+    job: String,
+}
+
+/// Adds the tools to a server, unless no call of it ever has a handle.
+pub(super) fn install(definitions: &mut Definitions) {
+    if !definitions.tools.iter().any(|tool| tool.task.as_ref().is_some_and(|task| task.has_handle())) {
+        return;
+    }
+    let result = Tool::new(RESULT, "Returns the result of a job that another tool started, or tells that it still runs.", result)
+        .title("Result of a job")
+        .read_only()
+        .closed_world();
+    let cancel = Tool::new(CANCEL, "Cancels a job that another tool started.", cancel)
+        .title("Cancel a job")
+        .destructive()
+        .idempotent()
+        .closed_world();
+    for mut tool in [result, cancel] {
+        tool.is_for_jobs = true;
+        definitions.tools.push(Rc::new(tool));
+    }
+}
+
+/// Returns the result of a call that goes on as the job `id`.
+pub(super) fn handle(id: &str, message: Option<&str>) -> ToolResult {
+    let state = message.map_or_else(String::new, |message| format!(" Its state: {message}."));
+    let text = format!(
+        "The job is still running.{state} Call `{RESULT}` with {{\"job\": \"{id}\"}} for its result. \
+         To stop it, call `{CANCEL}` with the same arguments."
+    );
+    ToolResult::new([Content::text(text)]).meta(HANDLE, id.into())
+}
+
+async fn result(
+    ResultArguments { job, wait_seconds }: ResultArguments,
+    cx: Context,
+) -> Result<ToolResult, HandlerError> {
+    let wait = Duration::from_secs(wait_seconds.unwrap_or(TASK_WAIT_SECONDS).min(TASK_WAIT_SECONDS));
+    match follow(&job, wait, &cx).await? {
+        Followed::Result(result) => Ok(result),
+        Followed::Error(error) => Err(HandlerError::new(error.message.clone())),
+        Followed::Cancelled => Err(HandlerError::new("The job was cancelled.")),
+        Followed::Running(message) => Ok(handle(&job, message.as_deref())),
+    }
+}
+
+async fn cancel(CancelArguments { job }: CancelArguments, cx: Context) -> Result<&'static str, HandlerError> {
+    let view = ask(&job, &cx, |owner| Message::Cancel { owner }).await?;
+    Ok(if view.state.is_final() { "The job has ended." } else { "The job is being cancelled." })
+}

@@ -1,0 +1,203 @@
+//! The journal of an attempt.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::live::Live;
+use super::record::{RECORD, Record};
+use super::rows::Rows;
+use crate::base64::URL_SAFE;
+use crate::call::journal::{Journal, JournalError};
+use crate::call::task::TaskInfo;
+use crate::limits::{TASK_JOURNAL_BYTES, TASK_MESSAGE_CHARACTERS, TASK_RESULT_BYTES, TASK_STEPS};
+use crate::text::{line, shortened};
+
+/// The prefix of the rows with each [`StoredStep`].
+const STEP: &str = "step:";
+/// The prefix of the encrypted rows with the results.
+const RESULT: &str = "result:";
+
+/// A step that has begun. The row is not encrypted, so that operators can read it.
+#[derive(Serialize, Deserialize)]
+struct StoredStep {
+    name: String,
+    /// The digest of the position that contains the step.
+    parent: String,
+    /// The version of the program that began the step.
+    version: Option<String>,
+    /// The size of the result in bytes, if the step has finished.
+    bytes: Option<u64>,
+    /// Whether this attempt has reached the step.
+    #[serde(skip)]
+    is_reached: bool,
+}
+
+/// The journal of an attempt.
+pub(crate) struct TaskJournal {
+    info: TaskInfo,
+    rows: Rc<Rows>,
+    live: Rc<Live>,
+    version: Option<String>,
+    /// The steps, by the digests of their positions.
+    steps: RefCell<FxHashMap<String, StoredStep>>,
+    /// The steps that another version of the program may have begun.
+    foreign: Vec<String>,
+    /// The bytes of all results.
+    bytes: Cell<u64>,
+    tolerates_changes: Cell<bool>,
+}
+
+impl TaskJournal {
+    /// Reads the steps of earlier attempts.
+    pub(super) fn open(
+        info: TaskInfo,
+        rows: Rc<Rows>,
+        live: Rc<Live>,
+        version: Option<String>,
+    ) -> Result<Self, String> {
+        let mut steps = FxHashMap::default();
+        let (mut foreign, mut bytes) = (Vec::new(), 0_u64);
+        for (key, step) in rows.list::<StoredStep>(STEP)? {
+            let key = key.strip_prefix(STEP).unwrap_or_default().to_owned();
+            // Without the version, each attempt may be one of another version.
+            if step.version.is_none() || step.version != version {
+                foreign.push(key.clone());
+            }
+            bytes = bytes.saturating_add(step.bytes.unwrap_or_default());
+            steps.insert(key, step);
+        }
+        let (steps, bytes) = (RefCell::new(steps), Cell::new(bytes));
+        Ok(Self { info, rows, live, version, steps, foreign, bytes, tolerates_changes: Cell::new(false) })
+    }
+
+    /// Runs steps whose input a new version of the program has changed.
+    pub(crate) fn tolerate_changes(&self) {
+        self.tolerates_changes.set(true);
+    }
+
+    /// Stores steps that finished before the task began.
+    pub(super) fn import(rows: &Rows, steps: Vec<(String, String, Box<RawValue>)>) -> Result<(), String> {
+        for (place, name, result) in steps {
+            let bytes = u64::try_from(result.get().len()).ok();
+            let step = StoredStep { name, parent: parent(&place), version: None, bytes, is_reached: false };
+            rows.seal(&format!("{RESULT}{}", digest(&place)), &result)?;
+            rows.write(&format!("{STEP}{}", digest(&place)), &step)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the name of a step that another version of the program began, if `step` at `place` may be the same step with a different input.
+    fn similar(&self, place: &str, step: &str) -> bool {
+        if self.tolerates_changes.get() || self.foreign.is_empty() {
+            return false;
+        }
+        let (own, parent, steps) = (digest(place), parent(place), self.steps.borrow());
+        let is_similar = |known: &StoredStep| !known.is_reached && known.name == step && known.parent == parent;
+        !steps.contains_key(&own) && self.foreign.iter().any(|key| steps.get(key).is_some_and(is_similar))
+    }
+
+    fn write(&self, place: &str, step: StoredStep) -> Result<(), JournalError> {
+        let key = digest(place);
+        self.rows.write(&format!("{STEP}{key}"), &step).map_err(JournalError::Temporary)?;
+        self.steps.borrow_mut().insert(key, step);
+        Ok(())
+    }
+
+    fn step(&self, place: &str, name: &str, bytes: Option<u64>) -> StoredStep {
+        StoredStep { name: name.to_owned(), parent: parent(place), version: self.version.clone(), bytes, is_reached: true }
+    }
+}
+
+impl Journal for TaskJournal {
+    fn info(&self) -> &TaskInfo {
+        &self.info
+    }
+
+    fn result(&self, place: &str) -> Result<Option<Box<RawValue>>, JournalError> {
+        let key = digest(place);
+        let is_finished = match self.steps.borrow_mut().get_mut(&key) {
+            Some(step) => {
+                step.is_reached = true;
+                step.bytes.is_some()
+            }
+            None => false,
+        };
+        if !is_finished {
+            return Ok(None);
+        }
+        match self.rows.open(&format!("{RESULT}{key}")) {
+            Ok(Some(result)) => Ok(Some(result)),
+            // Running the step again could repeat its effect.
+            Ok(None) => Err(JournalError::Final("the result of a finished step is missing".to_owned())),
+            Err(error) => Err(JournalError::Temporary(error)),
+        }
+    }
+
+    fn has_similar(&self, place: &str, step: &str) -> bool {
+        self.similar(place, step)
+    }
+
+    fn begin(&self, place: &str, step: &str) -> Result<(), JournalError> {
+        if self.similar(place, step) {
+            return Err(JournalError::Final(format!(
+                "an earlier version of the program began the step `{}` with a different input: a second run could repeat its effect",
+                shortened(step)
+            )));
+        }
+        if self.steps.borrow().len() >= TASK_STEPS {
+            return Err(JournalError::Final(format!("it has more than {TASK_STEPS} steps")));
+        }
+        // The row also stops an object that another one has replaced: its effects wait until the row is stored.
+        self.write(place, self.step(place, step, None))
+    }
+
+    fn finish(&self, place: &str, step: &str, result: &RawValue) -> Result<(), JournalError> {
+        let bytes = u64::try_from(result.get().len()).unwrap_or(u64::MAX);
+        let all = self.bytes.get().saturating_add(bytes);
+        if bytes > TASK_RESULT_BYTES || all > TASK_JOURNAL_BYTES {
+            let step = shortened(step);
+            return Err(JournalError::Final(format!("the result of the step `{step}` is too long, or all results together are")));
+        }
+        self.rows.seal(&format!("{RESULT}{}", digest(place)), &result).map_err(JournalError::Temporary)?;
+        self.write(place, self.step(place, step, Some(bytes)))?;
+        self.bytes.set(all);
+        // A task that makes progress goes on, however often it is interrupted.
+        let record = self.rows.read::<Record>(RECORD).map_err(JournalError::Temporary)?;
+        match record.filter(|record| record.failures > 0) {
+            Some(record) => {
+                self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn report(&self, message: &str) {
+        // A model may read the message.
+        let message = line(message, TASK_MESSAGE_CHARACTERS).into_owned();
+        self.live.message.replace((!message.is_empty()).then_some(message));
+    }
+
+    fn cancelled(&self) -> LocalBoxFuture<'static, ()> {
+        self.live.watch();
+        let live = self.live.clone();
+        async move { live.cancelled().await }.boxed_local()
+    }
+}
+
+/// Returns a key of fixed length for a position.
+fn digest(place: &str) -> String {
+    URL_SAFE.encode(Sha256::digest(place))
+}
+
+/// Returns the digest of the position that contains `place`.
+fn parent(place: &str) -> String {
+    let outer = place.strip_suffix('/').and_then(|place| place.rsplit_once('/')).map_or("", |(outer, _)| outer);
+    digest(outer)
+}

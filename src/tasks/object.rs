@@ -1,0 +1,230 @@
+//! The object of a task: its messages, and its end.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::deserialize::read_text;
+use edge_json::write;
+use futures::future::{Either, select};
+use serde_json::value::RawValue;
+
+use super::journal::TaskJournal;
+use super::live::Live;
+use super::message::{Created, Message, Reply, State, View, send};
+use super::record::{CALL, END, End, MESSAGE, RECORD, Record, Status, StoredQuestion};
+use super::rows::Rows;
+use super::{answers, quota};
+use crate::call::failure;
+use crate::call::task::TaskService;
+use crate::host::{Host, TaskRows};
+use crate::limits::TASK_WAIT_SECONDS;
+use crate::text::shortened;
+
+/// The object of a task.
+pub(crate) struct Object {
+    pub(super) rows: Rc<Rows>,
+    pub(super) host: Rc<dyn Host>,
+    pub(super) live: Rc<Live>,
+    /// The version of the program that is deployed, if it is known.
+    pub(super) version: Option<String>,
+    service: TaskService,
+    name: String,
+}
+
+impl Object {
+    /// Opens the object `name`.
+    pub(crate) fn new(
+        name: &str,
+        rows: Rc<dyn TaskRows>,
+        service: TaskService,
+        version: Option<String>,
+        host: Rc<dyn Host>,
+    ) -> Self {
+        let rows = Rc::new(Rows::new(rows, service.0.keys.clone(), host.clone(), name.to_owned()));
+        Self { rows, host, live: Live::of(name), version, service, name: name.to_owned() }
+    }
+
+    /// Answers a message.
+    ///
+    /// # Errors
+    /// The storage failed, or the message is not one of this version. The text is for the log.
+    pub(crate) async fn answer(&self, message: &str) -> Result<String, String> {
+        let message: Message = read_text(message.as_bytes()).ok_or("a message to a task is not one of this version")?;
+        let reply = match message {
+            Message::Create(created) => self.create(*created)?,
+            Message::Get { owner, wait_ms } => self.get(&owner, wait_ms).await?,
+            Message::Update { owner, answers } => self.update(&owner, answers)?,
+            Message::Cancel { owner } => self.cancel(&owner).await?,
+            Message::Enter { task, most, expires_ms } => {
+                quota::enter(&self.rows, &task, most, expires_ms, self.host.now_ms())?
+            }
+            Message::Leave { task } => quota::leave(&self.rows, &task)?,
+        };
+        write::to_string(&reply).map_err(|error| error.to_string())
+    }
+
+    fn create(&self, created: Created) -> Result<Reply, String> {
+        let now = self.host.now_ms();
+        if let Some(known) = self.record(&created.owner)? {
+            return self.view(&known);
+        }
+        let Created { tool, owner, ttl_ms, quota, call, steps, answers } = created;
+        let mut record = Record {
+            tool,
+            owner,
+            status: Status::Working,
+            created_ms: now,
+            updated_ms: now,
+            ttl_ms,
+            attempts: 0,
+            failures: 0,
+            wake_at: Some(now),
+            is_cancelled: false,
+            open_questions: 0,
+            quota,
+        };
+        self.rows.clear()?;
+        self.rows.seal(CALL, &call)?;
+        TaskJournal::import(&self.rows, steps)?;
+        let question = |(key, digest, answer): (String, String, _)| StoredQuestion {
+            key: key.clone(),
+            handler_key: key,
+            digest,
+            request: serde_json::Value::Null,
+            answer: Some(answer),
+            is_withdrawn: false,
+        };
+        self.store_questions(&answers.into_iter().map(question).collect::<Vec<_>>(), &mut record, now)?;
+        self.rows.write(RECORD, &record)?;
+        self.arm(Some(now), &record)?;
+        self.view(&record)
+    }
+
+    /// Describes the task, after an end, a question or `wait_ms`.
+    async fn get(&self, owner: &str, wait_ms: u64) -> Result<Reply, String> {
+        let Some(record) = self.record(owner)? else { return Ok(Reply::Unknown) };
+        if wait_ms == 0 || record.status != Status::Working {
+            return self.view(&record);
+        }
+        let working = || match self.rows.read::<Record>(RECORD) {
+            Ok(Some(record)) if record.status == Status::Working => None,
+            // The read below reports a failure.
+            _ => Some(()),
+        };
+        let time = Duration::from_millis(wait_ms).min(Duration::from_secs(TASK_WAIT_SECONDS));
+        if let Either::Right(((), _)) = select(Box::pin(self.live.until(working)), self.host.sleep(time)).await {
+            // The time is over, and the task still works.
+        }
+        match self.record(owner)? {
+            Some(record) => self.view(&record),
+            None => Ok(Reply::Unknown),
+        }
+    }
+
+    fn update(&self, owner: &str, answers: Vec<(String, Box<RawValue>)>) -> Result<Reply, String> {
+        let Some(mut record) = self.record(owner)? else { return Ok(Reply::Unknown) };
+        if record.open_questions == 0 || record.status.is_final() {
+            return self.view(&record);
+        }
+        let mut questions = self.questions()?;
+        let before = questions.iter().filter(|question| question.is_open()).count();
+        for (key, answer) in answers {
+            // A client may answer late, or twice.
+            let Some(question) = questions.iter_mut().find(|known| known.key == key && known.is_open()) else { continue };
+            if let Err(problem) = answers::check(&question.request, &answer) {
+                return Ok(Reply::Invalid(format!("The answer `{}` is not valid: {problem}.", shortened(&key))));
+            }
+            question.answer = Some(answer);
+        }
+        if questions.iter().filter(|question| question.is_open()).count() == before {
+            return self.view(&record);
+        }
+        let now = self.host.now_ms();
+        self.store_questions(&questions, &mut record, now)?;
+        if record.open_questions == 0 {
+            record.wake_at = Some(now);
+            self.arm(record.wake_at, &record)?;
+        }
+        record.failures = 0;
+        self.rows.write(RECORD, &record)?;
+        self.live.notify();
+        self.view(&record)
+    }
+
+    async fn cancel(&self, owner: &str) -> Result<Reply, String> {
+        let Some(record) = self.record(owner)? else { return Ok(Reply::Unknown) };
+        if !record.status.is_final() {
+            // Even if this isolate ends now, the next alarm ends the task.
+            let now = self.host.now_ms();
+            self.rows.write(RECORD, &Record { is_cancelled: true, wake_at: Some(now), ..record.clone() })?;
+            self.arm(Some(now), &record)?;
+            self.live.cancel();
+            if !self.live.is_running.get() {
+                self.end(Status::Cancelled, None).await?;
+            }
+        }
+        match self.record(owner)? {
+            Some(record) => self.view(&record),
+            None => Ok(Reply::Unknown),
+        }
+    }
+
+    /// Ends the task. Its rows are kept until it expires, except for those that only attempts need.
+    pub(super) async fn end(&self, status: Status, end: Option<End>) -> Result<(), String> {
+        let Some(mut record) = self.rows.read::<Record>(RECORD)? else { return Ok(()) };
+        if record.status.is_final() {
+            return Ok(());
+        }
+        let now = self.host.now_ms();
+        if let Some(end) = end {
+            self.rows.seal(END, &end)?;
+        }
+        record.set_status(status, now);
+        (record.wake_at, record.open_questions) = (None, 0);
+        self.rows.write(RECORD, &record)?;
+        self.rows.set_alarm(record.expires_ms())?;
+        self.live.notify();
+        self.leave(&record).await;
+        Ok(())
+    }
+
+    /// Stops counting the task. If that fails, the place becomes free when the task expires.
+    pub(super) async fn leave(&self, record: &Record) {
+        let leave = Message::Leave { task: self.name.clone() };
+        if let Err(cause) = send(&self.service, &record.quota, &leave).await {
+            failure::log(&self.host, &record.tool, &cause);
+        }
+    }
+
+    /// Sets the alarm for the next attempt, or for the deletion of the task.
+    pub(super) fn arm(&self, wake_at: Option<u64>, record: &Record) -> Result<(), String> {
+        self.rows.set_alarm(wake_at.into_iter().chain([record.expires_ms()]).min().unwrap_or_default())
+    }
+
+    /// Returns the record of the task, if it belongs to this owner and has not expired.
+    fn record(&self, owner: &str) -> Result<Option<Record>, String> {
+        let record = self.rows.read::<Record>(RECORD)?;
+        Ok(record.filter(|record| record.owner == owner && self.host.now_ms() < record.expires_ms()))
+    }
+
+    fn view(&self, record: &Record) -> Result<Reply, String> {
+        let message = match self.live.message.borrow().clone() {
+            Some(message) => Some(message),
+            None => self.rows.open::<String>(MESSAGE)?,
+        };
+        let task = record.describe(message.as_deref(), self.host.now_ms());
+        let state = match record.status {
+            Status::Working => State::Working,
+            Status::Cancelled => State::Cancelled,
+            Status::InputRequired => {
+                let open = self.questions()?.into_iter().filter(StoredQuestion::is_open);
+                State::InputRequired(open.map(|question| (question.key, question.request)).collect())
+            }
+            Status::Completed | Status::Failed => match self.rows.open(END)?.ok_or("the end of a task is missing")? {
+                End::Result(result) => State::Completed(result),
+                End::Error(error) => State::Failed(error),
+            },
+        };
+        Ok(Reply::Task(Box::new(View { tool: record.tool.clone(), task, state })))
+    }
+}

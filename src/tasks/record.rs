@@ -1,0 +1,201 @@
+//! The state of a task, and the call that it runs.
+
+use edge_json::write::ObjectWriter;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::auth::Principal;
+
+/// The row with the [`Record`].
+pub(super) const RECORD: &str = "task";
+/// The encrypted row with the [`StoredCall`].
+pub(super) const CALL: &str = "call";
+/// The encrypted row with the last message of the handler.
+pub(super) const MESSAGE: &str = "message";
+/// The encrypted row with the [`End`].
+pub(super) const END: &str = "end";
+/// The prefix of the encrypted rows with each [`StoredQuestion`].
+pub(super) const QUESTION: &str = "question:";
+
+/// The state of a task. The row is not encrypted, so that operators can read it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub tool: String,
+    /// The digest of the caller and the server.
+    pub owner: String,
+    pub status: Status,
+    pub created_ms: u64,
+    pub updated_ms: u64,
+    pub ttl_ms: u64,
+    /// The number of attempts.
+    pub attempts: u32,
+    /// The number of attempts since a step finished or an attempt ended in an orderly way.
+    pub failures: u32,
+    /// The time of the next attempt. `None` while the task waits for answers, and after its end.
+    pub wake_at: Option<u64>,
+    pub is_cancelled: bool,
+    /// The number of questions without an answer.
+    pub open_questions: u32,
+    /// The object that counts the tasks of the caller.
+    pub quota: String,
+}
+
+/// The status of a task. Source: ext-tasks, "Task Status".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    Working,
+    InputRequired,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::InputRequired => "input_required",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub(super) fn is_final(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// The call of a task, as it was made.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredCall {
+    /// The id of the task. Without authentication, it is a secret.
+    pub id: String,
+    /// The parameters of `tools/call`, with `_meta`: a JSON object.
+    pub params: Box<RawValue>,
+    /// The random id of the call, for idempotency keys.
+    pub call_id: String,
+    pub principal: Option<Principal>,
+    /// Whether the client can be asked: by a form, by a URL, with sampling, for roots.
+    pub capabilities: [bool; 4],
+    /// Whether the client is of 2026-07-28, and declares its extensions in `_meta`.
+    pub is_modern: bool,
+    /// The URL of the request.
+    pub url: String,
+}
+
+/// The end of a task: the result of its call, or an error of the protocol.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum End {
+    Result(Box<RawValue>),
+    Error(Box<RawValue>),
+}
+
+/// A question of a task.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct StoredQuestion {
+    /// The key that the client sees. No other question of the task ever has it.
+    pub key: String,
+    /// The key of the handler.
+    pub handler_key: String,
+    /// The digest of the question.
+    pub digest: String,
+    pub request: serde_json::Value,
+    pub answer: Option<Box<RawValue>>,
+    /// Whether the handler now asks another question instead.
+    pub is_withdrawn: bool,
+}
+
+impl StoredQuestion {
+    pub(super) fn is_open(&self) -> bool {
+        self.answer.is_none() && !self.is_withdrawn
+    }
+}
+
+impl Record {
+    pub(super) fn expires_ms(&self) -> u64 {
+        self.created_ms.saturating_add(self.ttl_ms)
+    }
+
+    /// Changes the status. An end is final.
+    pub(super) fn set_status(&mut self, status: Status, now_ms: u64) {
+        if !self.status.is_final() && self.status != status {
+            self.status = status;
+            self.updated_ms = now_ms;
+        }
+    }
+
+    /// Returns the time after which a client should ask again. It grows with the age of the task.
+    pub(super) fn poll_interval_ms(&self, now_ms: u64) -> u64 {
+        let age_s = now_ms.saturating_sub(self.created_ms) / 1000;
+        match () {
+            () if self.status == Status::InputRequired => 5000,
+            () if age_s < 10 => 1000,
+            () if age_s < 120 => 5000,
+            () => 15_000,
+        }
+    }
+
+    /// Returns the members that every description of the task has, besides its id.
+    pub(super) fn describe(&self, message: Option<&str>, now_ms: u64) -> Box<RawValue> {
+        let object = ObjectWriter::new().text("status", self.status.name());
+        let object = match message {
+            Some(message) => object.text("statusMessage", message),
+            None => object,
+        };
+        object
+            .text("createdAt", &time(self.created_ms))
+            .text("lastUpdatedAt", &time(self.updated_ms))
+            .json("ttlMs", &self.ttl_ms.to_string())
+            .json("pollIntervalMs", &self.poll_interval_ms(now_ms).to_string())
+            .finish_raw()
+    }
+}
+
+/// Returns a time in milliseconds since 1970 in the form of ISO 8601.
+fn time(ms: u64) -> String {
+    let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
+    let (hours, minutes, seconds) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);
+    let (year, month, day) = date(days);
+    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{:03}Z", ms % 1000)
+}
+
+/// Returns the year, month and day of the day with this number since 1970-01-01.
+///
+/// Years are counted from March, so that the leap day is the last day of a year. 400 years have 146 097 days.
+fn date(days: u64) -> (u64, u64, u64) {
+    let day = days.saturating_add(719_468);
+    let (era, day) = (day / 146_097, day % 146_097);
+    let leaps = (day / 1460).saturating_add(day / 146_096).saturating_sub(day / 36_524);
+    let year = day.saturating_sub(leaps) / 365;
+    let day = day.saturating_sub((365 * year).saturating_add(year / 4).saturating_sub(year / 100));
+    let month = (5 * day).saturating_add(2) / 153;
+    let day = day.saturating_sub((153 * month).saturating_add(2) / 5).saturating_add(1);
+    let (year, month) = (
+        year.saturating_add(400 * era).saturating_add(u64::from(month >= 10)),
+        if month < 10 { month.saturating_add(3) } else { month.saturating_sub(9) },
+    );
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    #[test]
+    fn times_are_in_the_form_of_iso_8601() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399_999, "2000-02-28T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (1_735_689_599_000, "2024-12-31T23:59:59.000Z"),
+            (1_709_164_800_001, "2024-02-29T00:00:00.001Z"),
+            (1_800_000_000_000, "2027-01-15T08:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(time(ms), text);
+        }
+    }
+}

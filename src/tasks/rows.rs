@@ -1,0 +1,108 @@
+//! The rows of a task. Everything that belongs to the caller is encrypted. Long values take several rows.
+
+use std::rc::Rc;
+
+use edge_json::deserialize::read_text;
+use edge_json::write;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::auth::StateKeys;
+use crate::auth::encryption_keys::NONCE;
+use crate::host::{Host, TaskRows};
+use crate::limits::TASK_ROW_BYTES;
+
+/// The rows of the object of a task.
+pub(super) struct Rows {
+    rows: Rc<dyn TaskRows>,
+    keys: StateKeys,
+    host: Rc<dyn Host>,
+    /// The name of the object, to which encrypted values are bound.
+    object: String,
+}
+
+impl Rows {
+    pub(super) fn new(rows: Rc<dyn TaskRows>, keys: StateKeys, host: Rc<dyn Host>, object: String) -> Self {
+        Self { rows, keys, host, object }
+    }
+
+    /// Reads a row that operators can read.
+    pub(super) fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
+        self.rows.get(key)?.map(|value| parse(key, &value)).transpose()
+    }
+
+    /// Writes a row that operators can read. It contains no data of the caller.
+    pub(super) fn write(&self, key: &str, value: &impl Serialize) -> Result<(), String> {
+        self.rows.put(key, &write::to_vec(value).map_err(|error| error.to_string())?)
+    }
+
+    /// Returns the rows that operators can read whose keys begin with `prefix`.
+    pub(super) fn list<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
+        let rows = self.rows.list(prefix)?.into_iter();
+        rows.map(|(key, value)| parse(&key, &value).map(|value| (key, value))).collect()
+    }
+
+    /// Reads an encrypted value.
+    pub(super) fn open<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
+        let mut sealed = Vec::new();
+        let Some(first) = self.rows.get(&part(key, 0))? else { return Ok(None) };
+        let Some((&parts, rest)) = first.split_first() else { return Err(format!("the row `{key}` is empty")) };
+        sealed.extend_from_slice(rest);
+        for nth in 1..parts {
+            let more = self.rows.get(&part(key, nth))?;
+            sealed.extend(more.ok_or_else(|| format!("a part of the row `{key}` is missing"))?);
+        }
+        let opened = self.keys.open_row(&self.about(key), &sealed);
+        let opened = opened.ok_or_else(|| format!("the row `{key}` cannot be decrypted: MCP_STATE_KEY has changed"))?;
+        parse(key, &opened).map(Some)
+    }
+
+    /// Writes an encrypted value.
+    pub(super) fn seal(&self, key: &str, value: &impl Serialize) -> Result<(), String> {
+        let json = write::to_vec(value).map_err(|error| error.to_string())?;
+        let mut nonce = [0; NONCE];
+        self.host.fill_random(&mut nonce).map_err(|error| error.to_string())?;
+        let sealed = self.keys.seal_row(&self.about(key), nonce, &json).ok_or("a row cannot be encrypted")?;
+        let parts: Vec<_> = sealed.chunks(TASK_ROW_BYTES).collect();
+        let count = u8::try_from(parts.len()).map_err(|_| format!("the row `{key}` is too long"))?;
+        for (nth, bytes) in (0..count).zip(&parts) {
+            let head: &[u8] = if nth == 0 { &[count] } else { &[] };
+            self.rows.put(&part(key, nth), &[head, bytes].concat())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the keys of the encrypted values that begin with `prefix`.
+    pub(super) fn sealed_keys(&self, prefix: &str) -> Result<Vec<String>, String> {
+        let mut keys = Vec::new();
+        for (key, _) in self.rows.list(prefix)? {
+            keys.extend(key.strip_suffix("#0").map(str::to_owned));
+        }
+        Ok(keys)
+    }
+
+    pub(super) fn delete(&self, key: &str) -> Result<(), String> {
+        self.rows.delete(key)
+    }
+
+    pub(super) fn clear(&self) -> Result<(), String> {
+        self.rows.clear()
+    }
+
+    pub(super) fn set_alarm(&self, at_ms: u64) -> Result<(), String> {
+        self.rows.set_alarm(at_ms)
+    }
+
+    fn about(&self, key: &str) -> String {
+        format!("{} {key}", self.object)
+    }
+}
+
+/// Returns the key of a part of an encrypted value.
+fn part(key: &str, nth: u8) -> String {
+    format!("{key}#{nth}")
+}
+
+fn parse<T: DeserializeOwned>(key: &str, json: &[u8]) -> Result<T, String> {
+    read_text(json).ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
+}

@@ -1,0 +1,198 @@
+//! The settings of durable tasks.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::{Document, JsonLimits};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::{job_tools, methods, start};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::handler::{Arguments, read};
+use crate::call::input_error::{InputError, InputProblem};
+use crate::limits::{LONGEST_TASK_SECONDS, TASK_SECONDS, TASK_WAIT_SECONDS, TASKS_PER_CALLER};
+use crate::protocol::task::EXTENSION;
+use crate::server::definitions::Definitions;
+use crate::server::execute::Executed;
+use crate::server::tool::Tool;
+use crate::server::tool_task::{Begin, ToolTask};
+use crate::text::Text;
+
+/// The settings of a tool whose calls are durable tasks, for [`Tool::task`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use edge_mcp::Tool;
+/// use edge_mcp::tasks::Task;
+///
+/// let task = Task::new().ttl(Duration::from_secs(3600)).answer_within(Duration::from_secs(10));
+/// let convert = Tool::new("convert", "Converts the archive.", || async { "done" }).task(task);
+/// ```
+#[derive(Clone)]
+pub struct Task {
+    pub(super) ttl: Duration,
+    pub(super) wait: Duration,
+    pub(super) per_caller: u32,
+    pub(super) dedupe: Option<Rc<Dedupe>>,
+    is_required: bool,
+    has_handle: bool,
+    starts_later: bool,
+    tolerates_changes: bool,
+}
+
+/// Returns the text that identifies a call with these arguments, which are JSON.
+pub(super) type Dedupe = dyn Fn(&str) -> Result<String, String>;
+
+impl Task {
+    /// Creates the settings of tasks that are kept for 24 h. A client without tasks waits for up to 20 s, and then gets a handle.
+    pub fn new() -> Self {
+        Self {
+            ttl: Duration::from_secs(TASK_SECONDS),
+            wait: Duration::from_secs(TASK_WAIT_SECONDS),
+            per_caller: TASKS_PER_CALLER,
+            dedupe: None,
+            is_required: false,
+            has_handle: true,
+            starts_later: false,
+            tolerates_changes: false,
+        }
+    }
+
+    /// Creates the settings of tasks for clients with the tasks extension only. Other clients get an error that names the extension. The
+    /// endpoint must have durable tasks: otherwise, every request gets a 503.
+    pub fn required() -> Self {
+        Self { is_required: true, ..Self::new().without_handle() }
+    }
+
+    /// Sets the time for which a task is kept, from its creation: at most 30 days. Then the task and its result are deleted, whether or not
+    /// it has ended. The task of a caller without authentication is kept for at most 1 h.
+    #[must_use]
+    pub fn ttl(self, time: Duration) -> Self {
+        Self { ttl: time.clamp(Duration::from_secs(1), Duration::from_secs(LONGEST_TASK_SECONDS)), ..self }
+    }
+
+    /// Sets the time that a client without tasks waits for the result before it gets a handle: at most 20 s.
+    #[must_use]
+    pub fn answer_within(self, time: Duration) -> Self {
+        Self { wait: time.min(Duration::from_secs(TASK_WAIT_SECONDS)), ..self }
+    }
+
+    /// Answers clients without tasks directly, within the deadline of the tool. The tool then publishes its output schema: a client would
+    /// reject a handle that does not fit it.
+    #[must_use]
+    pub fn without_handle(self) -> Self {
+        Self { has_handle: false, ..self }
+    }
+
+    /// Lets the task begin at [`Context::start_task`]. Without it, the task begins with the call.
+    #[must_use]
+    pub fn starts_later(self) -> Self {
+        Self { starts_later: true, ..self }
+    }
+
+    /// Sets the number of tasks of this tool that a caller can have at the same time: 32 by default. Callers without authentication
+    /// share the number.
+    #[must_use]
+    pub fn per_caller(self, tasks: u32) -> Self {
+        Self { per_caller: tasks, ..self }
+    }
+
+    /// Makes calls with the same key one task, as long as the task is kept. So a client that lost an answer can repeat its call. `key` is a
+    /// function of the arguments.
+    ///
+    /// ```
+    /// use edge_mcp::Tool;
+    /// use edge_mcp::tasks::Task;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Year {
+    ///     year: u16,
+    /// }
+    ///
+    /// let report = |Year { year }: Year| async move { format!("The report of {year}") };
+    /// let report = Tool::new("build-report", "Builds a report.", report)
+    ///     .task(Task::new().dedupe(|Year { year }: Year| year.to_string()));
+    /// ```
+    #[must_use]
+    pub fn dedupe<A: Arguments>(self, key: impl Fn(A) -> String + 'static) -> Self {
+        let dedupe = move |arguments: &str| {
+            let document = Document::parse(arguments.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
+            read(document.root()).map(&key)
+        };
+        Self { dedupe: Some(Rc::new(dedupe)), ..self }
+    }
+
+    /// Continues a task after a new version of the program was deployed, even if a step that has begun now has another input. The step runs
+    /// again, with another idempotency key. Without this setting, such a task is stopped.
+    #[must_use]
+    pub fn tolerates_changes(self) -> Self {
+        Self { tolerates_changes: true, ..self }
+    }
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool {
+    /// Makes the calls of the tool durable tasks, which outlive their requests. The endpoint needs durable tasks, on Cloudflare Workers the
+    /// binding `MCP_TASKS`, and `MCP_STATE_KEY`. Without the binding, the tool answers its calls directly.
+    ///
+    /// The [deadline](Self::deadline) applies only to calls that do not become tasks.
+    #[must_use]
+    pub fn task(mut self, task: Task) -> Self {
+        self.task = Some(Rc::new(task));
+        self
+    }
+}
+
+impl Task {
+    /// Returns whether the client of the request can get a task.
+    fn client_has_tasks(cx: &Context) -> bool {
+        cx.client_supports(EXTENSION).is_yes()
+    }
+}
+
+impl ToolTask for Task {
+    fn begin(&self, cx: &Context) -> Result<Begin, HandlerError> {
+        let is_direct = cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
+        let is_answered_directly = is_direct || (!self.has_handle && !Self::client_has_tasks(cx));
+        match () {
+            () if !is_direct && self.is_required && !Self::client_has_tasks(cx) => {
+                Err(InputError::from(InputProblem::MissingExtension(EXTENSION)).into())
+            }
+            () if is_answered_directly => Ok(Begin::Never),
+            () if self.starts_later => Ok(Begin::AtMark),
+            () => Ok(Begin::AtOnce),
+        }
+    }
+
+    fn start(&self, name: Text, arguments: Box<str>, cx: Context) -> LocalBoxFuture<'static, Executed> {
+        let has_tasks = Self::client_has_tasks(&cx);
+        start::start(self.clone(), name, arguments, has_tasks, cx).boxed_local()
+    }
+
+    fn has_handle(&self) -> bool {
+        self.has_handle
+    }
+
+    fn is_required(&self) -> bool {
+        self.is_required
+    }
+
+    fn tolerates_changes(&self) -> bool {
+        self.tolerates_changes
+    }
+
+    fn install(&self, definitions: &mut Definitions) {
+        methods::install(definitions);
+        job_tools::install(definitions);
+    }
+}

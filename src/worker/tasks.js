@@ -1,0 +1,94 @@
+// The objects of durable tasks: their messages, their alarms and their storage. A Durable Object gives each task its own object.
+
+import { onBreak } from './entry.js'
+
+/** The header with the name of the object. An object does not know its own name. */
+const NAME = 'x-object-name'
+const NAME_KEY = 'name'
+
+/** The promises of the storage that an object has to wait for, by its state. */
+const writes = new WeakMap()
+
+/** Sends a message to an object, and returns its answer. All messages can be repeated. */
+export async function send(namespace, name, message) {
+  const attempt = () => namespace.get(namespace.idFromName(name))
+    .fetch('https://task/', { method: 'POST', headers: { [NAME]: name }, body: message })
+  // A restart of the object interrupts its messages.
+  const response = await attempt().catch(attempt)
+  const text = await response.text()
+  if (response.ok) return text
+  throw new Error(text)
+}
+
+/** Answers a message to the object of `ctx`. `work` is a function of the wasm module. */
+export async function answer(ctx, env, request, work) {
+  const name = request.headers.get(NAME)
+  try {
+    const text = await request.text()
+    return new Response(await guarded(ctx, () => work(ctx, env, name, text)))
+  } catch (error) {
+    return new Response(String(error), { status: 500 })
+  }
+}
+
+/**
+ * Answers the alarm of the object. It never fails: after six failures, the runtime would forget the alarm, and the task would never end.
+ */
+export async function ring(ctx, env, work) {
+  try {
+    await guarded(ctx, () => work(ctx, env, ctx.storage.kv.get(NAME_KEY) ?? ''))
+  } catch (error) {
+    console.error('Critical', error)
+    try {
+      await ctx.storage.setAlarm(Date.now() + 2000)
+    } catch (unset) {
+      console.error('Critical', unset)
+    }
+  }
+}
+
+/**
+ * Runs `work`, and waits for its writes. If the wasm module breaks meanwhile, its promises stay pending, and so would every later alarm. So the
+ * object is then restarted, and the runtime repeats the alarm.
+ */
+async function guarded(ctx, work) {
+  const forget = onBreak(() => ctx.abort('the WebAssembly module has ended'))
+  try {
+    const done = await work()
+    // An error that is ready at once is a value.
+    if (done instanceof Error) throw done
+    await Promise.all(writes.get(ctx) ?? [])
+    return done
+  } finally {
+    writes.delete(ctx)
+    forget()
+  }
+}
+
+function wait(ctx, write) {
+  const all = writes.get(ctx) ?? []
+  all.push(write)
+  writes.set(ctx, all)
+  // `guarded` reports the failure.
+  write.catch(() => {})
+}
+
+export const get = (ctx, key) => ctx.storage.kv.get(key)
+
+/** Writes a row. The bytes are memory of the wasm module, which changes when it runs again. */
+export const put = (ctx, key, value) => ctx.storage.kv.put(key, value.slice())
+
+export const remove = (ctx, key) => void ctx.storage.kv.delete(key)
+
+/** Returns the keys and the values of rows, alternating. */
+export const list = (ctx, prefix) => [...ctx.storage.kv.list({ prefix })].flat()
+
+export function clear(ctx) {
+  wait(ctx, ctx.storage.deleteAlarm())
+  wait(ctx, ctx.storage.deleteAll())
+}
+
+export function setAlarm(ctx, name, at) {
+  ctx.storage.kv.put(NAME_KEY, name)
+  wait(ctx, ctx.storage.setAlarm(at))
+}
