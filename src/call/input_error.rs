@@ -61,7 +61,10 @@ impl fmt::Display for InputError {
                 f.write_str(&kind.unasked("This call", "Nothing that depends on it"))
             }
             InputProblem::MissingExtension(extension) => {
-                write!(f, "This call needs a client of 2026-07-28 that declares the extension {extension}. Nothing was done.")
+                write!(
+                    f,
+                    "This call needs a client of 2026-07-28 that declares the extension {extension}. Nothing was done."
+                )
             }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::task::TaskInfo;
+use super::task_info::TaskInfo;
 
 /// The journal of an attempt: it stores each step when the step ends, so that a later attempt does not run it again.
 pub(crate) trait Journal {

@@ -32,22 +32,15 @@ pub enum SessionRequired {
     ServerStream,
     /// A DELETE on the endpoint, which ends a session.
     EndSession,
-    /// The tasks of 2025-11-25.
-    Tasks,
     /// The setting `serverless = false`.
     Stateful,
 }
 
 /// The methods that need a session.
-const METHODS: [(&str, SessionRequired); 8] = [
+const METHODS: [(&str, SessionRequired); 3] = [
     ("resources/subscribe", SessionRequired::ResourceSubscription),
     ("resources/unsubscribe", SessionRequired::ResourceSubscription),
     ("logging/setLevel", SessionRequired::SetLogLevel),
-    ("tasks/get", SessionRequired::Tasks),
-    ("tasks/result", SessionRequired::Tasks),
-    ("tasks/list", SessionRequired::Tasks),
-    ("tasks/cancel", SessionRequired::Tasks),
-    ("tasks/update", SessionRequired::Tasks),
 ];
 
 /// The texts of an error.
@@ -87,7 +80,6 @@ impl SessionRequired {
                 "send each request by POST; its answer contains everything",
             ),
             Self::EndSession => texts("DELETE", "there is no session to end", "stop sending requests"),
-            Self::Tasks => texts("tasks", NO_STATE, "call the tool and wait for its result"),
             Self::Stateful => {
                 texts("serverless = false", "the server answers each request alone", "remove the setting")
             }

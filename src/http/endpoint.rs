@@ -22,7 +22,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
-use crate::call::task::{TaskParts, TaskService};
+use crate::call::task_info::{TaskParts, TaskService};
 use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit, Request, TaskObjects};
 use crate::server::build_error::BuildError;
@@ -256,7 +256,8 @@ impl Endpoint {
     }
 
     fn with(mut self, settings: Settings) -> Self {
-        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } = settings;
+        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } =
+            settings;
         self.origins.configure(origins);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
         self.state_keys.configure(Rc::new(state_keys));

@@ -11,7 +11,7 @@ use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::cached_lists::CachedLists;
-use super::definitions::{Definitions, Sources};
+use super::definitions::{Definitions, Install, Sources};
 use super::extension::{ExtensionMethod, identifier_problem};
 use super::hook::hook;
 use super::prompt::Prompt;
@@ -343,10 +343,17 @@ impl McpServerBuilder {
     /// [`BuildError`] names the first item with an invalid definition.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
         if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.task.clone()) {
-            task.install(&mut self.definitions);
+            if let Some(install) = task.install().downcast_ref::<Install>() {
+                install(&mut self.definitions);
+            }
         }
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, cached_lists: None, has_task_service: false })
+        Ok(McpServer {
+            definitions: Rc::from(self.definitions),
+            caller: None,
+            cached_lists: None,
+            has_task_service: false,
+        })
     }
 }

@@ -67,6 +67,9 @@ pub(crate) struct Definitions {
     found_failure: Option<String>,
 }
 
+/// A function that adds items to a server. See [`ToolTask::install`](super::tool_task::ToolTask::install).
+pub(crate) type Install = fn(&mut Definitions);
+
 type Check = fn(&Definitions) -> Result<(), BuildError>;
 
 /// The sources of a server. Only `McpServerBuilder::source` creates this value, so the wasm module of a server without sources does not

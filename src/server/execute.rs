@@ -7,11 +7,11 @@ use std::time::Duration;
 use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use serde_json::value::RawValue;
 
 use super::access::permits;
 use super::approval::ApprovalFuture;
 use super::builder::McpServer;
+use super::executed::Executed;
 use super::hook::notify;
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
@@ -23,23 +23,9 @@ use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
-use crate::protocol::error::{INTERNAL, RpcError};
+use crate::protocol::error::INTERNAL;
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::Text;
-
-/// The outcome of a tool call.
-pub(crate) enum Executed {
-    /// The call has a result, which may be an error.
-    Done(ToolResult),
-    /// The call is a durable task, and the client gets this description of it: a JSON object.
-    Task(Box<RawValue>),
-    /// The durable task of the call ended with an error of the protocol.
-    TaskFailed(RpcError),
-    /// The handler waits for an answer of the client, or for a later attempt of its durable task.
-    Waits,
-    /// The handler asked the client for input, and that failed.
-    CannotAsk(HandlerError),
-}
 
 /// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
 /// end. It owns its data.

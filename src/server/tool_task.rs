@@ -1,9 +1,10 @@
 //! How the calls of a tool become durable tasks. The room `tasks` implements it.
 
+use std::any::Any;
+
 use futures::future::LocalBoxFuture;
 
-use super::definitions::Definitions;
-use super::execute::Executed;
+use super::executed::Executed;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::text::Text;
@@ -39,6 +40,6 @@ pub(crate) trait ToolTask {
     /// Returns whether a task goes on if another version of the program began a step with a different input.
     fn tolerates_changes(&self) -> bool;
 
-    /// Adds the methods and the tools that clients need for tasks.
-    fn install(&self, definitions: &mut Definitions);
+    /// Returns an [`Install`](super::definitions::Install), which adds the methods and the tools that clients need for tasks.
+    fn install(&self) -> Box<dyn Any>;
 }

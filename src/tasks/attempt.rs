@@ -4,18 +4,19 @@ use std::rc::Rc;
 
 use edge_json::write;
 use futures::future::{Either, select};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
 use super::live::Live;
 use super::object::Object;
 use super::quota;
-use super::record::{CALL, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredCall, StoredQuestion};
+use super::record::{CALL, End, MESSAGE, RECORD, Record, Status, StoredCall, StoredQuestion};
 use crate::call::failure;
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
-use crate::call::task::TaskInfo;
-use crate::host::{Level, warning};
+use crate::call::task_info::TaskInfo;
+use crate::host::Level;
 use crate::limits::{QUESTIONS, TASK_CANCEL_SECONDS, TASK_FAILURES};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::shortened;
@@ -38,6 +39,20 @@ pub(crate) enum Attempted {
     Prevented(String),
     /// This isolate has no memory for another attempt.
     NoRoom,
+}
+
+/// The log line of an attempt.
+#[derive(Serialize)]
+struct LogLine<'a> {
+    event: &'static str,
+    /// The name of the object, which does not reveal the id of the task.
+    object: &'a str,
+    tool: &'a str,
+    attempt: u32,
+    ended_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+    ms: u64,
 }
 
 /// The decision after an attempt.
@@ -147,7 +162,9 @@ impl Object {
         match rounds.obstacle() {
             None => {}
             Some(Obstacle::Journal(JournalError::Temporary(cause))) => return Ok(Next::Failure(cause)),
-            Some(Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause)) => {
+            Some(
+                Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
+            ) => {
                 failure::log(&self.host, tool, &format!("the task was stopped: {cause}"));
                 return Ok(Next::End(Status::Failed, Some(stopped()?)));
             }
@@ -217,32 +234,6 @@ impl Object {
         Ok(())
     }
 
-    /// Returns all questions that the task has asked.
-    pub(super) fn questions(&self) -> Result<Vec<StoredQuestion>, String> {
-        let mut questions = Vec::new();
-        for key in self.rows.sealed_keys(QUESTION)? {
-            questions.extend(self.rows.open::<StoredQuestion>(&key)?);
-        }
-        Ok(questions)
-    }
-
-    /// Stores all questions, and sets the status of the record.
-    pub(super) fn store_questions(
-        &self,
-        questions: &[StoredQuestion],
-        record: &mut Record,
-        now: u64,
-    ) -> Result<(), String> {
-        for (nth, question) in questions.iter().enumerate() {
-            self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
-        }
-        let open = questions.iter().filter(|question| question.is_open()).count();
-        record.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
-        record.updated_ms = now;
-        record.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now);
-        Ok(())
-    }
-
     /// Ends a task that cannot continue. The cause is only for the log.
     async fn fail(&self, tool: &str, cause: &str) -> Result<(), String> {
         failure::log(&self.host, tool, cause);
@@ -257,9 +248,17 @@ impl Object {
             Next::Failure(_) => "failure",
             Next::Later(_) => "no memory",
         };
-        let (tool, attempt) = (shortened(&record.tool), record.attempts);
-        let text = format!("attempt {attempt} of a task of `{tool}` ended by {ended_by} after {ms} ms");
-        warning::log(&self.host, Level::Info, "task", &text);
+        let line = LogLine {
+            event: "attempt",
+            object: &self.name,
+            tool: &shortened(&record.tool),
+            attempt: record.attempts,
+            ended_by,
+            version: self.version.as_deref(),
+            ms,
+        };
+        // Strings and numbers always serialize.
+        self.host.log(Level::Info, &write::to_string(&line).unwrap_or_default());
     }
 }
 

@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 
 use super::id::{Owner, TaskId};
 use super::message::{Message, Reply, State, View, send};
-use super::start::service;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
+use crate::call::task_info::TaskService;
 use crate::parallel::try_parallel;
 use crate::protocol::error::{ErrorCode, INTERNAL, RpcError};
 
@@ -25,7 +25,8 @@ pub(super) enum Followed {
 }
 
 /// Returns the sentence for an id that is not the id of a task of the caller.
-pub(super) const UNKNOWN: &str = "There is no such job: it has expired, or it is not yours. Use the id that the call returned.";
+pub(super) const UNKNOWN: &str =
+    "There is no such job: it has expired, or it is not yours. Use the id that the call returned.";
 
 /// Waits for the end of the task `id` for at most `wait`. Its questions are passed on to the client.
 pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Followed, HandlerError> {
@@ -54,15 +55,16 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
     }
 }
 
+/// Returns the service of the endpoint.
+pub(super) fn service(cx: &Context) -> Result<&TaskService, HandlerError> {
+    cx.request().tasks().ok_or_else(|| HandlerError::new("This server has no durable tasks."))
+}
+
 /// Sends a message to the object of the task `id`, and returns the task, if the caller can use its tool.
 ///
 /// # Errors
 /// There is no such task of the caller, or an answer does not fit its question.
-pub(super) async fn ask(
-    id: &str,
-    cx: &Context,
-    message: impl FnOnce(String) -> Message,
-) -> Result<View, HandlerError> {
+pub(super) async fn ask(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
     let service = service(cx)?;
     let owner = Owner::of(cx);
     let unknown = || HandlerError::invalid(UNKNOWN);

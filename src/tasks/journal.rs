@@ -15,7 +15,7 @@ use super::record::{RECORD, Record};
 use super::rows::Rows;
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
-use crate::call::task::TaskInfo;
+use crate::call::task_info::TaskInfo;
 use crate::limits::{TASK_JOURNAL_BYTES, TASK_MESSAGE_CHARACTERS, TASK_RESULT_BYTES, TASK_STEPS};
 use crate::text::{line, shortened};
 
@@ -111,7 +111,13 @@ impl TaskJournal {
     }
 
     fn step(&self, place: &str, name: &str, bytes: Option<u64>) -> StoredStep {
-        StoredStep { name: name.to_owned(), parent: parent(place), version: self.version.clone(), bytes, is_reached: true }
+        StoredStep {
+            name: name.to_owned(),
+            parent: parent(place),
+            version: self.version.clone(),
+            bytes,
+            is_reached: true,
+        }
     }
 }
 
@@ -163,7 +169,9 @@ impl Journal for TaskJournal {
         let all = self.bytes.get().saturating_add(bytes);
         if bytes > TASK_RESULT_BYTES || all > TASK_JOURNAL_BYTES {
             let step = shortened(step);
-            return Err(JournalError::Final(format!("the result of the step `{step}` is too long, or all results together are")));
+            return Err(JournalError::Final(format!(
+                "the result of the step `{step}` is too long, or all results together are"
+            )));
         }
         self.rows.seal(&format!("{RESULT}{}", digest(place)), &result).map_err(JournalError::Temporary)?;
         self.write(place, self.step(place, step, Some(bytes)))?;
@@ -171,9 +179,7 @@ impl Journal for TaskJournal {
         // A task that makes progress goes on, however often it is interrupted.
         let record = self.rows.read::<Record>(RECORD).map_err(JournalError::Temporary)?;
         match record.filter(|record| record.failures > 0) {
-            Some(record) => {
-                self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary)
-            }
+            Some(record) => self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary),
             None => Ok(()),
         }
     }

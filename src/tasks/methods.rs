@@ -51,10 +51,7 @@ async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<Extensio
     ExtensionResult::new(&view.detailed(&task_id))
 }
 
-async fn update(
-    UpdateParams { task_id, input_responses }: UpdateParams,
-    cx: Context,
-) -> Result<(), HandlerError> {
+async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Context) -> Result<(), HandlerError> {
     let mut answers = Vec::new();
     for (key, answer) in input_responses {
         answers.push((key, write::to_raw_value(&answer)?));

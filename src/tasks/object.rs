@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use super::journal::TaskJournal;
 use super::live::Live;
 use super::message::{Created, Message, Reply, State, View, send};
-use super::record::{CALL, END, End, MESSAGE, RECORD, Record, Status, StoredQuestion};
+use super::record::{CALL, END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
 use super::rows::Rows;
 use super::{answers, quota};
 use crate::call::failure;
-use crate::call::task::TaskService;
+use crate::call::task_info::TaskService;
 use crate::host::{Host, TaskRows};
 use crate::limits::TASK_WAIT_SECONDS;
 use crate::text::shortened;
@@ -28,7 +28,7 @@ pub(crate) struct Object {
     /// The version of the program that is deployed, if it is known.
     pub(super) version: Option<String>,
     service: TaskService,
-    name: String,
+    pub(super) name: String,
 }
 
 impl Object {
@@ -130,7 +130,9 @@ impl Object {
         let before = questions.iter().filter(|question| question.is_open()).count();
         for (key, answer) in answers {
             // A client may answer late, or twice.
-            let Some(question) = questions.iter_mut().find(|known| known.key == key && known.is_open()) else { continue };
+            let Some(question) = questions.iter_mut().find(|known| known.key == key && known.is_open()) else {
+                continue;
+            };
             if let Err(problem) = answers::check(&question.request, &answer) {
                 return Ok(Reply::Invalid(format!("The answer `{}` is not valid: {problem}.", shortened(&key))));
             }
@@ -167,6 +169,32 @@ impl Object {
             Some(record) => self.view(&record),
             None => Ok(Reply::Unknown),
         }
+    }
+
+    /// Returns all questions that the task has asked.
+    pub(super) fn questions(&self) -> Result<Vec<StoredQuestion>, String> {
+        let mut questions = Vec::new();
+        for key in self.rows.sealed_keys(QUESTION)? {
+            questions.extend(self.rows.open::<StoredQuestion>(&key)?);
+        }
+        Ok(questions)
+    }
+
+    /// Stores all questions, and sets the status of the record.
+    pub(super) fn store_questions(
+        &self,
+        questions: &[StoredQuestion],
+        record: &mut Record,
+        now: u64,
+    ) -> Result<(), String> {
+        for (nth, question) in questions.iter().enumerate() {
+            self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
+        }
+        let open = questions.iter().filter(|question| question.is_open()).count();
+        record.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
+        record.updated_ms = now;
+        record.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now);
+        Ok(())
     }
 
     /// Ends the task. Its rows are kept until it expires, except for those that only attempts need.

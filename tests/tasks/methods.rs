@@ -17,7 +17,8 @@ fn a_task_is_created_and_polled() {
     testing::run(async {
         let host = TestHost::new();
         let tasks = TestTasks::new(&host);
-        let server = |_: &_| McpServer::builder("s", "1").tool(Tool::new("rest", "Rests.", rest).task(Task::new())).build();
+        let server =
+            |_: &_| McpServer::builder("s", "1").tool(Tool::new("rest", "Rests.", rest).task(Task::new())).build();
         let endpoint = tasks.serve(testing::endpoint(server));
         let client = Client::new(&endpoint)
             .host(&host)
@@ -35,7 +36,9 @@ fn a_task_is_created_and_polled() {
         println!("{:?}", client.list("tools").await.names());
         let plain = Client::new(&endpoint).host(&host);
         println!("{}", plain.call("rest", json!({})).await.text());
-        for (key, value) in tasks.rows() { println!("{key} {}", String::from_utf8_lossy(&value)); }
+        for (key, value) in tasks.rows() {
+            println!("{key} {}", String::from_utf8_lossy(&value));
+        }
         panic!("look");
     });
 }
