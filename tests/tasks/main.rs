@@ -1,6 +1,22 @@
-//! Tests of durable tasks.
+//! Durable tasks: the protocol, clients without tasks, interruptions, deployments, hostile callers, and hooks.
 
 // Tests and their helpers may panic when an assumption fails.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
-mod methods;
+mod attempts;
+mod deploy;
+mod fallback;
+mod hooks;
+mod hostile;
+mod interruptions;
+mod lifetime;
+mod programs;
+mod protocol;
+mod questions;
+mod world;
