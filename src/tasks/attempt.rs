@@ -202,7 +202,8 @@ impl Object {
             Next::At(wake_at) => (record.failures, record.wake_at) = (0, Some(wake_at)),
             Next::Answers(questions, wake_at) => {
                 (record.failures, record.wake_at) = (0, wake_at);
-                self.store_questions(&questions, &mut record, now)?;
+                self.store_questions(&questions)?;
+                record.count_questions(&questions, now);
             }
             Next::Failure(cause) => {
                 failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
@@ -226,20 +227,11 @@ impl Object {
         Ok(questions)
     }
 
-    /// Stores all questions, and sets the status of the record.
-    pub(super) fn store_questions(
-        &self,
-        questions: &[StoredQuestion],
-        record: &mut Record,
-        now: u64,
-    ) -> Result<(), String> {
+    /// Stores all questions.
+    pub(super) fn store_questions(&self, questions: &[StoredQuestion]) -> Result<(), String> {
         for (nth, question) in questions.iter().enumerate() {
             self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
         }
-        let open = questions.iter().filter(|question| question.is_open()).count();
-        record.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
-        record.updated_ms = now;
-        record.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now);
         Ok(())
     }
 

@@ -59,7 +59,7 @@ fn a_task_is_kept_for_its_time() {
             }
             world.run().await;
             assert!(is_gone(&world, &id).await);
-            assert!(world.tasks.rows().is_empty(), "{tool}: {:?}", world.tasks.rows());
+            assert!(world.keys().is_empty(), "{tool}: {:?}", world.keys());
             assert_eq!(world.tasks.next_alarm(), None, "{tool}");
         }
     });

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use edge_mcp::host::FetchLimits;
 use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServerBuilder, StaticTokens};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, McpServerBuilder, StaticTokens};
 use serde_json::{Value, json};
 
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -29,8 +29,9 @@ pub(crate) struct World {
 }
 
 /// Returns an endpoint of the server `s` with these items.
-pub(crate) fn endpoint(items: impl Fn(McpServerBuilder) -> McpServerBuilder + 'static) -> Endpoint {
-    testing::endpoint(move |_| items(edge_mcp::McpServer::builder("s", "1")).build())
+pub(crate) fn endpoint(items: impl FnOnce(McpServerBuilder) -> McpServerBuilder) -> Endpoint {
+    let server = items(McpServer::builder("s", "1")).build().expect("a valid server");
+    testing::endpoint(move |_| Ok(server.clone()))
 }
 
 pub(crate) fn with_tokens(endpoint: Endpoint) -> Endpoint {
@@ -60,7 +61,7 @@ impl World {
     }
 
     /// Creates the server `s` with these items.
-    pub(crate) fn new(items: impl Fn(McpServerBuilder) -> McpServerBuilder + 'static) -> Self {
+    pub(crate) fn new(items: impl FnOnce(McpServerBuilder) -> McpServerBuilder) -> Self {
         Self::of(endpoint(items))
     }
 
@@ -129,6 +130,11 @@ impl World {
         let next = self.tasks.next_alarm().expect("an alarm");
         let now = edge_mcp::host::Host::now_ms(&self.host);
         self.host.advance(Duration::from_millis(next.saturating_sub(now)));
+    }
+
+    /// Returns the keys of all rows.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.tasks.rows().into_iter().map(|(key, _)| key).collect()
     }
 
     /// Returns whether a line of the log contains `text`.
