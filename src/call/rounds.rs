@@ -144,10 +144,11 @@ impl Rounds {
         self.is_retry.get()
     }
 
-    /// Returns whether the call had an earlier round or can have another one. If not, results do not have to be stored.
+    /// Returns whether the call had an earlier round, or can have another one or become a task. If not, results do not have to be stored.
     pub(crate) fn spans_rounds(&self) -> bool {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
-        self.journal.is_some() || self.is_retry() || elicitation_form || elicitation_url || sampling || roots
+        let has_task = self.journal.is_some() || self.may_start_task();
+        has_task || self.is_retry() || elicitation_form || elicitation_url || sampling || roots
     }
 
     pub(crate) fn answers(&self) -> Ref<'_, Vec<Answered>> {

@@ -193,6 +193,7 @@ impl Called {
         if let (Executed::Waits, Some((task, arguments))) = (&executed, later)
             && self.cx.rounds().starts_task()
             && self.cx.rounds().questions().is_empty()
+            && self.cx.rounds().obstacle().is_none()
         {
             self.cx.rounds().leave_handler();
             return task.start(self.name.clone(), arguments, self.cx.clone()).await;

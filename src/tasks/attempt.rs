@@ -219,7 +219,8 @@ impl Object {
             Next::At(wake_at) => (record.failures, record.wake_at) = (0, Some(wake_at)),
             Next::Answers(questions, wake_at) => {
                 (record.failures, record.wake_at) = (0, wake_at);
-                self.store_questions(&questions, &mut record, now)?;
+                self.store_questions(&questions)?;
+                record.count_questions(&questions, now);
             }
             Next::Failure(cause) => {
                 failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));

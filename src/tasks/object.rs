@@ -69,7 +69,7 @@ impl Object {
             return self.view(&known);
         }
         let Created { tool, owner, ttl_ms, quota, call, steps, answers } = created;
-        let mut record = Record {
+        let record = Record {
             tool,
             owner,
             status: Status::Working,
@@ -84,6 +84,8 @@ impl Object {
             quota,
         };
         self.rows.clear()?;
+        // If a write fails, the alarm deletes the rows that were written.
+        self.arm(Some(now), &record)?;
         self.rows.seal(CALL, &call)?;
         TaskJournal::import(&self.rows, steps)?;
         let question = |(key, digest, answer): (String, String, _)| StoredQuestion {
@@ -94,9 +96,8 @@ impl Object {
             answer: Some(answer),
             is_withdrawn: false,
         };
-        self.store_questions(&answers.into_iter().map(question).collect::<Vec<_>>(), &mut record, now)?;
+        self.store_questions(&answers.into_iter().map(question).collect::<Vec<_>>())?;
         self.rows.write(RECORD, &record)?;
-        self.arm(Some(now), &record)?;
         self.view(&record)
     }
 
@@ -142,13 +143,15 @@ impl Object {
             return self.view(&record);
         }
         let now = self.host.now_ms();
-        self.store_questions(&questions, &mut record, now)?;
+        record.count_questions(&questions, now);
+        record.failures = 0;
         if record.open_questions == 0 {
             record.wake_at = Some(now);
             self.arm(record.wake_at, &record)?;
         }
-        record.failures = 0;
+        // The record comes first: if an answer cannot be stored, the next attempt asks the question again.
         self.rows.write(RECORD, &record)?;
+        self.store_questions(&questions)?;
         self.live.notify();
         self.view(&record)
     }
@@ -180,20 +183,11 @@ impl Object {
         Ok(questions)
     }
 
-    /// Stores all questions, and sets the status of the record.
-    pub(super) fn store_questions(
-        &self,
-        questions: &[StoredQuestion],
-        record: &mut Record,
-        now: u64,
-    ) -> Result<(), String> {
+    /// Stores all questions.
+    pub(super) fn store_questions(&self, questions: &[StoredQuestion]) -> Result<(), String> {
         for (nth, question) in questions.iter().enumerate() {
             self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
         }
-        let open = questions.iter().filter(|question| question.is_open()).count();
-        record.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
-        record.updated_ms = now;
-        record.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now);
         Ok(())
     }
 

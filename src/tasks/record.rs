@@ -126,6 +126,14 @@ impl Record {
         }
     }
 
+    /// Sets the number of open questions, and the status that follows from it.
+    pub(super) fn count_questions(&mut self, questions: &[StoredQuestion], now_ms: u64) {
+        let open = questions.iter().filter(|question| question.is_open()).count();
+        self.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
+        self.updated_ms = now_ms;
+        self.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now_ms);
+    }
+
     /// Returns the time after which a client should ask again. It grows with the age of the task.
     pub(super) fn poll_interval_ms(&self, now_ms: u64) -> u64 {
         let age_s = now_ms.saturating_sub(self.created_ms) / 1000;

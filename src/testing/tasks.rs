@@ -59,8 +59,10 @@ struct State {
     /// The number of writes until a fault.
     writes_left: Cell<Option<u32>>,
     fault: Cell<Fault>,
-    /// Whether a fault has ended the attempt that is being polled.
+    /// Whether a fault has ended the attempt or the message that is being polled.
     is_killed: Cell<bool>,
+    /// The number of messages to objects.
+    messages: Cell<usize>,
 }
 
 /// What happens at a write.
@@ -92,6 +94,7 @@ impl TestTasks {
             writes_left: Cell::default(),
             fault: Cell::new(Fault::Failure),
             is_killed: Cell::default(),
+            messages: Cell::default(),
         }))
     }
 
@@ -154,7 +157,8 @@ impl TestTasks {
         self.0.writes_left.set(Some(nth));
     }
 
-    /// Ends the program at the `nth` write from now, counted from 1: the attempt is dropped, and its changes since its last wait are lost.
+    /// Ends the program at the `nth` write from now, counted from 1: the attempt or the message is dropped, and its changes since its last wait
+    /// are lost. The attempt runs again at once. The sender of the message gets an error.
     pub fn kill_at_write(&self, nth: u32) {
         self.0.fault.set(Fault::Kill);
         self.0.writes_left.set(Some(nth));
@@ -163,6 +167,11 @@ impl TestTasks {
     /// Returns whether the fault that was set has happened.
     pub fn has_failed(&self) -> bool {
         self.0.writes_left.get().is_none()
+    }
+
+    /// Returns the number of messages that objects have got. A request with the id of another caller does not reach an object.
+    pub fn messages(&self) -> usize {
+        self.0.messages.get()
     }
 
     /// Returns the time of the next alarm, in milliseconds since 1970.
@@ -195,20 +204,28 @@ impl TestTasks {
     fn poll(&self, name: &str, object: &Rc<Object>, task: &mut Waker<'_>) -> Poll<()> {
         let running = object.running.take();
         let Some(mut running) = running.or_else(|| self.alarm(name, object)) else { return Poll::Ready(()) };
-        let before = self.0.writes_left.get().is_some().then(|| (object.rows.borrow().clone(), object.alarm.get()));
-        let polled = running.poll_unpin(task);
-        if self.0.is_killed.replace(false) {
-            drop(running);
-            if let Some((rows, _)) = before {
-                object.rows.replace(rows);
-            }
+        let Some(polled) = self.with_fault(object, || running.poll_unpin(task)) else {
             object.alarm.set(Some(self.0.host.now_ms()));
             return Poll::Ready(());
-        }
+        };
         if polled.is_pending() {
             object.running.replace(Some(running));
         }
         polled
+    }
+
+    /// Runs `poll`, which changes the rows of an object. Returns `None` if a fault ended the program: the changes are then lost.
+    fn with_fault<T>(&self, object: &Object, poll: impl FnOnce() -> T) -> Option<T> {
+        let before = self.0.writes_left.get().is_some().then(|| (object.rows.borrow().clone(), object.alarm.get()));
+        let polled = poll();
+        if !self.0.is_killed.replace(false) {
+            return Some(polled);
+        }
+        if let Some((rows, alarm)) = before {
+            object.rows.replace(rows);
+            object.alarm.set(alarm);
+        }
+        None
     }
 
     /// Rings the alarm of an object.
@@ -249,17 +266,22 @@ impl TestTasks {
 impl TaskObjects for TestTasks {
     fn send(&self, name: &str, message: String) -> LocalBoxFuture<'static, Result<String, String>> {
         let (this, name, object) = (self.clone(), name.to_owned(), self.object(name));
+        this.0.messages.set(this.0.messages.get().saturating_add(1));
         let answer = async move {
             let endpoint = this.0.endpoint.borrow().clone().ok_or("no endpoint is served")?;
             let (host, rows): (Rc<dyn Host>, _) = (Rc::new(this.0.host.clone()), this.rows_of(&object));
             let mut answer = pin!(endpoint.task_message(&name, rows, &message, &host));
             poll_fn(|task| {
-                if let Poll::Ready(answer) = answer.as_mut().poll(task) {
+                let mut poll = |task: &mut Waker<'_>| {
+                    let polled = this.with_fault(&object, || answer.as_mut().poll(task));
+                    polled.unwrap_or_else(|| Poll::Ready(Err("the program has ended".to_owned())))
+                };
+                if let Poll::Ready(answer) = poll(task) {
                     object.timer.take();
                     return Poll::Ready(answer);
                 }
                 this.drive(&name, &object, task);
-                answer.as_mut().poll(task)
+                poll(task)
             })
             .await
         };

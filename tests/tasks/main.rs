@@ -1,4 +1,4 @@
-//! Tests of durable tasks.
+//! Durable tasks: the protocol, clients without tasks, interruptions, deployments, hostile callers, and hooks.
 
 // Tests and their helpers may panic when an assumption fails.
 #![allow(
@@ -9,4 +9,17 @@
     clippy::arithmetic_side_effects
 )]
 
-mod methods;
+mod attempts;
+mod deploy;
+mod fallback;
+mod hooks;
+mod hostile;
+mod interruptions;
+mod lifetime;
+mod programs;
+mod protocol;
+mod questions;
+#[path = "../property/random.rs"]
+#[expect(dead_code, reason = "the other tests use the rest")]
+mod random;
+mod world;
