@@ -20,8 +20,10 @@ export async function send(namespace, name, message) {
   throw new Error(text)
 }
 
-/** Answers a message to the object of `ctx`. `work` is a function of the wasm module. */
-export async function answer(ctx, env, request, work) {
+/** Answers a message to the object of `ctx`, or its alarm if there is no request. `work` is a function of the wasm module. */
+export const receive = (ctx, env, request, work) => (request ? answer(ctx, env, request, work) : ring(ctx, env, work))
+
+async function answer(ctx, env, request, work) {
   const name = request.headers.get(NAME)
   try {
     const text = await request.text()
@@ -31,10 +33,8 @@ export async function answer(ctx, env, request, work) {
   }
 }
 
-/**
- * Answers the alarm of the object. It never fails: after six failures, the runtime would forget the alarm, and the task would never end.
- */
-export async function ring(ctx, env, work) {
+/** Answers the alarm. It never fails: after six failures, the runtime would forget the alarm, and the task would never end. */
+async function ring(ctx, env, work) {
   try {
     await guarded(ctx, () => work(ctx, env, ctx.storage.kv.get(NAME_KEY) ?? ''))
   } catch (error) {
@@ -48,20 +48,29 @@ export async function ring(ctx, env, work) {
 }
 
 /**
- * Runs `work`, and waits for its writes. If the wasm module breaks meanwhile, its promises stay pending, and so would every later alarm. So the
- * object is then restarted, and the runtime repeats the alarm.
+ * Runs `work`, and waits for its writes. If the wasm module breaks meanwhile, the promise of `work` stays pending, and so would every later
+ * alarm. So the object is then restarted, and the runtime repeats the alarm.
  */
 async function guarded(ctx, work) {
-  const forget = onBreak(() => ctx.abort('the WebAssembly module has ended'))
+  let isBroken = false
+  let forget
+  const broken = new Promise((resolve) => {
+    forget = onBreak(() => {
+      isBroken = true
+      resolve()
+    })
+  })
   try {
-    const done = await work()
+    const done = await Promise.race([work(), broken])
     // An error that is ready at once is a value.
     if (done instanceof Error) throw done
-    await Promise.all(writes.get(ctx) ?? [])
+    if (!isBroken) await Promise.all(writes.get(ctx) ?? [])
     return done
   } finally {
     writes.delete(ctx)
     forget()
+    // `abort` ends the request or the alarm that calls it, so each object has to call it itself. The listener may run in a call of another object.
+    if (isBroken) ctx.abort('the WebAssembly module has ended')
   }
 }
 

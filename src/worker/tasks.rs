@@ -22,8 +22,9 @@ use crate::http::Endpoint;
 #[wasm_bindgen(module = "/src/worker/tasks.js")]
 extern "C" {
     fn send(namespace: &JsValue, name: &str, message: &str) -> Promise;
-    fn answer(ctx: &JsValue, env: &Env, request: &web_sys::Request, work: &JsValue) -> Promise;
-    fn ring(ctx: &JsValue, env: &Env, work: &JsValue) -> Promise;
+    // wasm-bindgen 0.2.129 imports a function that needs no conversions directly. With two such functions, the import object would name the
+    // file twice. So one function serves requests and alarms.
+    fn receive(ctx: &JsValue, env: &Env, request: &JsValue, work: &JsValue) -> Promise;
     #[wasm_bindgen(catch)]
     fn get(ctx: &JsValue, key: &str) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
@@ -112,7 +113,7 @@ pub fn task_fetch(ctx: &JsValue, env: &Env, request: &web_sys::Request, endpoint
         value_or_promise(UNKNOWN_CALL, Box::pin(answer))
     };
     let work = Closure::<dyn Fn(JsValue, Env, String, String) -> JsValue>::new(work).into_js_value();
-    answer(ctx, env, request, &work).into()
+    receive(ctx, env, request, &work).into()
 }
 
 /// Answers the alarm of the object with this state. [`tasks!`](crate::worker::tasks) calls this function.
@@ -129,7 +130,7 @@ pub fn task_alarm(ctx: &JsValue, env: &Env, endpoint: fn(&Env) -> Endpoint) -> J
         value_or_promise(UNKNOWN_CALL, Box::pin(rings))
     };
     let work = Closure::<dyn Fn(JsValue, Env, String) -> JsValue>::new(work).into_js_value();
-    ring(ctx, env, &work).into()
+    receive(ctx, env, &JsValue::UNDEFINED, &work).into()
 }
 
 /// Returns the host of an object. Its state has `waitUntil`, as the context of a request has.
