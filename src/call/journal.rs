@@ -23,6 +23,9 @@ pub(crate) trait Journal {
     /// Stores the result of a step.
     fn finish(&self, place: &str, step: &str, result: &RawValue) -> Result<(), JournalError>;
 
+    /// Returns whether the time of the attempt has passed. Then no further step begins.
+    fn is_over(&self) -> bool;
+
     /// Sets the message that describes the state of the task.
     fn report(&self, message: &str);
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::context::Context;
 use super::journal::JournalError;
 use super::rounds::Obstacle;
-use super::task_info::TaskInfo;
+use super::task_info::{Begin, TaskInfo};
 
 impl Context {
     /// Waits for `time`.
@@ -69,7 +69,7 @@ impl Context {
     /// without a task. In the task, the handler runs again from its beginning: the answers and the results of the steps so far are there, and
     /// this method returns at once. It also returns at once in a handler that does not become a task.
     pub async fn start_task(&self) {
-        if self.depth() == 0 && self.rounds().may_start_task() {
+        if self.depth() == 0 && self.rounds().begin() == Begin::AtMark {
             self.rounds().start_task(self.path().place());
             std::future::pending().await
         }

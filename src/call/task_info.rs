@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::auth::StateKeys;
+use crate::config::ConfigError;
 use crate::host::TaskObjects;
 
 /// The durable task that a handler belongs to.
@@ -19,9 +20,19 @@ pub struct TaskInfo {
 
 /// The objects that run the durable tasks of an endpoint, and the keys for their ids and contents.
 #[derive(Clone)]
-pub(crate) struct TaskService(pub Rc<TaskParts>);
-
-pub(crate) struct TaskParts {
+pub(crate) struct TaskService {
     pub objects: Rc<dyn TaskObjects>,
-    pub keys: StateKeys,
+    /// The keys, or the error in their configuration.
+    pub keys: Rc<Result<StateKeys, ConfigError>>,
+}
+
+/// The point of a call at which its durable task begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// Never: the handler answers the request.
+    Never,
+    /// Before the handler is called.
+    AtOnce,
+    /// At [`Context::start_task`](super::context::Context::start_task).
+    AtMark,
 }

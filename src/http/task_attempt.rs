@@ -42,8 +42,8 @@ impl Endpoint {
     }
 
     fn object(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Result<Object, String> {
-        let service = self.task_service().ok_or("the endpoint has no durable tasks, or no MCP_STATE_KEY")?;
-        Ok(Object::new(name, rows, service.clone(), self.version.clone(), host.clone()))
+        let service = self.task_service().ok_or("the endpoint has no durable tasks")?;
+        Object::new(name, rows, service, self.version.clone(), host.clone())
     }
 
     /// Runs the handler of a task, like a request that calls its tool.

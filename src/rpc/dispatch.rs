@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use edge_json::object;
 use futures::FutureExt;
 
 use super::call::{Call, MethodResponse};
@@ -104,28 +103,13 @@ fn start_handler(
     method(call, request, target).map(Stage::Working)
 }
 
-/// Returns the error for a method that is not available. If the method needs a session or a store, the error has the reason and an
-/// alternative.
+/// Returns the error for a method that is not available. If the method needs a session, the error has the reason and an alternative.
 fn not_found(method: &str) -> RpcError {
     match SessionRequired::of_method(method) {
         Some(feature) => feature.error(ErrorCode::MethodNotFound),
-        None if method.starts_with(TASKS) => no_tasks(),
         None => RpcError::new(
             ErrorCode::MethodNotFound,
             format!("This server does not serve the method \"{}\".", shortened(method)),
         ),
     }
-}
-
-/// The beginning of the methods of tasks, in 2025-11-25 and in the extension.
-const TASKS: &str = "tasks/";
-
-/// Returns the error for a method of tasks on a server without durable tasks, or in a revision without the extension.
-fn no_tasks() -> RpcError {
-    let (reason, alternative) =
-        ("the server has no store for tasks of this kind", "call the tool, which answers all clients");
-    let data =
-        object(vec![("feature", "tasks".into()), ("reason", reason.into()), ("alternative", alternative.into())]);
-    let message = format!("This method of tasks is not served: {reason}. Instead, {alternative}.");
-    RpcError::new(ErrorCode::MethodNotFound, message).with_data(data)
 }

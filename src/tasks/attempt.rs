@@ -1,6 +1,9 @@
 //! One run of the handler of a task.
 
+use std::future::Future;
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::write;
 use futures::future::{Either, select};
@@ -17,7 +20,8 @@ use crate::call::journal::JournalError;
 use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
 use crate::call::task_info::TaskInfo;
 use crate::host::Level;
-use crate::limits::{QUESTIONS, TASK_CANCEL_SECONDS, TASK_FAILURES};
+use crate::limits::{QUESTIONS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS};
+use crate::parallel::turn;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::shortened;
 
@@ -122,18 +126,12 @@ impl Object {
             Ok(attempt) => attempt,
             Err(cause) => return Next::Failure(cause),
         };
-        let (cancelled, attempt) = (Box::pin(self.live.cancelled()), Box::pin(run(attempt)));
-        let attempted = match select(attempt, cancelled).await {
-            Either::Left((attempted, _)) => attempted,
-            Either::Right(((), _)) if !self.live.is_watched() => return Next::End(Status::Cancelled, None),
-            // The handler waits for the cancellation, and cleans up.
-            Either::Right(((), attempt)) => {
-                let time = std::time::Duration::from_secs(TASK_CANCEL_SECONDS);
-                match select(attempt, self.host.sleep(time)).await {
-                    Either::Left((Attempted::Ended(end), _)) => Attempted::Ended(end),
-                    _ => return Next::End(Status::Cancelled, None),
-                }
-            }
+        let running = pin!(self.run_until_cancelled(run(attempt)));
+        let late = pin!(self.late());
+        let attempted = match select(running, late).await {
+            Either::Left((Some(attempted), _)) => attempted,
+            Either::Left((None, _)) => return Next::End(Status::Cancelled, None),
+            Either::Right(_) => return Next::Failure("a step did not end within the time of an attempt".to_owned()),
         };
         match attempted {
             Attempted::Ended(end @ End::Result(_)) => Next::End(Status::Completed, Some(end)),
@@ -142,6 +140,34 @@ impl Object {
             Attempted::NoRoom => Next::Later(self.host.now_ms().saturating_add(1000)),
             Attempted::Waits(rounds) => self.waiting(&record.tool, &rounds).unwrap_or_else(Next::Failure),
         }
+    }
+
+    /// Runs the handler. Returns `None` if the task was cancelled.
+    async fn run_until_cancelled(&self, attempt: impl Future<Output = Attempted>) -> Option<Attempted> {
+        let (cancelled, attempt) = (pin!(self.live.cancelled()), pin!(attempt));
+        let attempt = match select(attempt, cancelled).await {
+            Either::Left((attempted, _)) => return Some(attempted),
+            Either::Right(((), attempt)) => attempt,
+        };
+        if !self.live.is_watched() {
+            return None;
+        }
+        // The handler waits for the cancellation, and cleans up.
+        let time = self.host.sleep(Duration::from_secs(TASK_CANCEL_SECONDS));
+        match select(attempt, time).await {
+            Either::Left((ended @ Attempted::Ended(_), _)) => Some(ended),
+            _ => None,
+        }
+    }
+
+    /// Completes when an attempt takes too long. Some time before, it lets no further step begin.
+    async fn late(&self) {
+        self.live.is_over.set(false);
+        self.host.sleep(Duration::from_secs(TASK_ATTEMPT_SECONDS)).await;
+        self.live.is_over.set(true);
+        // The handler must notice it.
+        turn().await;
+        self.host.sleep(Duration::from_secs(TASK_GRACE_SECONDS)).await;
     }
 
     /// Reads what an attempt needs.
@@ -194,8 +220,9 @@ impl Object {
             }
         }
         if asked.is_empty() {
-            let wake_at = rounds.wake_at().ok_or("the handler waits for nothing")?;
-            return Ok(Next::At(wake_at));
+            let over = self.live.is_over.get().then(|| self.host.now_ms());
+            let wake_at = rounds.wake_at().into_iter().chain(over).min();
+            return wake_at.map(Next::At).ok_or_else(|| "the handler waits for nothing".to_owned());
         }
         for question in &mut known {
             question.is_withdrawn |= question.answer.is_none() && !asked.contains(&question.key);

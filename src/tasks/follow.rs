@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::id::{Owner, TaskId};
 use super::message::{Message, Reply, State, View, send};
+use crate::auth::StateKeys;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
@@ -55,9 +56,11 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
     }
 }
 
-/// Returns the service of the endpoint.
-pub(super) fn service(cx: &Context) -> Result<&TaskService, HandlerError> {
-    cx.request().tasks().ok_or_else(|| HandlerError::new("This server has no durable tasks."))
+/// Returns the service of the endpoint, and its keys.
+pub(super) fn service(cx: &Context) -> Result<(&TaskService, &StateKeys), HandlerError> {
+    let service = cx.request().tasks().ok_or_else(|| HandlerError::new("This server has no durable tasks."))?;
+    let keys = (*service.keys).as_ref().map_err(|error| HandlerError::new(INTERNAL).because(error))?;
+    Ok((service, keys))
 }
 
 /// Returns the task `id`, if the caller can use its tool.
@@ -80,9 +83,9 @@ pub(super) async fn ask(id: &str, cx: &Context, message: impl FnOnce(String) -> 
 }
 
 async fn send_to(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
-    let service = service(cx)?;
+    let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
-    let id = TaskId::read(id, &owner, &service.0.keys).ok_or_else(unknown)?;
+    let id = TaskId::read(id, &owner, keys).ok_or_else(unknown)?;
     let failed = |cause: String| HandlerError::new(INTERNAL).because(cause);
     match send(service, &id.object, &message(owner.digest())).await.map_err(failed)? {
         Reply::Task(view) => Ok(*view),

@@ -184,6 +184,10 @@ impl Journal for TaskJournal {
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.live.is_over.get()
+    }
+
     fn report(&self, message: &str) {
         // A model may read the message.
         let message = line(message, TASK_MESSAGE_CHARACTERS).into_owned();

@@ -127,6 +127,6 @@ impl View {
 /// The object cannot be reached. The text is for the log.
 pub(super) async fn send(service: &TaskService, name: &str, message: &Message) -> Result<Reply, String> {
     let message = write::to_string(message).map_err(|error| error.to_string())?;
-    let answer = service.0.objects.send(name, message).await?;
+    let answer = service.objects.send(name, message).await?;
     read_text(answer.as_bytes()).ok_or_else(|| "the object of a task did not answer as expected".to_owned())
 }

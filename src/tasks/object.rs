@@ -33,15 +33,19 @@ pub(crate) struct Object {
 
 impl Object {
     /// Opens the object `name`.
+    ///
+    /// # Errors
+    /// The endpoint has no keys. The text is for the log.
     pub(crate) fn new(
         name: &str,
         rows: Rc<dyn TaskRows>,
         service: TaskService,
         version: Option<String>,
         host: Rc<dyn Host>,
-    ) -> Self {
-        let rows = Rc::new(Rows::new(rows, service.0.keys.clone(), host.clone(), name.to_owned()));
-        Self { rows, host, live: Live::of(name), version, service, name: name.to_owned() }
+    ) -> Result<Self, String> {
+        let keys = (*service.keys).clone().map_err(|error| error.to_string())?;
+        let rows = Rc::new(Rows::new(rows, keys, host.clone(), name.to_owned()));
+        Ok(Self { rows, host, live: Live::of(name), version, service, name: name.to_owned() })
     }
 
     /// Answers a message.

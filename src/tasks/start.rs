@@ -17,11 +17,13 @@ use super::{job_tools, methods};
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::deadline::{Ended, late, run};
-use crate::call::error::HandlerError;
+use crate::call::error::{HandlerError, ResultExt};
 use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
+use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
 use crate::call::step_memory::Finished;
+use crate::call::task_info::Begin;
 use crate::limits::OPEN_TASK_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::INTERNAL;
@@ -29,7 +31,7 @@ use crate::protocol::revision::Era;
 use crate::protocol::task::EXTENSION;
 use crate::server::definitions::Install;
 use crate::server::executed::Executed;
-use crate::server::tool_task::{Begin, ToolTask};
+use crate::server::tool_task::ToolTask;
 use crate::text::Text;
 
 /// The step in which a call creates its task. A later round of the call finds the same task.
@@ -47,18 +49,32 @@ impl ToolTask for Task {
         let is_direct = cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
         let is_answered_directly = is_direct || (!self.has_handle && !client_has_tasks(cx));
         match () {
-            () if !is_direct && self.is_required && !client_has_tasks(cx) => {
-                Err(InputError::from(InputProblem::MissingExtension(EXTENSION)).into())
-            }
+            () if !is_direct && self.is_required && !client_has_tasks(cx) => Err(cannot_wait()),
             () if is_answered_directly => Ok(Begin::Never),
             () if self.starts_later => Ok(Begin::AtMark),
             () => Ok(Begin::AtOnce),
         }
     }
 
-    fn start(&self, name: Text, arguments: Box<str>, cx: Context) -> LocalBoxFuture<'static, Executed> {
-        let has_tasks = client_has_tasks(&cx);
-        start(self.clone(), name, arguments, has_tasks, cx).boxed_local()
+    fn start_after(
+        &self,
+        call: LocalBoxFuture<'static, Executed>,
+        name: Text,
+        arguments: Box<str>,
+        cx: Context,
+    ) -> LocalBoxFuture<'static, Executed> {
+        let task = self.clone();
+        let started = async move {
+            let executed = call.await;
+            let rounds = cx.rounds();
+            let starts = rounds.starts_task() && rounds.questions().is_empty() && rounds.obstacle().is_none();
+            if !starts || !matches!(executed, Executed::Waits) {
+                return executed;
+            }
+            rounds.leave_handler();
+            start(task, name, arguments, cx).await
+        };
+        started.boxed_local()
     }
 
     fn has_handle(&self) -> bool {
@@ -82,10 +98,17 @@ impl ToolTask for Task {
     }
 }
 
+/// Returns the error for a client without tasks.
+fn cannot_wait() -> HandlerError {
+    let error: Result<(), _> = Err(InputError::from(InputProblem::MissingCapability(&TASK)));
+    let sentence = "This tool answers with a task. Use a client of 2026-07-28 that declares the extension io.modelcontextprotocol/tasks.";
+    error.message(sentence).err().unwrap_or_else(|| HandlerError::new(sentence))
+}
+
 /// Starts the task of a call of the tool `name`. A client with tasks gets the task. For others, waits for the result.
-async fn start(task: Task, name: Text, arguments: Box<str>, has_tasks: bool, cx: Context) -> Executed {
+async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Executed {
     let started = async {
-        if has_tasks {
+        if client_has_tasks(&cx) {
             return create(&task, &name, &arguments, &cx).await.map(|(id, view)| Executed::Task(view.describe(&id)));
         }
         let id: String =
@@ -118,13 +141,13 @@ async fn start(task: Task, name: Text, arguments: Box<str>, has_tasks: bool, cx:
 
 /// Creates a task, and returns it with its id, unless the caller has too many.
 async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Result<(String, View), HandlerError> {
-    let service = service(cx)?;
+    let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
     let key = task.dedupe.as_ref().map(|key| key(arguments)).transpose();
     let key =
         key.map_err(|problem| HandlerError::invalid(format!("The arguments of `{name}` are not valid: {problem}")))?;
     let key = key.map(|key| format!("{name}\0{key}"));
-    let id = TaskId::new(key.as_deref(), &owner, service, cx)?;
+    let id = TaskId::new(key.as_deref(), &owner, keys, cx)?;
     let ttl = match cx.request().caller() {
         Some(_) => task.ttl,
         // The id is then the only secret.
@@ -205,8 +228,10 @@ impl Drop for CancelOnDrop {
             return;
         }
         let Some(service) = cx.request().tasks().cloned() else { return };
+        let Ok(keys) = &*service.keys else { return };
         let owner = Owner::of(&cx);
-        if let Some(id) = self.id.take().and_then(|id| TaskId::read(&id, &owner, &service.0.keys)) {
+        if let Some(id) = self.id.take().and_then(|id| TaskId::read(&id, &owner, keys)) {
+            let service = service.clone();
             let cancel = async move {
                 let cancel = Message::Cancel { owner: owner.digest() };
                 if let Err(cause) = send(&service, &id.object, &cancel).await {
