@@ -124,7 +124,8 @@ impl Rounds {
 
     /// Returns the journal of the durable task that the handler belongs to.
     pub(crate) fn journal(&self) -> Option<&Rc<dyn Journal>> {
-        self.journal.as_ref()
+        // Without the feature, the compiler then removes the code for tasks.
+        if cfg!(feature = "tasks") { self.journal.as_ref() } else { None }
     }
 
     /// Returns the maximum size of the request state, in bytes.
@@ -148,7 +149,7 @@ impl Rounds {
     /// Returns whether the call had an earlier round, or can have another one or become a task. If not, results do not have to be stored.
     pub(crate) fn spans_rounds(&self) -> bool {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
-        let has_task = self.journal.is_some() || self.begin() == Begin::AtMark;
+        let has_task = self.journal().is_some() || self.begin() == Begin::AtMark;
         has_task || self.is_retry() || elicitation_form || elicitation_url || sampling || roots
     }
 
@@ -173,7 +174,7 @@ impl Rounds {
 
     /// Returns the result of the step at `place`, if an earlier round stored it.
     pub(super) fn result(&self, place: &str, step: &str) -> Option<Box<RawValue>> {
-        let Some(journal) = &self.journal else { return self.steps.borrow_mut().result(place) };
+        let Some(journal) = self.journal() else { return self.steps.borrow_mut().result(place) };
         let result = journal.result(place).map_err(|error| self.stop(Obstacle::Journal(error))).ok()??;
         self.steps.borrow_mut().add_finished(place, step);
         Some(result)
@@ -181,7 +182,7 @@ impl Rounds {
 
     /// Stores the result of a step for later rounds. If a journal cannot store it, the round stops.
     pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
-        match &self.journal {
+        match self.journal() {
             None => self.steps.borrow_mut().remember(place, step, result),
             Some(journal) => {
                 if let Err(error) = journal.finish(place, step, &result) {
@@ -224,7 +225,7 @@ impl Rounds {
     }
 
     pub(crate) fn begin(&self) -> Begin {
-        self.begin.get()
+        if cfg!(feature = "tasks") { self.begin.get() } else { Begin::Never }
     }
 
     /// Ends the round at the point at which the durable task begins.
@@ -241,7 +242,7 @@ impl Rounds {
 
     /// Returns whether the handler has reached the point at which its durable task begins.
     pub(crate) fn starts_task(&self) -> bool {
-        self.starts_task.get()
+        cfg!(feature = "tasks") && self.starts_task.get()
     }
 
     /// Stores the failure of a step that was dropped while another server may have executed its request.
@@ -276,8 +277,8 @@ impl Rounds {
         !self.questions.borrow().is_empty()
             || self.obstacle.borrow().is_some()
             || self.wake_at.get().is_some()
-            || self.starts_task.get()
-            || self.journal.as_ref().is_some_and(|journal| journal.is_over())
+            || self.starts_task()
+            || self.journal().is_some_and(|journal| journal.is_over())
     }
 
     pub(crate) fn questions(&self) -> Ref<'_, Vec<(String, OpenQuestion)>> {

@@ -79,7 +79,7 @@ impl Endpoint {
         if let Err(refused) = self.authorize(std::slice::from_ref(&resolved), info.checked_caller(), &url) {
             return ended(Err(refused.error));
         }
-        if resolved.tool().and_then(|tool| tool.task.as_ref()).is_some_and(|task| task.tolerates_changes()) {
+        if resolved.tool().and_then(|tool| tool.durable_task()).is_some_and(|task| task.tolerates_changes()) {
             journal.tolerate_changes();
         }
         let [elicitation_form, elicitation_url, sampling, roots] = capabilities;

@@ -51,7 +51,7 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     let lists_app_tools = call.server.definitions.lists_app_tools;
     let shows = |tool: &&Tool| lists_app_tools || tool.app_clients.is_none_or(|shown| shown(call.cx.request()));
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).filter(shows);
-    let has_jobs = || call.server.tools().any(|tool| tool.task.is_some() && call.lists(&tool.access));
+    let has_jobs = || call.server.tools().any(|tool| tool.durable_task().is_some() && call.lists(&tool.access));
     let tools = tools.filter(|tool| !tool.is_for_jobs || has_jobs()).collect();
     let (tools, next_cursor) = page(call, cursor, tools)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);

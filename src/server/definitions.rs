@@ -171,12 +171,12 @@ impl Definitions {
 
     /// Returns whether calls of a tool can be durable tasks.
     pub(crate) fn has_tasks(&self) -> bool {
-        self.tools.iter().any(|tool| tool.task.is_some())
+        self.tools.iter().any(|tool| tool.durable_task().is_some())
     }
 
     /// Returns whether a tool can only answer with a durable task.
     pub(crate) fn requires_tasks(&self) -> bool {
-        self.tools.iter().any(|tool| tool.task.as_ref().is_some_and(|task| task.is_required()))
+        self.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.is_required()))
     }
 
     /// Returns the tool `name`.

@@ -37,7 +37,7 @@ pub(crate) fn execute(
     arguments: Value<'_>,
     cx: &Context,
 ) -> LocalBoxFuture<'static, Executed> {
-    let Some(task) = &tool.task else { return execute_directly(server, tool, arguments, cx) };
+    let Some(task) = tool.durable_task() else { return execute_directly(server, tool, arguments, cx) };
     match task.begin(cx) {
         Err(error) => ready(Executed::CannotAsk(error)).boxed_local(),
         Ok(Begin::Never) => execute_directly(server, tool, arguments, cx),
@@ -60,7 +60,7 @@ fn execute_directly(
     cx: &Context,
 ) -> LocalBoxFuture<'static, Executed> {
     // The attempt of a durable task limits its handler, and the request that created the task had the approval.
-    let is_attempt = cx.rounds().journal().is_some() && (cx.depth() == 0 || tool.task.is_some());
+    let is_attempt = cx.rounds().journal().is_some() && (cx.depth() == 0 || tool.durable_task().is_some());
     let called = Called {
         name: tool.metadata.name.clone(),
         deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },

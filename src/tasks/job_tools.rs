@@ -40,7 +40,7 @@ struct CancelArguments {
 
 /// Adds the tools to a server, unless no call of it ever has a handle.
 pub(super) fn install(definitions: &mut Definitions) {
-    if !definitions.tools.iter().any(|tool| tool.task.as_ref().is_some_and(|task| task.has_handle())) {
+    if !definitions.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.has_handle())) {
         return;
     }
     let result = Tool::new(
