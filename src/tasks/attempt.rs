@@ -243,7 +243,13 @@ impl Object {
         }
         match next {
             Next::End(status, end) => return self.end(status, end).await,
-            Next::At(wake_at) => (record.failures, record.wake_at) = (0, Some(wake_at)),
+            Next::At(wake_at) => {
+                // An attempt whose time was over made no progress, unless a step finished.
+                if wake_at > now {
+                    record.failures = 0;
+                }
+                record.wake_at = Some(wake_at);
+            }
             Next::Answers(questions, wake_at) => {
                 (record.failures, record.wake_at) = (0, wake_at);
                 self.store_questions(&questions)?;
@@ -254,7 +260,11 @@ impl Object {
                 let pause = 1000_u64.saturating_mul(1 << record.failures.saturating_sub(1).min(6));
                 record.wake_at = Some(now.saturating_add(pause));
             }
-            Next::Later(at) => (record.failures, record.wake_at) = (record.failures.saturating_sub(1), Some(at)),
+            Next::Later(at) => {
+                record.attempts = record.attempts.saturating_sub(1);
+                record.failures = record.failures.saturating_sub(1);
+                record.wake_at = Some(at);
+            }
         }
         self.rows.write(RECORD, &record)?;
         self.arm(record.wake_at, &record)?;

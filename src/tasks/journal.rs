@@ -34,9 +34,9 @@ struct StoredStep {
     version: Option<String>,
     /// The size of the result in bytes, if the step has finished.
     bytes: Option<u64>,
-    /// Whether this attempt has reached the step.
+    /// Whether another version of the program may have begun the step, and this attempt has not reached it.
     #[serde(skip)]
-    is_reached: bool,
+    is_foreign: bool,
 }
 
 /// The journal of an attempt.
@@ -47,8 +47,8 @@ pub(crate) struct TaskJournal {
     version: Option<String>,
     /// The steps, by the digests of their positions.
     steps: RefCell<FxHashMap<String, StoredStep>>,
-    /// The steps that another version of the program may have begun.
-    foreign: Vec<String>,
+    /// The number of foreign steps, by their names and the positions that contain them.
+    foreign: RefCell<FxHashMap<(String, String), usize>>,
     /// The bytes of all results.
     bytes: Cell<u64>,
     tolerates_changes: Cell<bool>,
@@ -63,17 +63,19 @@ impl TaskJournal {
         version: Option<String>,
     ) -> Result<Self, String> {
         let mut steps = FxHashMap::default();
-        let (mut foreign, mut bytes) = (Vec::new(), 0_u64);
-        for (key, step) in rows.list::<StoredStep>(STEP)? {
+        let (mut foreign, mut bytes) = (FxHashMap::default(), 0_u64);
+        for (key, mut step) in rows.list::<StoredStep>(STEP)? {
             let key = key.strip_prefix(STEP).unwrap_or_default().to_owned();
             // Without the version, each attempt may be one of another version.
-            if step.version.is_none() || step.version != version {
-                foreign.push(key.clone());
+            step.is_foreign = step.version.is_none() || step.version != version;
+            if step.is_foreign {
+                let count: &mut usize = foreign.entry((step.name.clone(), step.parent.clone())).or_default();
+                *count = count.saturating_add(1);
             }
             bytes = bytes.saturating_add(step.bytes.unwrap_or_default());
             steps.insert(key, step);
         }
-        let (steps, bytes) = (RefCell::new(steps), Cell::new(bytes));
+        let (steps, foreign, bytes) = (RefCell::new(steps), RefCell::new(foreign), Cell::new(bytes));
         Ok(Self { info, rows, live, version, steps, foreign, bytes, tolerates_changes: Cell::new(false) })
     }
 
@@ -86,7 +88,7 @@ impl TaskJournal {
     pub(super) fn import(rows: &Rows, steps: Vec<(String, String, Box<RawValue>)>) -> Result<(), String> {
         for (place, name, result) in steps {
             let bytes = u64::try_from(result.get().len()).ok();
-            let step = StoredStep { name, parent: parent(&place), version: None, bytes, is_reached: false };
+            let step = StoredStep { name, parent: parent(&place), version: None, bytes, is_foreign: false };
             rows.seal(&format!("{RESULT}{}", digest(&place)), &result)?;
             rows.write(&format!("{STEP}{}", digest(&place)), &step)?;
         }
@@ -95,16 +97,19 @@ impl TaskJournal {
 
     /// Returns the name of a step that another version of the program began, if `step` at `place` may be the same step with a different input.
     fn similar(&self, place: &str, step: &str) -> bool {
-        if self.tolerates_changes.get() || self.foreign.is_empty() {
+        if self.tolerates_changes.get() || self.foreign.borrow().is_empty() {
             return false;
         }
-        let (own, parent, steps) = (digest(place), parent(place), self.steps.borrow());
-        let is_similar = |known: &StoredStep| !known.is_reached && known.name == step && known.parent == parent;
-        !steps.contains_key(&own) && self.foreign.iter().any(|key| steps.get(key).is_some_and(is_similar))
+        let count = self.foreign.borrow().get(&(step.to_owned(), parent(place))).copied();
+        count.is_some_and(|count| count > 0) && !self.steps.borrow().contains_key(&digest(place))
     }
 
     fn write(&self, place: &str, step: StoredStep) -> Result<(), JournalError> {
         let key = digest(place);
+        let is_new = !self.steps.borrow().contains_key(&key);
+        if is_new && self.steps.borrow().len() >= TASK_STEPS {
+            return Err(JournalError::Final(format!("it has more than {TASK_STEPS} steps")));
+        }
         self.rows.write(&format!("{STEP}{key}"), &step).map_err(JournalError::Temporary)?;
         self.steps.borrow_mut().insert(key, step);
         Ok(())
@@ -116,7 +121,7 @@ impl TaskJournal {
             parent: parent(place),
             version: self.version.clone(),
             bytes,
-            is_reached: true,
+            is_foreign: false,
         }
     }
 }
@@ -130,7 +135,11 @@ impl Journal for TaskJournal {
         let key = digest(place);
         let is_finished = match self.steps.borrow_mut().get_mut(&key) {
             Some(step) => {
-                step.is_reached = true;
+                if std::mem::take(&mut step.is_foreign)
+                    && let Some(count) = self.foreign.borrow_mut().get_mut(&(step.name.clone(), step.parent.clone()))
+                {
+                    *count = count.saturating_sub(1);
+                }
                 step.bytes.is_some()
             }
             None => false,
@@ -156,9 +165,6 @@ impl Journal for TaskJournal {
                 "an earlier version of the program began the step `{}` with a different input: a second run could repeat its effect",
                 shortened(step)
             )));
-        }
-        if self.steps.borrow().len() >= TASK_STEPS {
-            return Err(JournalError::Final(format!("it has more than {TASK_STEPS} steps")));
         }
         // The row also stops an object that another one has replaced: its effects wait until the row is stored.
         self.write(place, self.step(place, step, None))
