@@ -14,7 +14,7 @@ use super::journal::TaskJournal;
 use super::live::Live;
 use super::object::Object;
 use super::quota;
-use super::record::{CALL, End, MESSAGE, RECORD, Record, Status, StoredCall, StoredQuestion};
+use super::record::{CALL, End, INTERRUPTED, MESSAGE, RECORD, Record, Status, StoredCall, StoredQuestion};
 use crate::call::failure;
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
@@ -103,6 +103,10 @@ impl Object {
         match record.wake_at {
             Some(wake_at) if wake_at <= now => {}
             wake_at => return self.arm(wake_at, &record),
+        }
+        if self.rows.read::<bool>(INTERRUPTED)?.is_some() {
+            self.rows.delete(INTERRUPTED)?;
+            record.failures = record.failures.saturating_sub(1);
         }
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");

@@ -49,13 +49,17 @@ export async function startTask(worker, name, args = {}) {
   return taskId
 }
 
-/** Polls a task until `isDone` returns true for it: by default, until it has ended. Returns the task. */
+/**
+ * Polls a task until `isDone` returns true for it: by default, until it has ended. Returns the task. A crash of another call can interrupt a
+ * poll.
+ */
 export async function until(worker, taskId, isDone = ({ status }) => FINAL.includes(status), ms = 20_000) {
   const deadline = Date.now() + ms
   for (;;) {
-    const task = await getTask(worker, taskId)
-    if (isDone(task)) return task
-    assert.ok(Date.now() < deadline, `the task does not get there: ${JSON.stringify(task)}`)
+    const { status, body } = await send(worker, 'tasks/get', { taskId })
+    assert.ok(body.result || status === 503, `${status} ${JSON.stringify(body)}`)
+    if (body.result && isDone(body.result)) return body.result
+    assert.ok(Date.now() < deadline, `the task does not get there: ${JSON.stringify(body)}`)
     await sleep(50)
   }
 }
