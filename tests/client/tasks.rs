@@ -412,16 +412,18 @@ fn other_answers_cannot_be_tasks() {
     assert_eq!(legacy.methods(), ["initialize", "notifications/initialized", "tools/call"]);
 
     let peer = Peer::new((0..5).map(|_| created(json!({ "contents": [], "messages": [], "tools": [] }))));
-    let server = client(pinned(&peer)).connect(&context(&TestHost::new())).server("parcels").expect("a server");
+    let host = TestHost::new();
+    let server = client(pinned(&peer)).connect(&context(&host)).server("parcels").expect("a server");
     let problem = Failure::Malformed("is a task, which only a tool call can have");
-    testing::run(async {
+    let work = async {
         assert_eq!(*server.read_resource("parcel:7").await.expect_err("a task").failure(), problem);
         assert_eq!(*server.get_prompt("poem", json!({})).await.expect_err("a task").failure(), problem);
         assert_eq!(*server.list_tools().await.expect_err("a task").failure(), problem);
         assert_eq!(*server.complete_prompt("poem", "about", "r").await.expect_err("a task").failure(), problem);
         let request = server.request("ledger/get", json!({})).result_type("task").await;
         assert_eq!(*request.expect_err("a task").failure(), problem);
-    });
+    };
+    testing::run(host.run(work)).expect("the requests end");
     assert_eq!(peer.requests().len(), 5);
 }
 
@@ -792,6 +794,22 @@ fn the_result_of_a_task_is_a_step() {
     });
     let answer = testing::run(Client::new(&endpoint).answer("sure", json!({})).call("send", json!({})));
     assert_eq!((answer.text(), methods(&peer)), ("in Lyon again", "call get get".to_owned()));
+}
+
+/// The caller answers the questions of a task that the program knows. The result is checked as that of a call.
+#[test]
+fn a_known_task_asks_the_caller() {
+    let tool = json!({ "name": "track", "inputSchema": {}, "outputSchema": { "type": "object" } });
+    let tool = Definition::from_json(&json!({ "server": "parcels", "tool": tool }).to_string()).expect("a definition");
+    let question = || asking(json!({ "sure": form("Sure?", json!({})) }));
+    let peer = Peer::new([question(), question(), acknowledged(), completed("in Lyon")]);
+    let endpoint = desk(client(pinned(&peer)), 30, move |server, cx: Context| {
+        let task = server.task(&RemoteTask::new("parcels", "track", "t-1")).definition(&tool).ask_caller(&cx);
+        async move { Ok(task.await.expect_err("no structured content").to_string()) }
+    });
+    let answer = testing::run(Client::new(&endpoint).answer("parcels.task.sure", json!({})).call("send", json!({})));
+    assert!(answer.text().contains("has no structured content") && answer.questions().len() == 1, "{answer:?}");
+    assert_eq!(methods(&peer), "get get update get");
 }
 
 /// Tools of other servers in a source get the results of tasks. A caller who cannot continue a task does not get one: it is cancelled.
