@@ -380,7 +380,7 @@ fn a_task_belongs_to_its_server() {
     let other = RemoteTask::new("weather", "track", "SECRET-4711");
     assert!(connection.task(&other).is_err());
     let server = connection.server("parcels").expect("a server");
-    testing::run(async {
+    let work = async {
         let waits = server.task(&other).await.expect_err("another server");
         let cancels = server.task(&other).cancel().await.expect_err("another server");
         for error in [waits, cancels] {
@@ -389,7 +389,8 @@ fn a_task_belongs_to_its_server() {
                 ("The server `parcels` was not called: the task belongs to another server.".into(), Executed::No)
             );
         }
-    });
+    };
+    testing::run(host.run(work)).expect("the requests end");
     assert!(peer.requests().is_empty() && !format!("{other:?}").contains("4711"));
 
     let initialized = result(json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {} }));
@@ -728,28 +729,38 @@ fn a_function_answers_once_in_all_rounds() {
 }
 
 /// A round that ends because of a question of the handler itself does not cancel the task: the next round waits for it again. The person is
-/// asked before the task has ended.
+/// asked before the task has ended, and not only at the deadline.
 #[test]
 fn the_next_round_waits_for_the_same_task() {
-    let peer = Peer::new([created(json!({})), working(), working(), completed("in Lyon")]);
-    let endpoint = desk(client(pinned(&peer)), 30, async |server, cx: Context| {
-        let (track, is_sure) = (server.call("track", json!({})), cx.confirm("sure", "Sure?"));
-        let track = async { Ok::<_, HandlerError>(track.await?) };
-        let is_sure = async {
-            cx.step("think", &(), async || Ok(())).await?;
-            Ok(is_sure.await?)
-        };
-        let (track, is_sure) = futures::try_join!(track, is_sure)?;
-        let _ = cx.confirm("again", "Again?").await?;
-        Ok(format!("{} {is_sure}", track.text()))
-    });
-    let host = TestHost::new();
-    let client = Client::new(&endpoint).host(&host).answer("sure", json!({})).answer("again", json!({}));
-    let answer = testing::run(client.call("send", json!({})));
-    assert_eq!((answer.text(), answer.questions().len()), ("in Lyon true", 2));
-    testing::run(host.run(async {})).expect("the tasks end");
-    assert!(!methods(&peer).contains("cancel") && methods(&peer).starts_with("call get"), "{}", methods(&peer));
-    assert_eq!(methods(&peer).matches("call").count(), 1);
+    for is_known in [false, true] {
+        // One round has no time for all states.
+        let states = (0..7).map(|_| working()).chain([completed("in Lyon")]);
+        let states: Vec<_> = if is_known { states.collect() } else { states.skip(1).collect() };
+        let peer = Peer::new((!is_known).then(|| created(json!({}))).into_iter().chain(states));
+        let endpoint = desk(client(pinned(&peer)), 30, move |server, cx: Context| async move {
+            let track = async {
+                let result = match is_known {
+                    true => server.task(&RemoteTask::new("parcels", "track", "t-1")).await?,
+                    false => server.call("track", json!({})).await?,
+                };
+                Ok::<_, HandlerError>(result.text())
+            };
+            let is_sure = async {
+                cx.step("think", &(), async || Ok(())).await?;
+                Ok(cx.confirm("sure", "Sure?").await?)
+            };
+            let (text, is_sure) = futures::try_join!(track, is_sure)?;
+            cx.confirm("again", "Again?").await?;
+            Ok(format!("{text} {is_sure}"))
+        });
+        let host = TestHost::new();
+        let client = Client::new(&endpoint).host(&host).answer("sure", json!({})).answer("again", json!({}));
+        let answer = testing::run(client.call("send", json!({})));
+        assert_eq!((answer.text(), answer.questions().len()), ("in Lyon true", 2), "{is_known}");
+        testing::run(host.run(async {})).expect("the tasks end");
+        let expected = if is_known { "get get get get get get get get" } else { "call get get get get get get get" };
+        assert_eq!(methods(&peer), expected);
+    }
 }
 
 /// A call that is sent in each round does not continue its task, so the end of the round cancels the task.
