@@ -739,9 +739,10 @@ fn the_next_round_waits_for_the_same_task() {
         let peer = Peer::new((!is_known).then(|| created(json!({}))).into_iter().chain(states));
         let endpoint = desk(client(pinned(&peer)), 30, move |server, cx: Context| async move {
             let track = async {
-                let result = match is_known {
-                    true => server.task(&RemoteTask::new("parcels", "track", "t-1")).await?,
-                    false => server.call("track", json!({})).await?,
+                let result = if is_known {
+                    server.task(&RemoteTask::new("parcels", "track", "t-1")).await?
+                } else {
+                    server.call("track", json!({})).await?
                 };
                 Ok::<_, HandlerError>(result.text())
             };

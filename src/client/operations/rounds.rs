@@ -63,7 +63,10 @@ pub(super) async fn answered(
         let RoundResult { kind, result } = sent?;
         match kind {
             ResultKind::Complete => return Ok(result),
-            ResultKind::Task => return task::result_of_created(session, &outgoing, &result, asked).await,
+            ResultKind::Task => {
+                // Most calls are no tasks, so their futures have no room for one.
+                return task::result_of_created(session, &outgoing, &result, asked).boxed_local().await;
+            }
             ResultKind::Asks => {}
         }
         let Round { questions, state } = read_round(channel, round, &result, capabilities, asked).map_err(failed)?;
