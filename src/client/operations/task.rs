@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::asked::{ANSWERS, Asked, Question, TOO_MANY_ROUNDS, answers};
 use super::cancel_task::{Unfinished, request, unknown};
 use super::step::step;
-use super::waiting::{continues_later, end_of_round, pause};
+use super::waiting::{continues_later, end_of_round};
 use crate::call::error::HandlerError;
 use crate::client::error::{ClientError, Executed, Failed, Failure};
 use crate::client::questions::handlers::AnswerFuture;
@@ -29,7 +29,8 @@ use crate::client::wire::message::Params;
 use crate::client::wire::response::{RoundResult, of_task_error};
 use crate::client::wire::task::{Created, GET, Status, TaskState, UPDATE};
 use crate::limits::{
-    UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS, UPSTREAM_TASK_SECONDS,
+    LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
+    UPSTREAM_TASK_SECONDS,
 };
 use crate::text::line;
 
@@ -68,6 +69,7 @@ pub(super) async fn result_of_created(
     let tool = call.target.clone().unwrap_or_default();
     let remote = RemoteTask::new(channel.server().name.clone(), tool, created.id);
     let mut waiting = Waiting::new(session, call, asked, remote);
+    waiting.continue_wait().await?;
     waiting.set_interval(created.interval);
     waiting.unfinished = Some(Unfinished::new(session, &waiting.remote, &asked.cx, asked.remembers()));
     waiting.result(!created.is_working).await
@@ -101,6 +103,19 @@ impl<'a> Waiting<'a> {
         }
     }
 
+    /// Continues the wait that an earlier attempt of a durable task began.
+    async fn continue_wait(&mut self) -> Result<(), ClientError> {
+        let cx = self.asked.cx.clone();
+        if cx.task().is_none() {
+            return Ok(());
+        }
+        let begun = cx.step("wait for a task", &(), async || Ok(cx.now_ms())).await;
+        let begun = begun.map_err(|error| self.interrupted(error))?;
+        let time = self.call.task_wait.time.unwrap_or(Duration::from_secs(LONGEST_TASK_SECONDS));
+        self.until = begun.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
     /// Sets the interval. A state without an interval does not change it.
     fn set_interval(&mut self, interval: Option<Duration>) {
         self.interval = interval.unwrap_or(self.interval);
@@ -113,7 +128,7 @@ impl<'a> Waiting<'a> {
                 self.pause(None).await?;
             }
             is_due = false;
-            let json = self.send(GET, None).await?;
+            let json = self.poll().await?;
             let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
                 .map_err(|_| self.failed(Failure::Malformed("has a result that is not JSON").into()))?;
             let state = TaskState::read(document.root(), self.remote.id());
@@ -138,6 +153,17 @@ impl<'a> Waiting<'a> {
                 }
             }
         }
+    }
+
+    /// Requests the state of the task. In a durable task, a later attempt does not repeat the request.
+    async fn poll(&mut self) -> Result<Box<RawValue>, ClientError> {
+        let (channel, cx) = (self.session.channel.clone(), self.asked.cx.clone());
+        if cx.task().is_none() {
+            return self.send(GET, None).await;
+        }
+        let poll = self.request(GET, None);
+        let work = async { self.send(GET, None).await.map(RoundResult::complete) };
+        step(&channel, &cx, "poll a task", &poll, work.boxed_local()).await.map(|state| state.result)
     }
 
     /// Answers the questions that are not answered yet.
@@ -251,7 +277,8 @@ impl<'a> Waiting<'a> {
             Some(Failure::Unavailable { after: Some(after) }) => (*after).min(most).max(self.interval),
             _ => self.interval,
         };
-        pause(&self.asked.cx, time.min(left)).await.map_err(|error| self.interrupted(error))
+        self.asked.cx.sleep(time.min(left)).await;
+        Ok(())
     }
 
     fn interrupted(&self, error: HandlerError) -> ClientError {

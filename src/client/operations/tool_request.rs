@@ -40,7 +40,8 @@ pub(super) async fn call_tool(
         None => link.lists.known_tool(&name).await,
     };
     outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| is_repeatable(channel, tool));
-    asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable;
+    // In a durable task, the task of another server must be found again after each sleep.
+    asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable || asked.cx.task().is_some();
     if let Some(tool) = &definition {
         outgoing.header_params = header_params(channel, tool, &outgoing.arguments)?;
     }

@@ -1,22 +1,11 @@
 //! The waits of a call between two requests about a task.
 
-use std::time::Duration;
-
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 
-/// Waits.
-///
-/// # Errors
-/// The wait ends early.
-pub(super) async fn pause(cx: &Context, time: Duration) -> Result<(), HandlerError> {
-    cx.host().sleep(time).await;
-    Ok(())
-}
-
-/// Returns whether the round of our caller's request ends with questions, so that a later round continues the work that is dropped now.
+/// Returns whether the round of our caller's request ends, so that a later round continues the work that is dropped now.
 pub(super) fn continues_later(cx: &Context) -> bool {
-    cx.rounds().has_questions() && cx.rounds().unsendable().is_none()
+    cx.rounds().is_waiting() && cx.rounds().obstacle().is_none()
 }
 
 /// Waits for the end of a round that [continues later](continues_later). The person is asked at once, although a step runs: no step begins while
