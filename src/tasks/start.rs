@@ -43,8 +43,10 @@ pub(super) async fn start(task: Task, name: Text, arguments: Box<str>, has_tasks
             .await?;
         let mut abandoned = CancelOnDrop { cx: cx.clone(), id: Some(id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
-        // The caller now has the handle, or does not need it.
-        abandoned.id = None;
+        // After an error, the caller does not have the handle.
+        if followed.is_ok() {
+            abandoned.id = None;
+        }
         followed.map(|followed| match followed {
             Followed::Result(result) => Executed::Done(result),
             Followed::Error(error) => Executed::TaskFailed(error),
@@ -140,7 +142,7 @@ pub(super) fn service(cx: &Context) -> Result<&TaskService, HandlerError> {
     cx.request().tasks().ok_or_else(|| HandlerError::new("This server has no durable tasks."))
 }
 
-/// Cancels a task if the client of 2026-07-28 leaves before it has the handle: nobody else knows it.
+/// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.
 struct CancelOnDrop {
     cx: Context,
     /// `None` if the caller does not have to know the handle.
