@@ -147,7 +147,9 @@ impl Object {
         match rounds.obstacle() {
             None => {}
             Some(Obstacle::Journal(JournalError::Temporary(cause))) => return Ok(Next::Failure(cause)),
-            Some(Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause)) => {
+            Some(
+                Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
+            ) => {
                 failure::log(&self.host, tool, &format!("the task was stopped: {cause}"));
                 return Ok(Next::End(Status::Failed, Some(stopped()?)));
             }

@@ -116,7 +116,13 @@ impl TaskJournal {
     }
 
     fn step(&self, place: &str, name: &str, bytes: Option<u64>) -> StoredStep {
-        StoredStep { name: name.to_owned(), parent: parent(place), version: self.version.clone(), bytes, is_foreign: false }
+        StoredStep {
+            name: name.to_owned(),
+            parent: parent(place),
+            version: self.version.clone(),
+            bytes,
+            is_foreign: false,
+        }
     }
 }
 
@@ -169,7 +175,9 @@ impl Journal for TaskJournal {
         let all = self.bytes.get().saturating_add(bytes);
         if bytes > TASK_RESULT_BYTES || all > TASK_JOURNAL_BYTES {
             let step = shortened(step);
-            return Err(JournalError::Final(format!("the result of the step `{step}` is too long, or all results together are")));
+            return Err(JournalError::Final(format!(
+                "the result of the step `{step}` is too long, or all results together are"
+            )));
         }
         self.rows.seal(&format!("{RESULT}{}", digest(place)), &result).map_err(JournalError::Temporary)?;
         self.write(place, self.step(place, step, Some(bytes)))?;
@@ -177,9 +185,7 @@ impl Journal for TaskJournal {
         // A task that makes progress goes on, however often it is interrupted.
         let record = self.rows.read::<Record>(RECORD).map_err(JournalError::Temporary)?;
         match record.filter(|record| record.failures > 0) {
-            Some(record) => {
-                self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary)
-            }
+            Some(record) => self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary),
             None => Ok(()),
         }
     }

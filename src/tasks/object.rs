@@ -131,7 +131,9 @@ impl Object {
         let before = questions.iter().filter(|question| question.is_open()).count();
         for (key, answer) in answers {
             // A client may answer late, or twice.
-            let Some(question) = questions.iter_mut().find(|known| known.key == key && known.is_open()) else { continue };
+            let Some(question) = questions.iter_mut().find(|known| known.key == key && known.is_open()) else {
+                continue;
+            };
             if let Err(problem) = answers::check(&question.request, &answer) {
                 return Ok(Reply::Invalid(format!("The answer `{}` is not valid: {problem}.", shortened(&key))));
             }

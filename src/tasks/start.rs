@@ -36,11 +36,8 @@ pub(super) async fn start(task: Task, name: Text, arguments: Box<str>, has_tasks
         if has_tasks {
             return create(&task, &name, &arguments, &cx).await.map(|(id, view)| Executed::Task(view.describe(&id)));
         }
-        let id: String = cx
-            .step(STEP, &(), async || {
-                create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)
-            })
-            .await?;
+        let id: String =
+            cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;
         let mut abandoned = CancelOnDrop { cx: cx.clone(), id: Some(id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
         // After an error, the caller does not have the handle.
@@ -74,7 +71,8 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
     let service = service(cx)?;
     let owner = Owner::of(cx);
     let key = task.dedupe.as_ref().map(|key| key(arguments)).transpose();
-    let key = key.map_err(|problem| HandlerError::invalid(format!("The arguments of `{name}` are not valid: {problem}")))?;
+    let key =
+        key.map_err(|problem| HandlerError::invalid(format!("The arguments of `{name}` are not valid: {problem}")))?;
     let key = key.map(|key| format!("{name}\0{key}"));
     let id = TaskId::new(key.as_deref(), &owner, service, cx)?;
     let ttl = match cx.request().caller() {
@@ -106,7 +104,12 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
         quota: quota.clone(),
         call: stored_call(&id.text, name, arguments, cx)?,
         steps: cx.rounds().steps().finished().iter().map(crate::call::step_memory::Finished::parts).collect(),
-        answers: cx.rounds().answers().iter().map(|it| (it.key.clone(), it.question.clone(), it.answer.clone())).collect(),
+        answers: cx
+            .rounds()
+            .answers()
+            .iter()
+            .map(|it| (it.key.clone(), it.question.clone(), it.answer.clone()))
+            .collect(),
     };
     let reply = send(service, &id.object, &Message::Create(Box::new(created))).await;
     let is_running = matches!(&reply, Ok(Reply::Task(view)) if !view.state.is_final());

@@ -146,7 +146,11 @@ fn attempts_without_progress_are_stopped_although_they_end_in_time() {
                             }
                             Ok::<_, HandlerError>(())
                         };
-                        if is_step { cx.step("long", &(), long).await?; } else { long().await?; }
+                        if is_step {
+                            cx.step("long", &(), long).await?;
+                        } else {
+                            long().await?;
+                        }
                         Ok::<_, HandlerError>("done")
                     }
                 };

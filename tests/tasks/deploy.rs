@@ -79,7 +79,9 @@ fn assert_stopped(world: &World, state: &Value, step: &str) {
 #[test]
 fn a_new_version_continues_with_the_same_steps() {
     testing::run(async {
-        for versions in [[Some("1"), Some("2")], [None, Some("2")], [Some("1"), None], [None, None], [Some("1"), Some("1")]] {
+        for versions in
+            [[Some("1"), Some("2")], [None, Some("2")], [Some("1"), None], [None, None], [Some("1"), Some("1")]]
+        {
             for second in [FIRST, Program { is_reversed: true, ..FIRST }, Program { after: 2, ..FIRST }] {
                 let seen = Seen::default();
                 let (_, state) = deployed(&seen, versions, second).await;
@@ -103,10 +105,9 @@ fn a_changed_input_of_a_finished_step_stops_the_task() {
             assert_stopped(&world, &state, "pay");
             assert_eq!(effects(&seen), ["p1", "p2", "pay"]);
         }
-        for (versions, second) in [
-            ([Some("1"), Some("2")], Program { tolerates: true, ..changed }),
-            ([Some("1"), Some("1")], changed),
-        ] {
+        for (versions, second) in
+            [([Some("1"), Some("2")], Program { tolerates: true, ..changed }), ([Some("1"), Some("1")], changed)]
+        {
             let seen = Seen::default();
             let (_, state) = deployed(&seen, versions, second).await;
             assert_eq!(text(&state), "1 2");
@@ -251,7 +252,8 @@ fn rows_in_another_format_are_errors() {
             });
             let id = world.start("work", json!({})).await;
             world.run().await;
-            let (key, _) = world.tasks.rows().into_iter().find(|(key, _)| key.contains(&format!("/{row}"))).expect("the row");
+            let (key, _) =
+                world.tasks.rows().into_iter().find(|(key, _)| key.contains(&format!("/{row}"))).expect("the row");
             world.tasks.write_row(&key, b"\x01{\"format\":2}");
             for _ in 0..10 {
                 world.advance(20);
@@ -260,7 +262,11 @@ fn rows_in_another_format_are_errors() {
             let answer = world.client().request("tasks/get", json!({ "taskId": id })).await;
             if is_readable {
                 let state = world.get(&id).await;
-                assert_eq!((&state["status"], &state["error"]["code"]), (&json!("failed"), &json!(-32603)), "{row}: {state}");
+                assert_eq!(
+                    (&state["status"], &state["error"]["code"]),
+                    (&json!("failed"), &json!(-32603)),
+                    "{row}: {state}"
+                );
             } else {
                 assert_eq!(answer.error().map(|it| it.0), Some(-32603), "{row}: {}", answer.json());
             }

@@ -13,13 +13,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Seen, World, all, created, effect, endpoint, handle, note, pause, text, with_tokens};
 
-const REVISIONS: [Revision; 5] = [
-    Revision::V2024_11_05,
-    Revision::V2025_03_26,
-    Revision::V2025_06_18,
-    Revision::V2025_11_25,
-    Revision::V2026_07_28,
-];
+const REVISIONS: [Revision; 5] =
+    [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
 #[derive(Deserialize, JsonSchema)]
 struct Rest {
@@ -69,7 +64,8 @@ fn a_client_without_tasks_gets_the_result_or_a_handle() {
             let answer = client.call("rest", rests(4)).await;
             assert_eq!(answer.text(), r#"{"seconds":4}"#, "{}", answer.json());
             assert_eq!(world.host.now_ms() - began, 4000);
-            let direct = Client::new(&endpoint(items)).host(&world.host).revision(revision).call("rest", rests(4)).await;
+            let direct =
+                Client::new(&endpoint(items)).host(&world.host).revision(revision).call("rest", rests(4)).await;
             assert_eq!(direct.result(), answer.result(), "the result is that of the call");
 
             let began = world.host.now_ms();
@@ -77,7 +73,8 @@ fn a_client_without_tasks_gets_the_result_or_a_handle() {
             assert_eq!(world.host.now_ms() - began, 5000);
             let job = handle(&answer);
             assert!(!answer.is_error());
-            let expected = format!("The job is still running. Its state: resting. Call `job-result` with {{\"job\": \"{job}\"}}");
+            let expected =
+                format!("The job is still running. Its state: resting. Call `job-result` with {{\"job\": \"{job}\"}}");
             assert!(answer.text().starts_with(&expected), "{}", answer.text());
             // The next wait is 20 s, or as long as the client wants.
             for (arguments, seconds) in [
@@ -148,7 +145,11 @@ fn questions_are_passed_on() {
         for revision in &REVISIONS[..4] {
             let answer = world.plain().revision(*revision).call("ask", json!({})).await;
             assert!(answer.is_error(), "{}", answer.json());
-            assert!(answer.text().contains("cannot be asked") || answer.text().contains("2026-07-28"), "{}", answer.text());
+            assert!(
+                answer.text().contains("cannot be asked") || answer.text().contains("2026-07-28"),
+                "{}",
+                answer.text()
+            );
         }
     });
 }
@@ -218,7 +219,8 @@ fn output_schemas_are_published_if_every_result_fits() {
         let answer = client.call("direct", json!({})).await;
         assert_eq!((answer.structured(), statuses(&world).len()), (&json!({ "seconds": 1 }), 0));
         created(&world.client().token("ada").call("direct", json!({})).await);
-        let job = list.result()["tools"].as_array().and_then(|tools| tools.iter().find(|tool| tool["name"] == "job-result"));
+        let job =
+            list.result()["tools"].as_array().and_then(|tools| tools.iter().find(|tool| tool["name"] == "job-result"));
         assert_eq!(job.expect("the tool")["annotations"]["readOnlyHint"], true);
     });
 }
@@ -281,10 +283,13 @@ fn scopes_and_visibility_hold_for_tasks() {
 fn job_tools_are_listed_with_the_tools() {
     testing::run(async {
         let world = World::of(with_tokens(endpoint(|server| {
-            let is_ada = |request: &edge_mcp::RequestInfo| request.caller().is_some_and(|caller| caller.subject == "ada");
-            server
-                .tool(Tool::new("seen", "Rests.", rest).visible_if(is_ada).task(Task::new()))
-                .tool(Tool::new("open", "Answers.", || async { "now" }))
+            let is_ada =
+                |request: &edge_mcp::RequestInfo| request.caller().is_some_and(|caller| caller.subject == "ada");
+            server.tool(Tool::new("seen", "Rests.", rest).visible_if(is_ada).task(Task::new())).tool(Tool::new(
+                "open",
+                "Answers.",
+                || async { "now" },
+            ))
         })));
         let names = async |token: &str| world.plain().token(token).list("tools").await.names().join(" ");
         assert_eq!(names("ada").await, "seen open job-result job-cancel");

@@ -112,10 +112,17 @@ fn an_approval_comes_before_the_task() {
                 let id = created(&answer);
                 let before = seen.borrow().iter().filter(|it| *it == "approval").count();
                 let state = world.finish(&id).await;
-                assert_eq!(state["inputRequests"].as_object().map(|it| it.keys().cloned().collect::<Vec<_>>()), Some(vec!["sure".into()]));
+                assert_eq!(
+                    state["inputRequests"].as_object().map(|it| it.keys().cloned().collect::<Vec<_>>()),
+                    Some(vec!["sure".into()])
+                );
                 world.update(&id, json!({ "sure": { "action": "accept", "content": {} } })).await;
                 assert_eq!(text(&world.finish(&id).await), "paid 200");
-                assert_eq!(seen.borrow().iter().filter(|it| *it == "approval").count(), before, "an attempt does not ask");
+                assert_eq!(
+                    seen.borrow().iter().filter(|it| *it == "approval").count(),
+                    before,
+                    "an attempt does not ask"
+                );
             } else {
                 assert_eq!(answer.text(), "paid 200");
             }
@@ -150,7 +157,11 @@ fn a_nested_approval_is_a_question_of_the_task() {
         }
         assert_eq!(text(&world.finish(&id).await), "paid 200");
         assert_eq!(seen.borrow().iter().filter(|it| it.starts_with("paid")).count(), 1);
-        assert_eq!(world.keys().iter().filter(|key| key.ends_with("/task")).count(), 1, "there is no task within a task");
+        assert_eq!(
+            world.keys().iter().filter(|key| key.ends_with("/task")).count(),
+            1,
+            "there is no task within a task"
+        );
     });
 }
 
@@ -163,9 +174,8 @@ fn nested_calls_are_part_of_the_outer_task() {
                 pause(&cx, 100).await;
                 cx.task().map_or_else(|| "none".to_owned(), |it| it.attempt.to_string())
             };
-            let outer = |cx: Context| async move {
-                Ok::<_, HandlerError>(cx.call_tool("inner", json!({})).await?.text())
-            };
+            let outer =
+                |cx: Context| async move { Ok::<_, HandlerError>(cx.call_tool("inner", json!({})).await?.text()) };
             server
                 .tool(Tool::new("inner", "Waits.", inner).task(Task::new()))
                 .tool(Tool::new("outer", "Calls.", outer).task(Task::new().answer_within(Duration::from_secs(1))))

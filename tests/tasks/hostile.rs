@@ -35,7 +35,10 @@ async fn tries(world: &World, token: &str, id: &str) -> Vec<Answer> {
     for (method, params) in [
         ("tasks/get", json!({ "taskId": id })),
         ("tasks/cancel", json!({ "taskId": id })),
-        ("tasks/update", json!({ "taskId": id, "inputResponses": { "name": { "action": "accept", "content": { "name": "x" } } } })),
+        (
+            "tasks/update",
+            json!({ "taskId": id, "inputResponses": { "name": { "action": "accept", "content": { "name": "x" } } } }),
+        ),
     ] {
         answers.push(modern.request(method, params).await);
     }
@@ -52,7 +55,8 @@ fn ids_of_others_are_unknown() {
         let world = World::of(with_tokens(endpoint(items)));
         let id = created(&world.client().token("ada").call("wait", json!({})).await);
         world.run().await;
-        let mut hostile: Vec<String> = ["", "t1.", "t2.x", "..", "null", "t1.AAAA", "\u{e4}", "t1.\0"].map(str::to_owned).into();
+        let mut hostile: Vec<String> =
+            ["", "t1.", "t2.x", "..", "null", "t1.AAAA", "\u{e4}", "t1.\0"].map(str::to_owned).into();
         let mut random = Random::new(7);
         for _ in 0..20 {
             // The form is valid, the MAC is not.
@@ -115,7 +119,9 @@ fn ids_of_other_servers_are_unknown() {
             other("s").resource(resource)
         };
         let with_key = |key: &'static str| -> Endpoint {
-            other("s").auth(tokens()).state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(key)).expect("a key"))
+            other("s")
+                .auth(tokens())
+                .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(key)).expect("a key"))
         };
         for served in [other("t"), at("https://a.example/mcp"), with_key("another-key-that-is-long-enough-for-this")] {
             world.deploy(served);
@@ -230,7 +236,11 @@ fn messages_are_cleaned() {
     testing::run(async {
         let world = World::new(|server| {
             let work = |cx: Context| async move {
-                cx.progress(1.0, None, format!("load\u{202e}ed\u{200b} \u{e0041}2\nof\t3\u{1b}[1m {}", "x".repeat(2000)));
+                cx.progress(
+                    1.0,
+                    None,
+                    format!("load\u{202e}ed\u{200b} \u{e0041}2\nof\t3\u{1b}[1m {}", "x".repeat(2000)),
+                );
                 cx.sleep(Duration::from_secs(60)).await;
                 cx.progress(2.0, None, "");
                 "done"

@@ -49,9 +49,7 @@ where
                 Ok::<_, HandlerError>(format!("{}", if is_sure { n * 2 } else { n }))
             }
         };
-        server
-            .tool(Tool::new("work", "Works.", work).task(task.clone()))
-            .tool(Tool::new("double", "Doubles.", double))
+        server.tool(Tool::new("work", "Works.", work).task(task.clone())).tool(Tool::new("double", "Doubles.", double))
     })
 }
 
@@ -240,7 +238,8 @@ async fn complete(world: &World, seen: &Seen, between: impl Fn(&TestTasks)) -> S
         match status {
             "working" => world.to_next_alarm(),
             "input_required" => {
-                let (key, _) = state["inputRequests"].as_object().and_then(|all| all.iter().next()).expect("a question");
+                let (key, _) =
+                    state["inputRequests"].as_object().and_then(|all| all.iter().next()).expect("a question");
                 let updated = world.update(&task, json!({ key: { "action": "accept", "content": {} } })).await;
                 let after = world.get(&task).await;
                 let is_open = !after["inputRequests"][key].is_null();

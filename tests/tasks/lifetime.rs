@@ -39,7 +39,9 @@ async fn is_gone(world: &World, id: &str) -> bool {
 #[test]
 fn a_task_is_kept_for_its_time() {
     testing::run(async {
-        for (tool, status) in [("wait", "input_required"), ("rest", "working"), ("quick", "completed"), ("wait", "cancelled")] {
+        for (tool, status) in
+            [("wait", "input_required"), ("rest", "working"), ("quick", "completed"), ("wait", "cancelled")]
+        {
             let world = World::new(items);
             let answer = world.client().call(tool, json!({})).await;
             let id = created(&answer);

@@ -197,9 +197,7 @@ async fn check(seed: u64) {
             "input_required" => {
                 let questions = state["inputRequests"].as_object().expect("questions");
                 assert!(!questions.is_empty(), "seed {seed}: there is no question");
-                let reply = |question: &Value| {
-                    json!({ "action": "accept", "content": { "reply": question["params"]["message"] } })
-                };
+                let reply = |question: &Value| json!({ "action": "accept", "content": { "reply": question["params"]["message"] } });
                 let mut replies = serde_json::Map::new();
                 for (key, question) in questions {
                     if random.once_in(2) {

@@ -11,13 +11,8 @@ use serde_json::{Value, json};
 
 use crate::world::{EXTENSION, World, all, created, endpoint, text};
 
-const REVISIONS: [Revision; 5] = [
-    Revision::V2024_11_05,
-    Revision::V2025_03_26,
-    Revision::V2025_06_18,
-    Revision::V2025_11_25,
-    Revision::V2026_07_28,
-];
+const REVISIONS: [Revision; 5] =
+    [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
 #[derive(Deserialize, JsonSchema)]
 struct Agreement {
@@ -135,10 +130,13 @@ fn without_objects_a_tool_answers_directly() {
     testing::run(async {
         let host = TestHost::new();
         let endpoint = endpoint(|server| {
-            items(server).tool(Tool::new("short", "Sleeps.", async |cx: Context| {
-                cx.sleep(Duration::from_secs(2)).await;
-                format!("{:?}", cx.task())
-            }).task(Task::new().starts_later()))
+            items(server).tool(
+                Tool::new("short", "Sleeps.", async |cx: Context| {
+                    cx.sleep(Duration::from_secs(2)).await;
+                    format!("{:?}", cx.task())
+                })
+                .task(Task::new().starts_later()),
+            )
         });
         let client = Client::new(&endpoint).host(&host).capabilities(all());
         assert_eq!(client.call("short", json!({})).await.text(), "None");
@@ -208,7 +206,11 @@ fn rounds_before_a_task_do_not_leak_into_it() {
                     crate::world::effect(&cx, &seen, "between", 1).await?;
                     cx.start_task().await;
                     crate::world::effect(&cx, &seen, "after", 1).await?;
-                    Ok::<_, HandlerError>(format!("{:?} {:?}", agreed.map(|it| it.agree), cx.task().map(|it| it.attempt)))
+                    Ok::<_, HandlerError>(format!(
+                        "{:?} {:?}",
+                        agreed.map(|it| it.agree),
+                        cx.task().map(|it| it.attempt)
+                    ))
                 }
             };
             server.tool(Tool::new("later", "Asks, and works.", handler).task(Task::required().starts_later()))
@@ -300,7 +302,8 @@ fn each_status_has_its_members() {
     testing::run(async {
         let world = World::new(items);
         let members = |state: &Value, names: &[&str]| {
-            let common = ["createdAt", "lastUpdatedAt", "pollIntervalMs", "resultType", "status", "taskId", "ttlMs", "_meta"];
+            let common =
+                ["createdAt", "lastUpdatedAt", "pollIntervalMs", "resultType", "status", "taskId", "ttlMs", "_meta"];
             let mut expected: Vec<_> = common.iter().chain(names).copied().collect();
             expected.sort_unstable();
             let mut found: Vec<_> = state.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -341,7 +344,13 @@ fn each_status_has_its_members() {
         // An end is final.
         for _ in 0..2 {
             assert_eq!(world.status(&id).await, "cancelled");
-            assert_eq!(world.update(&id, json!({ "agree": { "action": "accept", "content": { "agree": true } } })).await.status(), 200);
+            assert_eq!(
+                world
+                    .update(&id, json!({ "agree": { "action": "accept", "content": { "agree": true } } }))
+                    .await
+                    .status(),
+                200
+            );
             world.cancel(&id).await;
             world.run().await;
         }
@@ -412,7 +421,11 @@ fn errors_have_an_order() {
         let id = world.start("rest", json!({})).await;
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
             let params = |id: &str| {
-                if method == "tasks/update" { json!({ "taskId": id, "inputResponses": {} }) } else { json!({ "taskId": id }) }
+                if method == "tasks/update" {
+                    json!({ "taskId": id, "inputResponses": {} })
+                } else {
+                    json!({ "taskId": id })
+                }
             };
             let code = |answer: Answer| (answer.status(), answer.error().map(|it| it.0));
             let none = json!({});
@@ -421,7 +434,10 @@ fn errors_have_an_order() {
                 assert_eq!(code(answer), expected, "{method}");
             }
             for capabilities in [all(), none.clone()] {
-                assert_eq!(code(raw(&world, method, capabilities.clone(), params(&id), &[]).await), (400, Some(-32020)));
+                assert_eq!(
+                    code(raw(&world, method, capabilities.clone(), params(&id), &[]).await),
+                    (400, Some(-32020))
+                );
                 let other = raw(&world, method, capabilities, params("unknown"), &[("Mcp-Name", "other")]).await;
                 assert_eq!(code(other), (400, Some(-32020)), "{method}");
             }
@@ -472,10 +488,8 @@ fn a_task_sends_no_notifications() {
             };
             server.logging(edge_mcp::LogLevel::Debug).tool(Tool::new("work", "Works.", work).task(Task::new()))
         });
-        let client = world
-            .client()
-            .meta("progressToken", json!(1))
-            .meta("io.modelcontextprotocol/logLevel", json!("debug"));
+        let client =
+            world.client().meta("progressToken", json!(1)).meta("io.modelcontextprotocol/logLevel", json!("debug"));
         let answer = client.call("work", json!({})).await;
         let id = created(&answer);
         assert!(answer.notifications().is_empty());
