@@ -228,7 +228,10 @@
 
 // Only the client and retrieval use some functions of other modules. The linker drops them from a wasm module without these features. With
 // the features, the compiler finds functions that nothing uses.
-#![cfg_attr(not(all(feature = "client", feature = "gateway", feature = "rag", feature = "tasks")), allow(dead_code, unused_imports))]
+#![cfg_attr(
+    not(all(feature = "client", feature = "gateway", feature = "rag", feature = "tasks")),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod agents;
 mod auth;
@@ -311,7 +314,7 @@ pub use call::sampling::{Sampled, Sampling};
 pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
-pub use call::task::TaskInfo;
+pub use call::task_info::TaskInfo;
 pub use call::tool_event::ToolEvent;
 pub use config::{ConfigError, SecureUrl, Variables};
 pub use http::stream::{Body, EventStream};

@@ -390,6 +390,18 @@ limits! {
             "events of a stream of another MCP server" => "the request is aborted, and the call fails. The client continues without the stream of a session";
         UPSTREAM_REQUESTS: usize = 40, Count, "":
             "requests of a connection to other MCP servers" => "the call fails";
+        UPSTREAM_TASK_SECONDS: u64 = 300, Seconds, "`Call::task_timeout`":
+            "the wait for a task of another MCP server" => "the call fails, and the task continues";
+        UPSTREAM_TASK_ID_BYTES: usize = 1 << 10, Bytes, "":
+            "the id of a task of another MCP server" => "the call fails";
+        UPSTREAM_POLL_SECONDS: u64 = 1, Seconds, "":
+            "the least time between two requests for the state of a task" => "a shorter interval of the server is raised to it";
+        UPSTREAM_POLL_MOST_SECONDS: u64 = 60, Seconds, "":
+            "the longest time between two requests for the state of a task" => "a longer interval of the server is lowered to it";
+        UPSTREAM_POLL_DEFAULT_SECONDS: u64 = 5, Seconds, "":
+            "the time between two requests for the state of a task, if the server states none" => "the state is requested again";
+        UPSTREAM_POLLS: usize = 500, Count, "":
+            "requests of a connection about tasks of other MCP servers" => "further ones count as other requests of the connection";
         UPSTREAM_ROUNDS: usize = 10, Count, "":
             "rounds of questions of another MCP server in a call" => "the call fails";
         UPSTREAM_EMPTY_ROUNDS: usize = 3, Count, "":
@@ -503,7 +515,7 @@ limits! {
         UPSTREAM_RETRY_SECONDS: u64 = 5, Seconds, "":
             "the longest pause before an event stream is resumed" => "the stream is resumed after this time";
         UPSTREAM_CLOSING_SECONDS: u64 = 2, Seconds, "":
-            "a request that ends a session or cancels a request" => "the request is aborted";
+            "a request that ends a session, or cancels a request or a task" => "the request is aborted";
         UPSTREAM_LEGACY_SECONDS: u64 = 3600, Seconds, "":
             "the time for which the client remembers that a server is legacy" => "the client negotiates again";
     }

@@ -98,3 +98,17 @@ mod tests {
         assert_eq!(block_on(parallel(std::iter::empty::<LocalBoxFuture<'_, ()>>(), 1)), vec![]);
     }
 }
+
+/// Waits until all other parts of the same task were polled once.
+pub(crate) async fn turn() {
+    let mut is_over = false;
+    poll_fn(|task| {
+        if is_over {
+            return Poll::Ready(());
+        }
+        is_over = true;
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

@@ -10,20 +10,13 @@ use futures::future::LocalBoxFuture;
 
 use super::context::Context;
 use super::failure;
-use super::journal::JournalError;
-use super::rounds::Obstacle;
-use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
+use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The default deadline of a handler.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(DEADLINE_SECONDS);
 /// The longest deadline that a handler can have.
 pub(crate) const LONGEST_DEADLINE: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS);
-
-/// The time after which the attempt of a durable task begins no further step.
-pub(crate) const ATTEMPT: Duration = Duration::from_secs(TASK_ATTEMPT_SECONDS);
-/// The time that the running steps of an attempt then have.
-const GRACE: Duration = Duration::from_secs(TASK_GRACE_SECONDS);
 
 /// The outcome of a handler.
 pub(crate) enum Ended<T> {
@@ -46,9 +39,6 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
     cx.start_deadline(limit);
     let mut work = pin!(work);
     let mut timer: Option<LocalBoxFuture<'static, ()>> = None;
-    // The attempt of a durable task ends in an orderly way if its time is over: the next attempt continues.
-    let is_attempt = cx.depth() == 0 && cx.rounds().journal().is_some();
-    let mut has_grace = false;
     let ended = std::future::poll_fn(|task| {
         let mut is_late = false;
         loop {
@@ -56,19 +46,8 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
                 return Poll::Ready(Ended::Done(done));
             }
             let rounds = cx.rounds();
-            if has_grace && is_late {
-                let unfinished = "a step did not end within the time of an attempt".to_owned();
-                rounds.stop(Obstacle::Journal(JournalError::Temporary(unfinished)));
-            }
             if rounds.is_round_over() || is_late && rounds.is_waiting() {
                 return Poll::Ready(Ended::Waits);
-            }
-            if is_late && is_attempt {
-                cx.rounds().sleep_until(cx.now_ms(), "");
-                timer = Some(cx.host().sleep(GRACE));
-                has_grace = true;
-                is_late = false;
-                continue;
             }
             if is_late {
                 return Poll::Ready(Ended::Late);

@@ -58,6 +58,9 @@ impl Context {
             let content = content.ok_or("its `content` is missing")?;
             let document =
                 Document::parse(content.get().as_bytes(), JsonLimits::default()).map_err(|e| e.to_string())?;
+            // The form does not forbid other members, and some clients send them.
+            let known = schema.form_members(document.root());
+            let document = Document::parse(known.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
             let mistakes = schema.validate_form(document.root(), self.request().argument_steps());
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));

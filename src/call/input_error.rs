@@ -20,8 +20,6 @@ pub(crate) enum InputProblem {
     SessionRequired(&'static QuestionKind),
     /// The request does not declare the capability that the question needs.
     MissingCapability(&'static QuestionKind),
-    /// The request does not declare an extension of the protocol that the call needs.
-    MissingExtension(&'static str),
     /// The answer does not fit the question. The text is for the caller.
     Malformed(String),
     /// The question is not allowed. The text is for the log.
@@ -59,9 +57,6 @@ impl fmt::Display for InputError {
         match &*self.0 {
             InputProblem::SessionRequired(kind) | InputProblem::MissingCapability(kind) => {
                 f.write_str(&kind.unasked("This call", "Nothing that depends on it"))
-            }
-            InputProblem::MissingExtension(extension) => {
-                write!(f, "This call needs a client of 2026-07-28 that declares the extension {extension}. Nothing was done.")
             }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
         }

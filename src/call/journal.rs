@@ -5,7 +5,7 @@ use std::fmt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::task::TaskInfo;
+use super::task_info::TaskInfo;
 
 /// The journal of an attempt: it stores each step when the step ends, so that a later attempt does not run it again.
 pub(crate) trait Journal {
@@ -22,6 +22,9 @@ pub(crate) trait Journal {
 
     /// Stores the result of a step.
     fn finish(&self, place: &str, step: &str, result: &RawValue) -> Result<(), JournalError>;
+
+    /// Returns whether the time of the attempt has passed. Then no further step begins.
+    fn is_over(&self) -> bool;
 
     /// Sets the message that describes the state of the task.
     fn report(&self, message: &str);

@@ -34,4 +34,5 @@ pub(crate) mod state;
 pub(crate) mod step;
 pub(crate) mod step_memory;
 pub(crate) mod task;
+pub(crate) mod task_info;
 pub(crate) mod tool_event;

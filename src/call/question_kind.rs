@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::session_required::SessionRequired;
 use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::task::EXTENSION;
 
 /// A kind of question.
 #[derive(Debug)]
@@ -56,6 +57,15 @@ pub(crate) const ROOTS: QuestionKind = QuestionKind {
 };
 /// A question of another server. The caller of the client has checked that its own client declares the capability.
 pub(crate) const PASSED: QuestionKind = QuestionKind { is_declared: |_| true, ..FORM };
+
+/// Not a question: a result that the client gets later.
+pub(crate) const TASK: QuestionKind = QuestionKind {
+    subject: "a client that waits for tasks",
+    words: "tasks",
+    capability: &["extensions", EXTENSION],
+    is_declared: |_| false,
+    session: SessionRequired::Tasks,
+};
 
 impl QuestionKind {
     /// Returns the kind of a question of this server.

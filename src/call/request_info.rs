@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::client_extensions::{ClientSupport, OfClient};
 use super::state::{MissingState, State};
-use super::task::TaskService;
+use super::task_info::TaskService;
 use crate::auth::Principal;
 use crate::host::{Request, path_of};
 use crate::limits::FOREIGN_SCHEMAS_STEPS;

@@ -7,7 +7,6 @@
 
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
-use std::task::Poll;
 
 use edge_json::Value;
 use rustc_hash::FxHashMap;
@@ -16,8 +15,10 @@ use serde_json::value::RawValue;
 
 use super::journal::{Journal, JournalError};
 use super::step_memory::{Finished, Status, StepMemory};
+use super::task_info::Begin;
 use crate::host::{Host, NoRandomness};
 use crate::limits::QUESTIONS;
+use crate::parallel::turn;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// An answer, and the key and digest of its question.
@@ -67,10 +68,10 @@ pub(crate) struct Rounds {
     obstacle: RefCell<Option<Obstacle>>,
     /// The time at which the first of the sleeping parts of a durable task continues, in milliseconds since 1970.
     wake_at: Cell<Option<u64>>,
-    /// Whether the handler has reached the point at which its durable task begins.
+    /// The point of the call at which its durable task begins.
+    begin: Cell<Begin>,
+    /// Whether the call has reached that point.
     starts_task: Cell<bool>,
-    /// Whether reaching that point ends the round.
-    may_start_task: Cell<bool>,
     /// The journal of the durable task that the handler belongs to. It stores the steps.
     journal: Option<Rc<dyn Journal>>,
     is_retry: Cell<bool>,
@@ -105,8 +106,8 @@ impl Rounds {
             id: RefCell::default(),
             obstacle: RefCell::default(),
             wake_at: Cell::default(),
+            begin: Cell::new(Begin::Never),
             starts_task: Cell::default(),
-            may_start_task: Cell::default(),
             journal: None,
             is_retry: Cell::default(),
             steps: RefCell::new(StepMemory::new(state_limit)),
@@ -123,7 +124,8 @@ impl Rounds {
 
     /// Returns the journal of the durable task that the handler belongs to.
     pub(crate) fn journal(&self) -> Option<&Rc<dyn Journal>> {
-        self.journal.as_ref()
+        // Without the feature, the compiler then removes the code for tasks.
+        if cfg!(feature = "tasks") { self.journal.as_ref() } else { None }
     }
 
     /// Returns the maximum size of the request state, in bytes.
@@ -147,7 +149,7 @@ impl Rounds {
     /// Returns whether the call had an earlier round, or can have another one or become a task. If not, results do not have to be stored.
     pub(crate) fn spans_rounds(&self) -> bool {
         let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
-        let has_task = self.journal.is_some() || self.may_start_task();
+        let has_task = self.journal().is_some() || self.begin() == Begin::AtMark;
         has_task || self.is_retry() || elicitation_form || elicitation_url || sampling || roots
     }
 
@@ -172,7 +174,7 @@ impl Rounds {
 
     /// Returns the result of the step at `place`, if an earlier round stored it.
     pub(super) fn result(&self, place: &str, step: &str) -> Option<Box<RawValue>> {
-        let Some(journal) = &self.journal else { return self.steps.borrow_mut().result(place) };
+        let Some(journal) = self.journal() else { return self.steps.borrow_mut().result(place) };
         let result = journal.result(place).map_err(|error| self.stop(Obstacle::Journal(error))).ok()??;
         self.steps.borrow_mut().add_finished(place, step);
         Some(result)
@@ -180,7 +182,7 @@ impl Rounds {
 
     /// Stores the result of a step for later rounds. If a journal cannot store it, the round stops.
     pub(super) fn remember(&self, place: &str, step: &str, result: Box<RawValue>) {
-        match &self.journal {
+        match self.journal() {
             None => self.steps.borrow_mut().remember(place, step, result),
             Some(journal) => {
                 if let Err(error) = journal.finish(place, step, &result) {
@@ -217,17 +219,17 @@ impl Rounds {
         self.wake_at.get()
     }
 
-    /// Lets the handler begin its durable task with [`Context::start_task`](super::context::Context::start_task).
-    pub(crate) fn allow_task(&self) {
-        self.may_start_task.set(true);
+    /// Sets the point of the call at which its durable task begins.
+    pub(crate) fn begin_task(&self, begin: Begin) {
+        self.begin.set(begin);
     }
 
-    pub(super) fn may_start_task(&self) -> bool {
-        self.may_start_task.get()
+    pub(crate) fn begin(&self) -> Begin {
+        if cfg!(feature = "tasks") { self.begin.get() } else { Begin::Never }
     }
 
     /// Ends the round at the point at which the durable task begins.
-    pub(super) fn start_task(&self, place: &str) {
+    pub(crate) fn start_task(&self, place: &str) {
         self.starts_task.set(true);
         self.steps.borrow_mut().wait_at(place);
     }
@@ -235,12 +237,12 @@ impl Rounds {
     /// Continues with the durable task instead of the handler.
     pub(crate) fn leave_handler(&self) {
         self.starts_task.set(false);
-        self.may_start_task.set(false);
+        self.begin.set(Begin::Never);
     }
 
     /// Returns whether the handler has reached the point at which its durable task begins.
     pub(crate) fn starts_task(&self) -> bool {
-        self.starts_task.get()
+        cfg!(feature = "tasks") && self.starts_task.get()
     }
 
     /// Stores the failure of a step that was dropped while another server may have executed its request.
@@ -275,7 +277,8 @@ impl Rounds {
         !self.questions.borrow().is_empty()
             || self.obstacle.borrow().is_some()
             || self.wake_at.get().is_some()
-            || self.starts_task.get()
+            || self.starts_task()
+            || self.journal().is_some_and(|journal| journal.is_over())
     }
 
     pub(crate) fn questions(&self) -> Ref<'_, Vec<(String, OpenQuestion)>> {
@@ -350,20 +353,6 @@ impl Rounds {
     pub(super) fn is_round_over(&self) -> bool {
         self.is_waiting() && self.steps.borrow().unblocked().next().is_none()
     }
-}
-
-/// Waits until all parts of the handler were polled once.
-async fn turn() {
-    let mut is_over = false;
-    std::future::poll_fn(|task| {
-        if is_over {
-            return Poll::Ready(());
-        }
-        is_over = true;
-        task.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// A running step. The round does not end before this value is dropped.

@@ -32,7 +32,7 @@ pub enum SessionRequired {
     ServerStream,
     /// A DELETE on the endpoint, which ends a session.
     EndSession,
-    /// The tasks of 2025-11-25.
+    /// The methods of tasks. They do not need a session but a store, and a client with the tasks extension.
     Tasks,
     /// The setting `serverless = false`.
     Stateful,
@@ -63,6 +63,7 @@ const fn texts(feature: &'static str, reason: &'static str, alternative: &'stati
 
 const NO_REPLY: &str = "the client's reply is another request, which cannot be routed to the waiting call";
 const NO_STATE: &str = "the server does not keep state between requests";
+const NO_TASKS: &str = "the server has no store for tasks of this kind";
 const USE_NEWEST: &str = "use a client of 2026-07-28, which repeats the call with the answer";
 
 impl SessionRequired {
@@ -87,7 +88,7 @@ impl SessionRequired {
                 "send each request by POST; its answer contains everything",
             ),
             Self::EndSession => texts("DELETE", "there is no session to end", "stop sending requests"),
-            Self::Tasks => texts("tasks", NO_STATE, "call the tool and wait for its result"),
+            Self::Tasks => texts("tasks", NO_TASKS, "call the tool, which answers all clients"),
             Self::Stateful => {
                 texts("serverless = false", "the server answers each request alone", "remove the setting")
             }
@@ -120,6 +121,9 @@ impl SessionRequired {
 impl fmt::Display for SessionRequired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Texts { feature, reason, alternative } = self.texts();
+        if *self == Self::Tasks {
+            return write!(f, "{feature} need a store: {reason}. Instead, {alternative}.");
+        }
         write!(f, "{feature} needs a session, and this server is serverless: {reason}. Instead, {alternative}.")
     }
 }

@@ -1,34 +1,11 @@
 //! Durable tasks, as a handler sees them: the task that it belongs to, waiting without cost, and the point at which the task begins.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use super::context::Context;
 use super::journal::JournalError;
 use super::rounds::Obstacle;
-use crate::auth::StateKeys;
-use crate::host::TaskObjects;
-
-/// The durable task that a handler belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TaskInfo {
-    /// The id by which the client knows the task.
-    pub id: String,
-    /// The number of this attempt, from 1. Each sleep, each question and each interruption ends an attempt.
-    pub attempt: u32,
-    /// The time at which the task was created, in milliseconds since 1970-01-01T00:00:00Z.
-    pub created_ms: u64,
-}
-
-/// The objects that run the durable tasks of an endpoint, and the keys for their ids and contents.
-#[derive(Clone)]
-pub(crate) struct TaskService(pub Rc<TaskParts>);
-
-pub(crate) struct TaskParts {
-    pub objects: Rc<dyn TaskObjects>,
-    pub keys: StateKeys,
-}
+use super::task_info::{Begin, TaskInfo};
 
 impl Context {
     /// Waits for `time`.
@@ -92,7 +69,7 @@ impl Context {
     /// without a task. In the task, the handler runs again from its beginning: the answers and the results of the steps so far are there, and
     /// this method returns at once. It also returns at once in a handler that does not become a task.
     pub async fn start_task(&self) {
-        if self.depth() == 0 && self.rounds().may_start_task() {
+        if self.depth() == 0 && self.rounds().begin() == Begin::AtMark {
             self.rounds().start_task(self.path().place());
             std::future::pending().await
         }

@@ -7,6 +7,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use super::remote_task::RemoteTask;
 use crate::call::error::{CauseForLog, HandlerError, IntoHandlerError};
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::method::Method;
@@ -107,6 +108,12 @@ pub enum Failure {
         /// The `data` of the error, as JSON text.
         data: Option<String>,
     },
+    /// The server continues the call as a task, which has not ended in time. [`Peer::task`](super::Peer::task) waits for it again or cancels it.
+    StillRunning(RemoteTask),
+    /// The task of the call was cancelled, by the server or because it has not ended in time.
+    TaskCancelled,
+    /// The server does not know the task of the call, or it has removed the task.
+    TaskUnknown,
     /// The call failed in an earlier round of the caller's request. It is not sent again, because its server may have executed it. The text
     /// is the predicate of a sentence whose subject is the server.
     Earlier(String),
@@ -230,6 +237,22 @@ impl ClientError {
     pub(super) fn executed_as(mut self, executed: Executed) -> Self {
         self.0.executed = executed;
         self
+    }
+
+    /// Makes the error that of another request, to which the failed one belongs. The cause names the failed one.
+    pub(super) fn of_method(mut self, method: Text) -> Self {
+        self.0.method = method;
+        self
+    }
+
+    pub(super) fn with_failure(mut self, failure: Failure) -> Self {
+        self.0.failure = failure;
+        self
+    }
+
+    pub(super) fn into_failed(self) -> Failed {
+        let Details { failure, executed, cause, .. } = *self.0;
+        Failed::new(failure, Some(cause.to_string())).executed_as(executed)
     }
 
     pub(super) fn method(&self) -> &Text {
@@ -367,6 +390,9 @@ impl fmt::Display for Failure {
             Self::BudgetExhausted => {
                 write!(f, "was not called, because the connection has reached its limit of {UPSTREAM_REQUESTS} requests.")
             }
+            Self::StillRunning(_) => f.write_str("has not finished the call yet. It continues the call as a task."),
+            Self::TaskCancelled => f.write_str("did not finish the call: its task was cancelled."),
+            Self::TaskUnknown => f.write_str("does not know the task of the call. The task may have expired."),
             // A quotation mark would end the quotation, and the rest would read like a sentence of this client.
             Self::Rpc { message, .. } => write!(f, "answers: \"{}\"", message.replace('"', "'")),
             Self::Earlier(problem) | Self::Local(problem) => f.write_str(problem),

@@ -32,6 +32,7 @@ mod oauth;
 mod of_call;
 mod operations;
 pub(crate) mod questions;
+mod remote_task;
 mod session;
 mod sign_in;
 pub(crate) mod skills;
@@ -53,7 +54,9 @@ pub use operations::listing::{Listing, Toolset};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::request::{Request, RequestResult};
 pub use operations::result::CallResult;
+pub use operations::running_task::RunningTask;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
+pub use remote_task::RemoteTask;
 pub use session::about::About;
 #[cfg(feature = "gateway")]
 pub(crate) use session::channel::gateways;

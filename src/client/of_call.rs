@@ -3,13 +3,15 @@
 use std::cell::Cell;
 
 use crate::call::context::Context;
-use crate::limits::{UPSTREAM_PINGS, UPSTREAM_REQUESTS};
+use crate::limits::{UPSTREAM_PINGS, UPSTREAM_POLLS, UPSTREAM_REQUESTS};
 
 /// The state that the links of a connection share.
 pub(super) struct OfCall {
     pub cx: Context,
     /// The number of requests that were sent.
     requests: Cell<usize>,
+    /// The number of requests about tasks, which do not count as requests.
+    polls: Cell<usize>,
     /// The number of pings of legacy servers.
     pings: Cell<usize>,
     next_id: Cell<u64>,
@@ -17,7 +19,7 @@ pub(super) struct OfCall {
 
 impl OfCall {
     pub(super) fn new(cx: Context) -> Self {
-        Self { cx, requests: Cell::new(0), pings: Cell::new(0), next_id: Cell::new(1) }
+        Self { cx, requests: Cell::new(0), polls: Cell::new(0), pings: Cell::new(0), next_id: Cell::new(1) }
     }
 
     /// Returns a new id, as JSON text.
@@ -31,7 +33,13 @@ impl OfCall {
     pub(super) fn spend(&self) -> bool {
         let requests = self.requests.get();
         self.requests.set(requests.saturating_add(1));
-        requests < UPSTREAM_REQUESTS
+        requests < UPSTREAM_REQUESTS.saturating_add(self.polls.get())
+    }
+
+    /// Permits one more request, which is about a task. A task may need more requests than a connection may send otherwise, so the number of
+    /// these requests has its own limit.
+    pub(super) fn permit_one(&self) {
+        self.polls.set(self.polls.get().saturating_add(1).min(UPSTREAM_POLLS));
     }
 
     /// Returns whether a request was sent.

@@ -177,7 +177,7 @@ impl AnyToolHandler for RemoteHandler {
                     )));
                 }
             }
-            Ok(server.call(&tool, arguments).ask_caller(&cx).await?.into_tool_result())
+            Ok(server.call(&tool, arguments).ask_caller(&cx).cancel_late_task().await?.into_tool_result())
         };
         Ok(call.boxed_local())
     }

@@ -210,7 +210,8 @@ impl Upstream {
 
     /// Declares to this server that the program supports the extension `id`. `settings` is an object.
     ///
-    /// A modern server gets the declaration with each request, and a legacy server in `initialize`. The client declares no extension by itself.
+    /// A modern server gets the declaration with each request, and a legacy server in `initialize`. By itself, the
+    /// client declares only tasks, to modern servers.
     ///
     /// # Errors
     /// The identifier has no prefix, or the settings are not an object.

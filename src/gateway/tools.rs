@@ -213,7 +213,7 @@ async fn call(
         Ok(own) => own,
         Err(problem) => return Ok(Err(HandlerError::new(problem))),
     };
-    let mut call = peer.call(&own, arguments).ask_caller(cx);
+    let mut call = peer.call(&own, arguments).ask_caller(cx).cancel_late_task();
     if cx.meta("progressToken").is_some() {
         let caller = cx.clone();
         call =

@@ -1,7 +1,6 @@
 //! The configuration of an endpoint. `pipeline` answers its requests.
 
 use std::any::{Any, type_name};
-use std::cell::OnceCell;
 use std::fmt::Display;
 use std::future::Future;
 use std::rc::Rc;
@@ -22,7 +21,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
-use crate::call::task::{TaskParts, TaskService};
+use crate::call::task_info::TaskService;
 use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit, Request, TaskObjects};
 use crate::server::build_error::BuildError;
@@ -67,8 +66,6 @@ pub struct Endpoint {
     pub(super) log: Choice<LogPolicy>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
     task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
-    /// Created at its first use, from the two settings above.
-    task_service: OnceCell<Option<TaskService>>,
     /// The version of the program that is deployed, if it is known.
     pub(super) version: Option<String>,
 }
@@ -94,7 +91,6 @@ impl Endpoint {
             log: Choice::new(LogPolicy::default()),
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
             task_objects: Choice::new(None),
-            task_service: OnceCell::new(),
             version: None,
         }
     }
@@ -181,16 +177,13 @@ impl Endpoint {
         principal: Option<Principal>,
         client: OfClient,
     ) -> RequestInfo {
-        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone(), self.task_service().cloned())
+        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone(), self.task_service())
     }
 
     /// Returns the service for durable tasks, if the endpoint has one.
-    pub(super) fn task_service(&self) -> Option<&TaskService> {
-        let service = || {
-            let keys = (**self.state_keys).as_ref().ok()?.clone();
-            Some(TaskService(Rc::new(TaskParts { objects: self.task_objects.clone()?, keys })))
-        };
-        self.task_service.get_or_init(service).as_ref()
+    pub(super) fn task_service(&self) -> Option<TaskService> {
+        let objects = (*self.task_objects).clone()?;
+        Some(TaskService { objects, keys: self.state_keys.clone() })
     }
 
     /// Returns whether the endpoint has objects for durable tasks.
@@ -256,7 +249,8 @@ impl Endpoint {
     }
 
     fn with(mut self, settings: Settings) -> Self {
-        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } = settings;
+        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } =
+            settings;
         self.origins.configure(origins);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
         self.state_keys.configure(Rc::new(state_keys));

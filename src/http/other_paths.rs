@@ -35,8 +35,14 @@ impl Endpoint {
                 return Err(foreign_origin());
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let request =
-                RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, self.state.clone(), None);
+            let request = RequestInfo::of_endpoint(
+                head.clone(),
+                None,
+                OfClient::default(),
+                needs_token,
+                self.state.clone(),
+                None,
+            );
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }

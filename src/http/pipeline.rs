@@ -328,7 +328,12 @@ impl Endpoint {
 
     /// Checks that `caller` has the scopes of all requests.
     #[inline(never)]
-    pub(super) fn authorize(&self, requests: &[Resolved], caller: Option<&Principal>, url: &str) -> Result<(), Box<HttpError>> {
+    pub(super) fn authorize(
+        &self,
+        requests: &[Resolved],
+        caller: Option<&Principal>,
+        url: &str,
+    ) -> Result<(), Box<HttpError>> {
         let mut needed = Vec::new();
         for request in requests {
             for scope in request.scopes() {

@@ -45,8 +45,8 @@ impl Endpoint {
     }
 
     fn object(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Result<Object, String> {
-        let service = self.task_service().ok_or("the endpoint has no durable tasks, or no MCP_STATE_KEY")?;
-        Ok(Object::new(name, rows, service.clone(), self.version.clone(), host.clone()))
+        let service = self.task_service().ok_or("the endpoint has no durable tasks")?;
+        Object::new(name, rows, service, self.version.clone(), host.clone())
     }
 
     /// Runs the handler of a task, like a request that calls its tool.
@@ -82,7 +82,7 @@ impl Endpoint {
         if let Err(refused) = self.authorize(std::slice::from_ref(&resolved), info.checked_caller(), &url) {
             return ended(Err(refused.error));
         }
-        if resolved.tool().and_then(|tool| tool.task.as_ref()).is_some_and(|task| task.tolerates_changes()) {
+        if resolved.tool().and_then(|tool| tool.durable_task()).is_some_and(|task| task.tolerates_changes()) {
             journal.tolerate_changes();
         }
         let [elicitation_form, elicitation_url, sampling, roots] = capabilities;

@@ -72,7 +72,8 @@ impl<'d> ServerMessage<'d> {
 }
 
 impl<'d> ServerError<'d> {
-    fn read(error: Value<'d>) -> Option<Self> {
+    /// Reads an error. Returns `None` if it has no integer code or no message.
+    pub(crate) fn read(error: Value<'d>) -> Option<Self> {
         let code = error.get("code").filter(|code| code.kind() == Kind::Number && is_integer_literal(code.text()))?;
         Some(Self {
             code: code.text().parse().ok()?,

@@ -41,11 +41,6 @@ fn of_question(InputError(problem): InputError, message: Text) -> RpcError {
             let data = object(vec![("requiredCapabilities", kind.declaration())]);
             RpcError::new(ErrorCode::MissingCapability, message).with_data(data)
         }
-        InputProblem::MissingExtension(extension) => {
-            let declared = object(vec![(extension, object(Vec::new()))]);
-            let data = object(vec![("requiredCapabilities", object(vec![("extensions", declared)]))]);
-            RpcError::new(ErrorCode::MissingCapability, message).with_data(data)
-        }
         InputProblem::Malformed(_) => RpcError::invalid_params(message),
         InputProblem::Forbidden(_) => RpcError::new(ErrorCode::Internal, message),
     }

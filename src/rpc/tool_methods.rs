@@ -26,7 +26,8 @@ use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Feature, Revision};
 use crate::protocol::task::RESULT_TYPE;
 use crate::schema::SchemaError;
-use crate::server::execute::{Executed, execute};
+use crate::server::execute::execute;
+use crate::server::executed::Executed;
 use crate::server::list::ListKind;
 use crate::server::tool::Tool;
 use crate::text::Text;
@@ -50,7 +51,7 @@ pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
     let lists_app_tools = call.server.definitions.lists_app_tools;
     let shows = |tool: &&Tool| lists_app_tools || tool.app_clients.is_none_or(|shown| shown(call.cx.request()));
     let tools = call.server.tools().filter(|tool| call.lists(&tool.access)).filter(shows);
-    let has_jobs = || call.server.tools().any(|tool| tool.task.is_some() && call.lists(&tool.access));
+    let has_jobs = || call.server.tools().any(|tool| tool.durable_task().is_some() && call.lists(&tool.access));
     let tools = tools.filter(|tool| !tool.is_for_jobs || has_jobs()).collect();
     let (tools, next_cursor) = page(call, cursor, tools)?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), call.method_name(), &error);

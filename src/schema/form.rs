@@ -2,7 +2,8 @@
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema": a flat object of strings, numbers, booleans and choices.
 
-use edge_json::{object, write};
+use edge_json::write::ObjectWriter;
+use edge_json::{Kind, Value as Text, object, write};
 use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
@@ -21,6 +22,17 @@ impl Schema {
         }
         let required = self.value().get("required").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
         Ok(object(vec![("type", "object".into()), ("properties", properties.into()), ("required", required)]))
+    }
+
+    /// Returns the members of the answer to a form that the form has, as JSON text. An answer that is not an object is returned unchanged.
+    pub(crate) fn form_members(&self, answer: Text<'_>) -> String {
+        if answer.kind() != Kind::Object {
+            return answer.text().to_owned();
+        }
+        let properties = self.properties();
+        let is_known = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
+        let known = answer.members().filter(|(name, _)| is_known(name));
+        known.fold(ObjectWriter::new(), |object, (name, value)| object.json(&name, value.text())).finish()
     }
 }
 

@@ -11,7 +11,7 @@ use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
 use super::cached_lists::CachedLists;
-use super::definitions::{Definitions, Sources};
+use super::definitions::{Definitions, Install, Sources};
 use super::extension::{ExtensionMethod, identifier_problem};
 use super::hook::hook;
 use super::prompt::Prompt;
@@ -84,6 +84,11 @@ impl McpServer {
         self.caller.as_ref().is_none_or(|caller| access.shows_to(caller))
     }
 
+    /// Returns whether the caller can see a tool. The tools for handles exist only together with durable tasks.
+    fn has(&self, tool: &Tool) -> bool {
+        self.shows(&tool.access) && (self.has_task_service || !tool.is_for_jobs)
+    }
+
     /// Returns the tools, in the order of registration, without those of sources. Each tool serializes to its description, as registries
     /// list it.
     ///
@@ -99,8 +104,7 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        let exists = |tool: &&Tool| self.has_task_service || !tool.is_for_jobs;
-        self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.shows(&tool.access)).filter(exists)
+        self.definitions.tools.iter().map(|tool| &**tool).filter(|tool| self.has(tool))
     }
 
     /// Returns whether the server itself has the tool `name`, which takes precedence over the tool of a source.
@@ -112,7 +116,7 @@ impl McpServer {
     pub(crate) fn tool(&self, name: &str) -> Option<Rc<Tool>> {
         let tool = self.definitions.tool(name).cloned();
         let tool = tool.or_else(|| self.definitions.source()?.tool(name).map(Rc::new));
-        tool.filter(|tool| self.shows(&tool.access) && (self.has_task_service || !tool.is_for_jobs))
+        tool.filter(|tool| self.has(tool))
     }
 
     /// Returns the method `name` of an extension in `revision`, if the caller can see it.
@@ -342,11 +346,18 @@ impl McpServerBuilder {
     /// # Errors
     /// [`BuildError`] names the first item with an invalid definition.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
-        if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.task.clone()) {
-            task.install(&mut self.definitions);
+        if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.durable_task().cloned()) {
+            if let Some(install) = task.install().downcast_ref::<Install>() {
+                install(&mut self.definitions);
+            }
         }
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;
-        Ok(McpServer { definitions: Rc::from(self.definitions), caller: None, cached_lists: None, has_task_service: false })
+        Ok(McpServer {
+            definitions: Rc::from(self.definitions),
+            caller: None,
+            cached_lists: None,
+            has_task_service: false,
+        })
     }
 }

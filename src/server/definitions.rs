@@ -67,6 +67,9 @@ pub(crate) struct Definitions {
     found_failure: Option<String>,
 }
 
+/// A function that adds items to a server. See [`ToolTask::install`](super::tool_task::ToolTask::install).
+pub(crate) type Install = fn(&mut Definitions);
+
 type Check = fn(&Definitions) -> Result<(), BuildError>;
 
 /// The sources of a server. Only `McpServerBuilder::source` creates this value, so the wasm module of a server without sources does not
@@ -168,12 +171,12 @@ impl Definitions {
 
     /// Returns whether calls of a tool can be durable tasks.
     pub(crate) fn has_tasks(&self) -> bool {
-        self.tools.iter().any(|tool| tool.task.is_some())
+        self.tools.iter().any(|tool| tool.durable_task().is_some())
     }
 
     /// Returns whether a tool can only answer with a durable task.
     pub(crate) fn requires_tasks(&self) -> bool {
-        self.tools.iter().any(|tool| tool.task.as_ref().is_some_and(|task| task.is_required()))
+        self.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.is_required()))
     }
 
     /// Returns the tool `name`.

@@ -7,69 +7,68 @@ use std::time::Duration;
 use edge_json::{Document, JsonLimits, Kind, Value, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use serde_json::value::RawValue;
 
 use super::access::permits;
 use super::approval::ApprovalFuture;
 use super::builder::McpServer;
+use super::executed::Executed;
 use super::hook::notify;
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
-use super::tool_task::{Begin, ToolTask};
 use crate::call::context::{CallTools, CallableTool, Context, Hook, unknown_tool};
-use crate::call::deadline::{ATTEMPT, Ended, late, run};
+use crate::call::deadline::{Ended, late, run};
 use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::result::ToolResult;
+use crate::call::task_info::Begin;
 use crate::call::tool_event::ToolEvent;
-use crate::limits::{ARGUMENT_TREE, NESTED_CALLS};
-use crate::protocol::error::{INTERNAL, RpcError};
+use crate::limits::{ARGUMENT_TREE, NESTED_CALLS, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
+use crate::protocol::error::INTERNAL;
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::Text;
 
-/// The outcome of a tool call.
-pub(crate) enum Executed {
-    /// The call has a result, which may be an error.
-    Done(ToolResult),
-    /// The call is a durable task, and the client gets this description of it: a JSON object.
-    Task(Box<RawValue>),
-    /// The durable task of the call ended with an error of the protocol.
-    TaskFailed(RpcError),
-    /// The handler waits for an answer of the client, or for a later attempt of its durable task.
-    Waits,
-    /// The handler asked the client for input, and that failed.
-    CannotAsk(HandlerError),
-}
+/// The longest time of an attempt of a durable task.
+const LONGEST_ATTEMPT: Duration = Duration::from_secs(TASK_ATTEMPT_SECONDS.saturating_add(TASK_GRACE_SECONDS));
 
-/// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
-/// end. It owns its data.
-///
-/// The future is boxed, so the wasm module contains it only once, for calls of clients and nested calls.
+/// Runs a call of `tool`, a tool of `server`, or starts its durable task. The returned future owns its data.
 pub(crate) fn execute(
     server: &dyn CallTools,
     tool: &Rc<Tool>,
     arguments: Value<'_>,
     cx: &Context,
 ) -> LocalBoxFuture<'static, Executed> {
-    let task = tool.task.as_ref();
-    let begin = match task.map(|task| task.begin(cx)).transpose() {
-        Ok(begin) => begin.unwrap_or(Begin::Never),
-        Err(error) => return ready(Executed::CannotAsk(error)).boxed_local(),
-    };
-    let attempt = cx.rounds().journal().map(|journal| journal.info().attempt);
-    // A step of a durable task can take as long as an attempt.
-    let has_attempt_time = attempt.is_some() && (cx.depth() == 0 || task.is_some());
+    let Some(task) = tool.durable_task() else { return execute_directly(server, tool, arguments, cx) };
+    match task.begin(cx) {
+        Err(error) => ready(Executed::CannotAsk(error)).boxed_local(),
+        Ok(Begin::Never) => execute_directly(server, tool, arguments, cx),
+        Ok(begin) => {
+            cx.rounds().begin_task(begin);
+            let call = execute_directly(server, tool, arguments, cx);
+            task.start_after(call, tool.metadata.name.clone(), arguments.text().into(), cx.clone())
+        }
+    }
+}
+
+/// Checks the arguments and the approval, and calls the handler of `tool`, a tool of `server`. The returned future runs the call to its
+/// end, or to the point at which its durable task begins.
+///
+/// The future is boxed, so the wasm module contains it only once, for calls of clients and nested calls.
+fn execute_directly(
+    server: &dyn CallTools,
+    tool: &Rc<Tool>,
+    arguments: Value<'_>,
+    cx: &Context,
+) -> LocalBoxFuture<'static, Executed> {
+    // The attempt of a durable task limits its handler, and the request that created the task had the approval.
+    let is_attempt = cx.rounds().journal().is_some() && (cx.depth() == 0 || tool.durable_task().is_some());
     let called = Called {
         name: tool.metadata.name.clone(),
-        deadline: if has_attempt_time { ATTEMPT } else { tool.deadline },
+        deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },
         hooks: [server.hooks(), &tool.hooks].concat(),
         output: tool.output_schema(),
-        begin,
-        task: task.filter(|_| begin != Begin::Never).cloned(),
         cx: cx.clone(),
     };
-    // The request that created the task had the approval.
-    let approval = tool.approval.as_ref().filter(|_| attempt.is_none() || cx.depth() > 0);
+    let approval = tool.approval.as_ref().filter(|_| cx.depth() > 0 || cx.rounds().journal().is_none());
     let is_observed = !called.hooks.is_empty();
     let checked = check(tool, arguments, cx).and_then(|()| {
         if is_observed || approval.is_some() {
@@ -126,10 +125,6 @@ struct Called {
     deadline: Duration,
     hooks: Vec<Hook>,
     output: Result<Option<Rc<Schema>>, SchemaError>,
-    /// The time at which the call becomes a durable task.
-    begin: Begin,
-    /// `None` if the call never becomes a task.
-    task: Option<Rc<dyn ToolTask>>,
     cx: Context,
 }
 
@@ -141,16 +136,10 @@ impl Called {
         arguments: Value<'_>,
         checked: Result<Option<Rc<serde_json::Value>>, ToolResult>,
     ) -> LocalBoxFuture<'static, Executed> {
-        if self.begin == Begin::AtOnce
-            && checked.is_ok()
-            && let Some(task) = &self.task
-        {
-            // The hooks observe the handler, which the task calls.
-            return task.start(self.name.clone(), arguments.text().into(), self.cx.clone());
-        }
-        let later = self.task.clone().map(|task| (task, arguments.text().into()));
-        if later.is_some() {
-            self.cx.rounds().allow_task();
+        if checked.is_ok() && self.cx.depth() == 0 && self.cx.rounds().begin() == Begin::AtOnce {
+            // The task calls the handler, and the hooks observe it there.
+            self.cx.rounds().start_task("");
+            return ready(Executed::Waits).boxed_local();
         }
         let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
         let work = checked.and_then(|observed| Ok((observed, call()?)));
@@ -161,7 +150,7 @@ impl Called {
             input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
             input.extend(work.iter().filter_map(|(observed, _)| observed.clone()).map(ToolEvent::InputAvailable));
         }
-        self.run_with_hooks(input, work.map(|(_, work)| work), later).boxed_local()
+        self.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
     }
 
     /// Waits for the approval, and then calls the handler. The approval and the handler each have the whole deadline.
@@ -191,12 +180,7 @@ impl Called {
     }
 
     /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
-    async fn run_with_hooks(
-        self,
-        input: Vec<ToolEvent>,
-        work: Result<ToolFuture, ToolResult>,
-        later: Option<(Rc<dyn ToolTask>, Box<str>)>,
-    ) -> Executed {
+    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
         for event in input {
             self.notify(event).await;
         }
@@ -204,14 +188,6 @@ impl Called {
             Ok(work) => self.finish(work).await,
             Err(refused) => Executed::Done(refused),
         };
-        if let (Executed::Waits, Some((task, arguments))) = (&executed, later)
-            && self.cx.rounds().starts_task()
-            && self.cx.rounds().questions().is_empty()
-            && self.cx.rounds().obstacle().is_none()
-        {
-            self.cx.rounds().leave_handler();
-            return task.start(self.name.clone(), arguments, self.cx.clone()).await;
-        }
         let event = if self.hooks.is_empty() { None } else { outcome(&executed) };
         if let Some(event) = event {
             self.notify(event).await;

@@ -6,7 +6,7 @@
 //! interface of tools. `skills` are folders of instructions for
 //! a model. A `source` adds items that are not known before a request.
 //!
-//! `execute` runs a call of a tool: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
+//! `execute` runs a call of a tool, whose outcome is `executed`: the arguments, the `approval` of a person (which shows them as in `shown_arguments`), each `hook`, and
 //! the `tool_handler`, whose types are erased. `tool_task` is the way of a call to a durable task. `variables` reads the variables of a URI into the type of a handler, and `list` has the
 //! return types of functions that list or complete. `cache` has the cache hints of answers, `cached_lists` has lists as JSON, and `cursor` has the
 //! positions of pages. `about`
@@ -26,6 +26,7 @@ pub(crate) mod completion;
 pub(crate) mod cursor;
 pub(crate) mod definitions;
 pub(crate) mod execute;
+pub(crate) mod executed;
 pub(crate) mod extension;
 mod hook;
 pub(crate) mod list;

@@ -364,6 +364,12 @@ impl Tool {
         &self.metadata.name
     }
 
+    /// Returns the durable tasks of the tool.
+    pub(crate) fn durable_task(&self) -> Option<&Rc<dyn ToolTask>> {
+        // Without the feature, the compiler then removes the code for tasks.
+        if cfg!(feature = "tasks") { self.task.as_ref() } else { None }
+    }
+
     pub(crate) fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
         self.handler.input_schema()
     }
@@ -375,7 +381,7 @@ impl Tool {
     /// Returns the output schema for lists. A tool whose result can be the handle of a durable task has none, because clients would check the
     /// handle.
     pub(crate) fn published_output(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
-        if self.task.as_ref().is_some_and(|task| task.has_handle()) { Ok(None) } else { self.output_schema() }
+        if self.durable_task().is_some_and(|task| task.has_handle()) { Ok(None) } else { self.output_schema() }
     }
 }
 

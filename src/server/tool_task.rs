@@ -1,34 +1,31 @@
 //! How the calls of a tool become durable tasks. The room `tasks` implements it.
 
+use std::any::Any;
+
 use futures::future::LocalBoxFuture;
 
-use super::definitions::Definitions;
-use super::execute::Executed;
+use super::executed::Executed;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::call::task_info::Begin;
 use crate::text::Text;
-
-/// The time at which a call becomes a durable task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begin {
-    /// Never: the handler answers the request.
-    Never,
-    /// Before the handler is called.
-    AtOnce,
-    /// At [`Context::start_task`].
-    AtMark,
-}
 
 /// The durable tasks of a tool. Only `Tool::task` creates it, so the wasm module of a server without such tools does not contain them.
 pub(crate) trait ToolTask {
-    /// Returns the time at which a call becomes a task.
+    /// Returns the point at which the task of a call begins.
     ///
     /// # Errors
     /// The tool can only answer with a task, and the client does not support tasks.
     fn begin(&self, cx: &Context) -> Result<Begin, HandlerError>;
 
-    /// Starts the task of the call of the tool `name` with these arguments, which are JSON text.
-    fn start(&self, name: Text, arguments: Box<str>, cx: Context) -> LocalBoxFuture<'static, Executed>;
+    /// Runs `call` until its task begins, and then starts the task. `arguments` is JSON text.
+    fn start_after(
+        &self,
+        call: LocalBoxFuture<'static, Executed>,
+        name: Text,
+        arguments: Box<str>,
+        cx: Context,
+    ) -> LocalBoxFuture<'static, Executed>;
 
     /// Returns whether a client can get another result than that of the handler, so that the tool cannot publish its output schema.
     fn has_handle(&self) -> bool;
@@ -39,6 +36,6 @@ pub(crate) trait ToolTask {
     /// Returns whether a task goes on if another version of the program began a step with a different input.
     fn tolerates_changes(&self) -> bool;
 
-    /// Adds the methods and the tools that clients need for tasks.
-    fn install(&self, definitions: &mut Definitions);
+    /// Returns an [`Install`](super::definitions::Install), which adds the methods and the tools that clients need for tasks.
+    fn install(&self) -> Box<dyn Any>;
 }

@@ -14,7 +14,8 @@ pub(super) fn check(request: &Json, answer: &RawValue) -> Result<(), String> {
     if answer.get().len() > TASK_ANSWER_BYTES {
         return Err(format!("it has more than {TASK_ANSWER_BYTES} bytes"));
     }
-    let document = Document::parse(answer.get().as_bytes(), JsonLimits::default()).map_err(|error| error.to_string())?;
+    let document =
+        Document::parse(answer.get().as_bytes(), JsonLimits::default()).map_err(|error| error.to_string())?;
     let answer = document.root();
     if answer.kind() != Kind::Object {
         return Err("it must be an object".to_owned());
@@ -38,7 +39,8 @@ fn elicitation(request: &Json, answer: Value<'_>) -> Result<(), String> {
         _ => return Err("its `action` must be \"accept\", \"decline\" or \"cancel\"".to_owned()),
     }
     let form = request.pointer("/params/requestedSchema");
-    let Some(form) = form.filter(|form| form.get("properties").and_then(Json::as_object).is_some_and(|it| !it.is_empty()))
+    let Some(form) =
+        form.filter(|form| form.get("properties").and_then(Json::as_object).is_some_and(|it| !it.is_empty()))
     else {
         return Ok(());
     };

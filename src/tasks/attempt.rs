@@ -1,22 +1,27 @@
 //! One run of the handler of a task.
 
+use std::future::Future;
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::write;
 use futures::future::{Either, select};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
 use super::live::Live;
 use super::object::Object;
 use super::quota;
-use super::record::{CALL, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredCall, StoredQuestion};
+use super::record::{CALL, End, INTERRUPTED, MESSAGE, RECORD, Record, Status, StoredCall, StoredQuestion};
 use crate::call::failure;
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
-use crate::call::task::TaskInfo;
-use crate::host::{Level, warning};
-use crate::limits::{QUESTIONS, TASK_CANCEL_SECONDS, TASK_FAILURES};
+use crate::call::task_info::TaskInfo;
+use crate::host::Level;
+use crate::limits::{QUESTIONS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS};
+use crate::parallel::turn;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::shortened;
 
@@ -38,6 +43,20 @@ pub(crate) enum Attempted {
     Prevented(String),
     /// This isolate has no memory for another attempt.
     NoRoom,
+}
+
+/// The log line of an attempt.
+#[derive(Serialize)]
+struct LogLine<'a> {
+    event: &'static str,
+    /// The name of the object, which does not reveal the id of the task.
+    object: &'a str,
+    tool: &'a str,
+    attempt: u32,
+    ended_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+    ms: u64,
 }
 
 /// The decision after an attempt.
@@ -85,6 +104,10 @@ impl Object {
             Some(wake_at) if wake_at <= now => {}
             wake_at => return self.arm(wake_at, &record),
         }
+        if self.rows.read::<bool>(INTERRUPTED)?.is_some() {
+            self.rows.delete(INTERRUPTED)?;
+            record.failures = record.failures.saturating_sub(1);
+        }
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
             return self.fail(&record.tool, &cause).await;
@@ -107,18 +130,12 @@ impl Object {
             Ok(attempt) => attempt,
             Err(cause) => return Next::Failure(cause),
         };
-        let (cancelled, attempt) = (Box::pin(self.live.cancelled()), Box::pin(run(attempt)));
-        let attempted = match select(attempt, cancelled).await {
-            Either::Left((attempted, _)) => attempted,
-            Either::Right(((), _)) if !self.live.is_watched() => return Next::End(Status::Cancelled, None),
-            // The handler waits for the cancellation, and cleans up.
-            Either::Right(((), attempt)) => {
-                let time = std::time::Duration::from_secs(TASK_CANCEL_SECONDS);
-                match select(attempt, self.host.sleep(time)).await {
-                    Either::Left((Attempted::Ended(end), _)) => Attempted::Ended(end),
-                    _ => return Next::End(Status::Cancelled, None),
-                }
-            }
+        let running = pin!(self.run_until_cancelled(run(attempt)));
+        let late = pin!(self.late());
+        let attempted = match select(running, late).await {
+            Either::Left((Some(attempted), _)) => attempted,
+            Either::Left((None, _)) => return Next::End(Status::Cancelled, None),
+            Either::Right(_) => return Next::Failure("a step did not end within the time of an attempt".to_owned()),
         };
         match attempted {
             Attempted::Ended(end @ End::Result(_)) => Next::End(Status::Completed, Some(end)),
@@ -127,6 +144,34 @@ impl Object {
             Attempted::NoRoom => Next::Later(self.host.now_ms().saturating_add(1000)),
             Attempted::Waits(rounds) => self.waiting(&record.tool, &rounds).unwrap_or_else(Next::Failure),
         }
+    }
+
+    /// Runs the handler. Returns `None` if the task was cancelled.
+    async fn run_until_cancelled(&self, attempt: impl Future<Output = Attempted>) -> Option<Attempted> {
+        let (cancelled, attempt) = (pin!(self.live.cancelled()), pin!(attempt));
+        let attempt = match select(attempt, cancelled).await {
+            Either::Left((attempted, _)) => return Some(attempted),
+            Either::Right(((), attempt)) => attempt,
+        };
+        if !self.live.is_watched() {
+            return None;
+        }
+        // The handler waits for the cancellation, and cleans up.
+        let time = self.host.sleep(Duration::from_secs(TASK_CANCEL_SECONDS));
+        match select(attempt, time).await {
+            Either::Left((ended @ Attempted::Ended(_), _)) => Some(ended),
+            _ => None,
+        }
+    }
+
+    /// Completes when an attempt takes too long. Some time before, it lets no further step begin.
+    async fn late(&self) {
+        self.live.is_over.set(false);
+        self.host.sleep(Duration::from_secs(TASK_ATTEMPT_SECONDS)).await;
+        self.live.is_over.set(true);
+        // The handler must notice it.
+        turn().await;
+        self.host.sleep(Duration::from_secs(TASK_GRACE_SECONDS)).await;
     }
 
     /// Reads what an attempt needs.
@@ -179,8 +224,9 @@ impl Object {
             }
         }
         if asked.is_empty() {
-            let wake_at = rounds.wake_at().ok_or("the handler waits for nothing")?;
-            return Ok(Next::At(wake_at));
+            let over = self.live.is_over.get().then(|| self.host.now_ms());
+            let wake_at = rounds.wake_at().into_iter().chain(over).min();
+            return wake_at.map(Next::At).ok_or_else(|| "the handler waits for nothing".to_owned());
         }
         for question in &mut known {
             question.is_withdrawn |= question.answer.is_none() && !asked.contains(&question.key);
@@ -230,23 +276,6 @@ impl Object {
         Ok(())
     }
 
-    /// Returns all questions that the task has asked.
-    pub(super) fn questions(&self) -> Result<Vec<StoredQuestion>, String> {
-        let mut questions = Vec::new();
-        for key in self.rows.sealed_keys(QUESTION)? {
-            questions.extend(self.rows.open::<StoredQuestion>(&key)?);
-        }
-        Ok(questions)
-    }
-
-    /// Stores all questions.
-    pub(super) fn store_questions(&self, questions: &[StoredQuestion]) -> Result<(), String> {
-        for (nth, question) in questions.iter().enumerate() {
-            self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
-        }
-        Ok(())
-    }
-
     /// Ends a task that cannot continue. The cause is only for the log.
     async fn fail(&self, tool: &str, cause: &str) -> Result<(), String> {
         failure::log(&self.host, tool, cause);
@@ -261,9 +290,17 @@ impl Object {
             Next::Failure(_) => "failure",
             Next::Later(_) => "no memory",
         };
-        let (tool, attempt) = (shortened(&record.tool), record.attempts);
-        let text = format!("attempt {attempt} of a task of `{tool}` ended by {ended_by} after {ms} ms");
-        warning::log(&self.host, Level::Info, "task", &text);
+        let line = LogLine {
+            event: "attempt",
+            object: &self.name,
+            tool: &shortened(&record.tool),
+            attempt: record.attempts,
+            ended_by,
+            version: self.version.as_deref(),
+            ms,
+        };
+        // Strings and numbers always serialize.
+        self.host.log(Level::Info, &write::to_string(&line).unwrap_or_default());
     }
 }
 

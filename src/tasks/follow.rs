@@ -8,10 +8,11 @@ use serde_json::value::RawValue;
 
 use super::id::{Owner, TaskId};
 use super::message::{Message, Reply, State, View, send};
-use super::start::service;
+use crate::auth::StateKeys;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
+use crate::call::task_info::TaskService;
 use crate::parallel::try_parallel;
 use crate::protocol::error::{ErrorCode, INTERNAL, RpcError};
 
@@ -25,7 +26,8 @@ pub(super) enum Followed {
 }
 
 /// Returns the sentence for an id that is not the id of a task of the caller.
-pub(super) const UNKNOWN: &str = "There is no such job: it has expired, or it is not yours. Use the id that the call returned.";
+pub(super) const UNKNOWN: &str =
+    "There is no such job: it has expired, or it is not yours. Use the id that the call returned.";
 
 /// Waits for the end of the task `id` for at most `wait`. Its questions are passed on to the client.
 pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Followed, HandlerError> {
@@ -54,32 +56,46 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
     }
 }
 
+/// Returns the service of the endpoint, and its keys.
+pub(super) fn service(cx: &Context) -> Result<(&TaskService, &StateKeys), HandlerError> {
+    let service = cx.request().tasks().ok_or_else(|| HandlerError::new("This server has no durable tasks."))?;
+    let keys = (*service.keys).as_ref().map_err(|error| HandlerError::new(INTERNAL).because(error))?;
+    Ok((service, keys))
+}
+
+/// Returns the task `id`, if the caller can use its tool.
+///
+/// # Errors
+/// There is no such task of the caller.
+pub(super) async fn view(id: &str, cx: &Context) -> Result<View, HandlerError> {
+    let view = send_to(id, cx, |owner| Message::Get { owner, wait_ms: 0 }).await?;
+    // The caller may have lost the tool since it made the call.
+    if cx.tools().is_some_and(|tools| tools.may_use(&view.tool, cx)) { Ok(view) } else { Err(unknown()) }
+}
+
 /// Sends a message to the object of the task `id`, and returns the task, if the caller can use its tool.
 ///
 /// # Errors
 /// There is no such task of the caller, or an answer does not fit its question.
-pub(super) async fn ask(
-    id: &str,
-    cx: &Context,
-    message: impl FnOnce(String) -> Message,
-) -> Result<View, HandlerError> {
-    let service = service(cx)?;
+pub(super) async fn ask(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
+    view(id, cx).await?;
+    send_to(id, cx, message).await
+}
+
+async fn send_to(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
+    let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
-    let unknown = || HandlerError::invalid(UNKNOWN);
-    let id = TaskId::read(id, &owner, &service.0.keys).ok_or_else(unknown)?;
+    let id = TaskId::read(id, &owner, keys).ok_or_else(unknown)?;
     let failed = |cause: String| HandlerError::new(INTERNAL).because(cause);
-    // The caller may have lost the tool since it made the call.
-    let get = Message::Get { owner: owner.digest(), wait_ms: 0 };
-    let before = send(service, &id.object, &get).await.map_err(failed)?;
-    let Reply::Task(before) = before else { return Err(unknown()) };
-    if !cx.tools().is_some_and(|tools| tools.may_use(&before.tool, cx)) {
-        return Err(unknown());
-    }
     match send(service, &id.object, &message(owner.digest())).await.map_err(failed)? {
         Reply::Task(view) => Ok(*view),
         Reply::Invalid(problem) => Err(HandlerError::invalid(problem)),
         _ => Err(unknown()),
     }
+}
+
+fn unknown() -> HandlerError {
+    HandlerError::invalid(UNKNOWN)
 }
 
 fn message(task: &RawValue) -> Option<String> {

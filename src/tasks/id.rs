@@ -5,7 +5,6 @@ use sha2::{Digest, Sha256};
 use crate::auth::StateKeys;
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
-use crate::call::task::TaskService;
 use crate::host::NoRandomness;
 
 /// The version of the format.
@@ -44,14 +43,14 @@ pub(super) struct TaskId {
 
 impl TaskId {
     /// Creates the id of a new task. Calls with the same `key` get the same id.
-    pub(super) fn new(key: Option<&str>, owner: &Owner, service: &TaskService, cx: &Context) -> Result<Self, NoRandomness> {
+    pub(super) fn new(key: Option<&str>, owner: &Owner, keys: &StateKeys, cx: &Context) -> Result<Self, NoRandomness> {
         let mut random = [0; HALF];
-        let of_key = |key: &str| service.0.keys.macs("edge-mcp task key", format!("{}\0{key}", owner.0).as_bytes());
+        let of_key = |key: &str| keys.macs("edge-mcp task key", format!("{}\0{key}", owner.0).as_bytes());
         match key.map(of_key) {
             None => cx.host().fill_random(&mut random)?,
             Some(macs) => random = first_half(macs)?,
         }
-        let bytes = [random, first_half(owner.mac(&service.0.keys, &random))?].concat();
+        let bytes = [random, first_half(owner.mac(keys, &random))?].concat();
         Ok(Self { text: format!("{PREFIX}{}", URL_SAFE.encode(bytes)), object: name(&random) })
     }
 
@@ -59,7 +58,9 @@ impl TaskId {
     pub(super) fn read(text: &str, owner: &Owner, keys: &StateKeys) -> Option<Self> {
         let bytes = URL_SAFE.decode(text.strip_prefix(PREFIX).filter(|rest| rest.len() < 64)?)?;
         let (random, mac) = bytes.split_first_chunk::<HALF>().filter(|(_, mac)| mac.len() == HALF)?;
-        let is_own = |own: [u8; 32]| own.first_chunk::<HALF>().is_some_and(|own| subtle::ConstantTimeEq::ct_eq(own.as_slice(), mac).into());
+        let is_own = |own: [u8; 32]| {
+            own.first_chunk::<HALF>().is_some_and(|own| subtle::ConstantTimeEq::ct_eq(own.as_slice(), mac).into())
+        };
         owner.mac(keys, random).into_iter().any(is_own).then(|| Self { text: text.to_owned(), object: name(random) })
     }
 }

@@ -40,13 +40,17 @@ struct CancelArguments {
 
 /// Adds the tools to a server, unless no call of it ever has a handle.
 pub(super) fn install(definitions: &mut Definitions) {
-    if !definitions.tools.iter().any(|tool| tool.task.as_ref().is_some_and(|task| task.has_handle())) {
+    if !definitions.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.has_handle())) {
         return;
     }
-    let result = Tool::new(RESULT, "Returns the result of a job that another tool started, or tells that it still runs.", result)
-        .title("Result of a job")
-        .read_only()
-        .closed_world();
+    let result = Tool::new(
+        RESULT,
+        "Returns the result of a job that another tool started, or tells that it still runs.",
+        result,
+    )
+    .title("Result of a job")
+    .read_only()
+    .closed_world();
     let cancel = Tool::new(CANCEL, "Cancels a job that another tool started.", cancel)
         .title("Cancel a job")
         .destructive()

@@ -15,7 +15,7 @@ use super::record::{RECORD, Record};
 use super::rows::Rows;
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
-use crate::call::task::TaskInfo;
+use crate::call::task_info::TaskInfo;
 use crate::limits::{TASK_JOURNAL_BYTES, TASK_MESSAGE_CHARACTERS, TASK_RESULT_BYTES, TASK_STEPS};
 use crate::text::{line, shortened};
 
@@ -188,6 +188,10 @@ impl Journal for TaskJournal {
             Some(record) => self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary),
             None => Ok(()),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.live.is_over.get()
     }
 
     fn report(&self, message: &str) {

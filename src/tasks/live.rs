@@ -14,6 +14,8 @@ thread_local! {
 #[derive(Default)]
 pub(super) struct Live {
     pub is_running: Cell<bool>,
+    /// Whether the time of the attempt has passed.
+    pub is_over: Cell<bool>,
     is_cancelled: Cell<bool>,
     /// Whether the handler waits for the cancellation.
     is_watched: Cell<bool>,

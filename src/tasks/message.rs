@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::record::StoredCall;
-use crate::call::task::TaskService;
+use crate::call::task_info::TaskService;
 
 /// A message to an object.
 #[derive(Serialize, Deserialize)]
@@ -22,12 +22,23 @@ pub(super) enum Message {
         wait_ms: u64,
     },
     /// Answers questions.
-    Update { owner: String, answers: Vec<(String, Box<RawValue>)> },
-    Cancel { owner: String },
+    Update {
+        owner: String,
+        answers: Vec<(String, Box<RawValue>)>,
+    },
+    Cancel {
+        owner: String,
+    },
     /// Counts a task of a caller.
-    Enter { task: String, most: u32, expires_ms: u64 },
+    Enter {
+        task: String,
+        most: u32,
+        expires_ms: u64,
+    },
     /// Stops counting a task.
-    Leave { task: String },
+    Leave {
+        task: String,
+    },
 }
 
 /// A new task.
@@ -100,7 +111,8 @@ impl View {
             State::Completed(result) => ("result", result.get().to_owned()),
             State::Failed(error) => ("error", error.get().to_owned()),
             State::InputRequired(questions) => {
-                let write = |object: ObjectWriter, (key, request): &(String, Json)| object.json(key, &write::text(request));
+                let write =
+                    |object: ObjectWriter, (key, request): &(String, Json)| object.json(key, &write::text(request));
                 ("inputRequests", questions.iter().fold(ObjectWriter::new(), write).finish())
             }
         };
@@ -115,6 +127,6 @@ impl View {
 /// The object cannot be reached. The text is for the log.
 pub(super) async fn send(service: &TaskService, name: &str, message: &Message) -> Result<Reply, String> {
     let message = write::to_string(message).map_err(|error| error.to_string())?;
-    let answer = service.0.objects.send(name, message).await?;
+    let answer = service.objects.send(name, message).await?;
     read_text(answer.as_bytes()).ok_or_else(|| "the object of a task did not answer as expected".to_owned())
 }

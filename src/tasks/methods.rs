@@ -9,7 +9,7 @@ use edge_json::write;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::follow::ask;
+use super::follow::{ask, view};
 use super::message::Message;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -47,14 +47,11 @@ pub(super) fn install(definitions: &mut Definitions) {
 }
 
 async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<ExtensionResult, HandlerError> {
-    let view = ask(&task_id, &cx, |owner| Message::Get { owner, wait_ms: 0 }).await?;
+    let view = view(&task_id, &cx).await?;
     ExtensionResult::new(&view.detailed(&task_id))
 }
 
-async fn update(
-    UpdateParams { task_id, input_responses }: UpdateParams,
-    cx: Context,
-) -> Result<(), HandlerError> {
+async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Context) -> Result<(), HandlerError> {
     let mut answers = Vec::new();
     for (key, answer) in input_responses {
         answers.push((key, write::to_raw_value(&answer)?));

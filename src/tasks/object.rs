@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use super::journal::TaskJournal;
 use super::live::Live;
 use super::message::{Created, Message, Reply, State, View, send};
-use super::record::{CALL, END, End, MESSAGE, RECORD, Record, Status, StoredQuestion};
+use super::record::{CALL, END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
 use super::rows::Rows;
 use super::{answers, quota};
 use crate::call::failure;
-use crate::call::task::TaskService;
+use crate::call::task_info::TaskService;
 use crate::host::{Host, TaskRows};
 use crate::limits::TASK_WAIT_SECONDS;
 use crate::text::shortened;
@@ -28,20 +28,24 @@ pub(crate) struct Object {
     /// The version of the program that is deployed, if it is known.
     pub(super) version: Option<String>,
     service: TaskService,
-    name: String,
+    pub(super) name: String,
 }
 
 impl Object {
     /// Opens the object `name`.
+    ///
+    /// # Errors
+    /// The endpoint has no keys. The text is for the log.
     pub(crate) fn new(
         name: &str,
         rows: Rc<dyn TaskRows>,
         service: TaskService,
         version: Option<String>,
         host: Rc<dyn Host>,
-    ) -> Self {
-        let rows = Rc::new(Rows::new(rows, service.0.keys.clone(), host.clone(), name.to_owned()));
-        Self { rows, host, live: Live::of(name), version, service, name: name.to_owned() }
+    ) -> Result<Self, String> {
+        let keys = (*service.keys).clone().map_err(|error| error.to_string())?;
+        let rows = Rc::new(Rows::new(rows, keys, host.clone(), name.to_owned()));
+        Ok(Self { rows, host, live: Live::of(name), version, service, name: name.to_owned() })
     }
 
     /// Answers a message.
@@ -172,6 +176,23 @@ impl Object {
             Some(record) => self.view(&record),
             None => Ok(Reply::Unknown),
         }
+    }
+
+    /// Returns all questions that the task has asked.
+    pub(super) fn questions(&self) -> Result<Vec<StoredQuestion>, String> {
+        let mut questions = Vec::new();
+        for key in self.rows.sealed_keys(QUESTION)? {
+            questions.extend(self.rows.open::<StoredQuestion>(&key)?);
+        }
+        Ok(questions)
+    }
+
+    /// Stores all questions.
+    pub(super) fn store_questions(&self, questions: &[StoredQuestion]) -> Result<(), String> {
+        for (nth, question) in questions.iter().enumerate() {
+            self.rows.seal(&format!("{QUESTION}{nth:04}"), question)?;
+        }
+        Ok(())
     }
 
     /// Ends the task. Its rows are kept until it expires, except for those that only attempts need.

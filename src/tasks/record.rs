@@ -14,6 +14,8 @@ pub(super) const CALL: &str = "call";
 pub(super) const MESSAGE: &str = "message";
 /// The encrypted row with the [`End`].
 pub(super) const END: &str = "end";
+/// The row that the host writes if a crash of other work has interrupted an attempt: `true`.
+pub(super) const INTERRUPTED: &str = "interrupted";
 /// The prefix of the encrypted rows with each [`StoredQuestion`].
 pub(super) const QUESTION: &str = "question:";
 

@@ -1,28 +1,37 @@
 //! The start of a task, in the request that calls its tool.
 
+use std::any::Any;
 use std::time::Duration;
 
 use edge_json::write::{self, ObjectWriter};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use sha2::{Digest, Sha256};
 
-use super::follow::{Followed, follow};
+use super::follow::{Followed, follow, service};
 use super::id::{Owner, TaskId};
-use super::job_tools;
 use super::message::{Created, Message, Reply, View, send};
 use super::record::StoredCall;
 use super::task::Task;
+use super::{job_tools, methods};
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::deadline::{Ended, late, run};
-use crate::call::error::HandlerError;
+use crate::call::error::{HandlerError, ResultExt};
 use crate::call::failure;
+use crate::call::input_error::{InputError, InputProblem};
+use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
-use crate::call::task::TaskService;
+use crate::call::step_memory::Finished;
+use crate::call::task_info::Begin;
 use crate::limits::OPEN_TASK_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::INTERNAL;
 use crate::protocol::revision::Era;
-use crate::server::execute::Executed;
+use crate::protocol::task::EXTENSION;
+use crate::server::definitions::Install;
+use crate::server::executed::Executed;
+use crate::server::tool_task::ToolTask;
 use crate::text::Text;
 
 /// The step in which a call creates its task. A later round of the call finds the same task.
@@ -30,10 +39,76 @@ const STEP: &str = "edge-mcp: create the task";
 /// The time for the requests to the object, besides the wait.
 const REQUESTS: Duration = Duration::from_secs(10);
 
+/// Returns whether the client of the request can get a task.
+fn client_has_tasks(cx: &Context) -> bool {
+    cx.client_supports(EXTENSION).is_yes()
+}
+
+impl ToolTask for Task {
+    fn begin(&self, cx: &Context) -> Result<Begin, HandlerError> {
+        let is_direct = cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
+        let is_answered_directly = is_direct || (!self.has_handle && !client_has_tasks(cx));
+        match () {
+            () if !is_direct && self.is_required && !client_has_tasks(cx) => Err(cannot_wait()),
+            () if is_answered_directly => Ok(Begin::Never),
+            () if self.starts_later => Ok(Begin::AtMark),
+            () => Ok(Begin::AtOnce),
+        }
+    }
+
+    fn start_after(
+        &self,
+        call: LocalBoxFuture<'static, Executed>,
+        name: Text,
+        arguments: Box<str>,
+        cx: Context,
+    ) -> LocalBoxFuture<'static, Executed> {
+        let task = self.clone();
+        let started = async move {
+            let executed = call.await;
+            let rounds = cx.rounds();
+            let starts = rounds.starts_task() && rounds.questions().is_empty() && rounds.obstacle().is_none();
+            if !starts || !matches!(executed, Executed::Waits) {
+                return executed;
+            }
+            rounds.leave_handler();
+            start(task, name, arguments, cx).await
+        };
+        started.boxed_local()
+    }
+
+    fn has_handle(&self) -> bool {
+        self.has_handle
+    }
+
+    fn is_required(&self) -> bool {
+        self.is_required
+    }
+
+    fn tolerates_changes(&self) -> bool {
+        self.tolerates_changes
+    }
+
+    fn install(&self) -> Box<dyn Any> {
+        let install: Install = |definitions| {
+            methods::install(definitions);
+            job_tools::install(definitions);
+        };
+        Box::new(install)
+    }
+}
+
+/// Returns the error for a client without tasks.
+fn cannot_wait() -> HandlerError {
+    let error: Result<(), _> = Err(InputError::from(InputProblem::MissingCapability(&TASK)));
+    let sentence = "This tool answers with a task. Use a client of 2026-07-28 that declares the extension io.modelcontextprotocol/tasks.";
+    error.message(sentence).err().unwrap_or_else(|| HandlerError::new(sentence))
+}
+
 /// Starts the task of a call of the tool `name`. A client with tasks gets the task. For others, waits for the result.
-pub(super) async fn start(task: Task, name: Text, arguments: Box<str>, has_tasks: bool, cx: Context) -> Executed {
+async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Executed {
     let started = async {
-        if has_tasks {
+        if client_has_tasks(&cx) {
             return create(&task, &name, &arguments, &cx).await.map(|(id, view)| Executed::Task(view.describe(&id)));
         }
         let id: String =
@@ -68,13 +143,13 @@ pub(super) async fn start(task: Task, name: Text, arguments: Box<str>, has_tasks
 
 /// Creates a task, and returns it with its id, unless the caller has too many.
 async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Result<(String, View), HandlerError> {
-    let service = service(cx)?;
+    let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
     let key = task.dedupe.as_ref().map(|key| key(arguments)).transpose();
     let key =
         key.map_err(|problem| HandlerError::invalid(format!("The arguments of `{name}` are not valid: {problem}")))?;
     let key = key.map(|key| format!("{name}\0{key}"));
-    let id = TaskId::new(key.as_deref(), &owner, service, cx)?;
+    let id = TaskId::new(key.as_deref(), &owner, keys, cx)?;
     let ttl = match cx.request().caller() {
         Some(_) => task.ttl,
         // The id is then the only secret.
@@ -103,7 +178,7 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
         ttl_ms,
         quota: quota.clone(),
         call: stored_call(&id.text, name, arguments, cx)?,
-        steps: cx.rounds().steps().finished().iter().map(crate::call::step_memory::Finished::parts).collect(),
+        steps: cx.rounds().steps().finished().iter().map(Finished::parts).collect(),
         answers: cx
             .rounds()
             .answers()
@@ -140,11 +215,6 @@ fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<St
     })
 }
 
-/// Returns the service of the endpoint.
-pub(super) fn service(cx: &Context) -> Result<&TaskService, HandlerError> {
-    cx.request().tasks().ok_or_else(|| HandlerError::new("This server has no durable tasks."))
-}
-
 /// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.
 struct CancelOnDrop {
     cx: Context,
@@ -160,8 +230,10 @@ impl Drop for CancelOnDrop {
             return;
         }
         let Some(service) = cx.request().tasks().cloned() else { return };
+        let Ok(keys) = &*service.keys else { return };
         let owner = Owner::of(&cx);
-        if let Some(id) = self.id.take().and_then(|id| TaskId::read(&id, &owner, &service.0.keys)) {
+        if let Some(id) = self.id.take().and_then(|id| TaskId::read(&id, &owner, keys)) {
+            let service = service.clone();
             let cancel = async move {
                 let cancel = Message::Cancel { owner: owner.digest() };
                 if let Err(cause) = send(&service, &id.object, &cancel).await {

@@ -4,21 +4,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_json::{Document, JsonLimits};
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
-use super::{job_tools, methods, start};
-use crate::call::context::Context;
-use crate::call::error::HandlerError;
 use crate::call::handler::{Arguments, read};
-use crate::call::input_error::{InputError, InputProblem};
 use crate::limits::{LONGEST_TASK_SECONDS, TASK_SECONDS, TASK_WAIT_SECONDS, TASKS_PER_CALLER};
-use crate::protocol::task::EXTENSION;
-use crate::server::definitions::Definitions;
-use crate::server::execute::Executed;
 use crate::server::tool::Tool;
-use crate::server::tool_task::{Begin, ToolTask};
-use crate::text::Text;
 
 /// The settings of a tool whose calls are durable tasks, for [`Tool::task`].
 ///
@@ -37,10 +26,10 @@ pub struct Task {
     pub(super) wait: Duration,
     pub(super) per_caller: u32,
     pub(super) dedupe: Option<Rc<Dedupe>>,
-    is_required: bool,
-    has_handle: bool,
-    starts_later: bool,
-    tolerates_changes: bool,
+    pub(super) is_required: bool,
+    pub(super) has_handle: bool,
+    pub(super) starts_later: bool,
+    pub(super) tolerates_changes: bool,
 }
 
 /// Returns the text that identifies a call with these arguments, which are JSON.
@@ -121,7 +110,8 @@ impl Task {
     #[must_use]
     pub fn dedupe<A: Arguments>(self, key: impl Fn(A) -> String + 'static) -> Self {
         let dedupe = move |arguments: &str| {
-            let document = Document::parse(arguments.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
+            let document =
+                Document::parse(arguments.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
             read(document.root()).map(&key)
         };
         Self { dedupe: Some(Rc::new(dedupe)), ..self }
@@ -150,49 +140,5 @@ impl Tool {
     pub fn task(mut self, task: Task) -> Self {
         self.task = Some(Rc::new(task));
         self
-    }
-}
-
-impl Task {
-    /// Returns whether the client of the request can get a task.
-    fn client_has_tasks(cx: &Context) -> bool {
-        cx.client_supports(EXTENSION).is_yes()
-    }
-}
-
-impl ToolTask for Task {
-    fn begin(&self, cx: &Context) -> Result<Begin, HandlerError> {
-        let is_direct = cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
-        let is_answered_directly = is_direct || (!self.has_handle && !Self::client_has_tasks(cx));
-        match () {
-            () if !is_direct && self.is_required && !Self::client_has_tasks(cx) => {
-                Err(InputError::from(InputProblem::MissingExtension(EXTENSION)).into())
-            }
-            () if is_answered_directly => Ok(Begin::Never),
-            () if self.starts_later => Ok(Begin::AtMark),
-            () => Ok(Begin::AtOnce),
-        }
-    }
-
-    fn start(&self, name: Text, arguments: Box<str>, cx: Context) -> LocalBoxFuture<'static, Executed> {
-        let has_tasks = Self::client_has_tasks(&cx);
-        start::start(self.clone(), name, arguments, has_tasks, cx).boxed_local()
-    }
-
-    fn has_handle(&self) -> bool {
-        self.has_handle
-    }
-
-    fn is_required(&self) -> bool {
-        self.is_required
-    }
-
-    fn tolerates_changes(&self) -> bool {
-        self.tolerates_changes
-    }
-
-    fn install(&self, definitions: &mut Definitions) {
-        methods::install(definitions);
-        job_tools::install(definitions);
     }
 }

@@ -51,9 +51,9 @@ pub use client::Client;
 pub use database::TestDatabase;
 pub use host::TestHost;
 pub use kv::TestKv;
+pub use running::{Stalled, run};
 #[cfg(feature = "tasks")]
 pub use tasks::TestTasks;
-pub use running::{Stalled, run};
 pub use validate::validate;
 
 use crate::auth::StateKeys;

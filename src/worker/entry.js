@@ -207,10 +207,13 @@ const INTERRUPTED = {
 }
 const BROKEN = { status: 200, message: 'The server failed to answer this request. Its log says why.', headers: [] }
 
+/** Returns the number of a call that is not a request. */
+export const newCall = () => ++calls
+
 /** The functions that run if the wasm module breaks. */
 const breakListeners = new Set()
 
-/** Adds a function that runs if the wasm module breaks. Returns a function that removes it. */
+/** Adds a function that gets the number of the call that breaks the wasm module. Returns a function that removes it. */
 export function onBreak(listener) {
   breakListeners.add(listener)
   return () => breakListeners.delete(listener)
@@ -223,7 +226,7 @@ export function broke(number) {
   // With this flag, the next request creates a new instance. Timers of this instance must not run in the new one.
   globalThis.__worker_init_state.criticalError = true
   for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)
-  for (const listener of [...breakListeners]) listener()
+  for (const listener of [...breakListeners]) listener(number)
 }
 
 /** Returns the answer to a call that the wasm module can no longer answer. */

@@ -1,10 +1,13 @@
 // The objects of durable tasks: their messages, their alarms and their storage. A Durable Object gives each task its own object.
 
-import { onBreak } from './entry.js'
+import { newCall, onBreak } from './entry.js'
 
 /** The header with the name of the object. An object does not know its own name. */
 const NAME = 'x-object-name'
 const NAME_KEY = 'name'
+/** The row that tells `ring` in src/tasks/attempt.rs that the last attempt does not count as a failure. */
+const INTERRUPTED_KEY = 'interrupted'
+const TRUE = new TextEncoder().encode('true')
 
 /** The promises of the storage that an object has to wait for, by its state. */
 const writes = new WeakMap()
@@ -13,48 +16,63 @@ const writes = new WeakMap()
 export async function send(namespace, name, message) {
   const attempt = () => namespace.get(namespace.idFromName(name))
     .fetch('https://task/', { method: 'POST', headers: { [NAME]: name }, body: message })
-  // A restart of the object interrupts its messages.
-  const response = await attempt().catch(attempt)
+  // A restart of the object, or of its wasm module, interrupts its messages.
+  let response = await attempt().catch(attempt)
+  if (response.status === 503) response = await attempt()
   const text = await response.text()
   if (response.ok) return text
   throw new Error(text)
 }
 
-/** Answers a message to the object of `ctx`. `work` is a function of the wasm module. */
-export async function answer(ctx, env, request, work) {
+/** Answers a message to the object of `ctx`, or its alarm if there is no request. `work` is a function of the wasm module. */
+export const receive = (ctx, env, request, work) => (request ? answer(ctx, env, request, work) : ring(ctx, env, work))
+
+async function answer(ctx, env, request, work) {
   const name = request.headers.get(NAME)
   try {
     const text = await request.text()
-    return new Response(await guarded(ctx, () => work(ctx, env, name, text)))
+    return new Response(await guarded(ctx, (call) => work(ctx, env, name, text, call)))
   } catch (error) {
-    return new Response(String(error), { status: 500 })
+    return new Response(String(error), { status: error === INTERRUPTED ? 503 : 500 })
   }
 }
 
-/**
- * Answers the alarm of the object. It never fails: after six failures, the runtime would forget the alarm, and the task would never end.
- */
-export async function ring(ctx, env, work) {
+/** Answers the alarm. It never fails: after six failures, the runtime would forget the alarm, and the task would never end. */
+async function ring(ctx, env, work) {
   try {
-    await guarded(ctx, () => work(ctx, env, ctx.storage.kv.get(NAME_KEY) ?? ''))
+    await guarded(ctx, (call) => work(ctx, env, ctx.storage.kv.get(NAME_KEY) ?? '', call))
   } catch (error) {
-    console.error('Critical', error)
+    if (error !== INTERRUPTED) console.error('Critical', error)
     try {
-      await ctx.storage.setAlarm(Date.now() + 2000)
+      if (error === INTERRUPTED) ctx.storage.kv.put(INTERRUPTED_KEY, TRUE)
+      await ctx.storage.setAlarm(Date.now() + (error === INTERRUPTED ? 1000 : 2000))
     } catch (unset) {
       console.error('Critical', unset)
     }
   }
 }
 
+/** The error of work that did not break the wasm module, but cannot continue. */
+const INTERRUPTED = new Error('another call has crashed the server')
+
 /**
- * Runs `work`, and waits for its writes. If the wasm module breaks meanwhile, its promises stay pending, and so would every later alarm. So the
- * object is then restarted, and the runtime repeats the alarm.
+ * Runs `work`, and waits for its writes. If the wasm module breaks meanwhile, the promise of `work` stays pending, and so would every later
+ * alarm. So this function then throws `INTERRUPTED`. If `work` itself breaks the wasm module, its object is restarted without the writes that
+ * are not finished, and the runtime repeats the alarm.
  */
 async function guarded(ctx, work) {
-  const forget = onBreak(() => ctx.abort('the WebAssembly module has ended'))
+  const call = newCall()
+  let brokenBy
+  let forget
+  const broken = new Promise((resolve) => {
+    forget = onBreak((number) => {
+      brokenBy = number
+      resolve()
+    })
+  })
   try {
-    const done = await work()
+    const done = await Promise.race([work(call), broken])
+    if (brokenBy !== undefined) throw INTERRUPTED
     // An error that is ready at once is a value.
     if (done instanceof Error) throw done
     await Promise.all(writes.get(ctx) ?? [])
@@ -62,6 +80,8 @@ async function guarded(ctx, work) {
   } finally {
     writes.delete(ctx)
     forget()
+    // `abort` ends the code that calls it, so the listener, which may run in a call of another object, must not call it.
+    if (brokenBy === call) ctx.abort('the WebAssembly module has ended')
   }
 }
 

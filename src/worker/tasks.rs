@@ -22,8 +22,9 @@ use crate::http::Endpoint;
 #[wasm_bindgen(module = "/src/worker/tasks.js")]
 extern "C" {
     fn send(namespace: &JsValue, name: &str, message: &str) -> Promise;
-    fn answer(ctx: &JsValue, env: &Env, request: &web_sys::Request, work: &JsValue) -> Promise;
-    fn ring(ctx: &JsValue, env: &Env, work: &JsValue) -> Promise;
+    // wasm-bindgen 0.2.129 imports a function that needs no conversions directly. With two such functions, the import object would name the
+    // file twice. So one function serves requests and alarms.
+    fn receive(ctx: &JsValue, env: &Env, request: &JsValue, work: &JsValue) -> Promise;
     #[wasm_bindgen(catch)]
     fn get(ctx: &JsValue, key: &str) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
@@ -102,34 +103,34 @@ fn text_of(error: JsValue) -> String {
 #[doc(hidden)]
 pub fn task_fetch(ctx: &JsValue, env: &Env, request: &web_sys::Request, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     guard_against_abort();
-    let work = move |ctx: JsValue, env: Env, name: String, message: String| {
+    let work = move |ctx: JsValue, env: Env, name: String, message: String, call: u32| {
         let (endpoint, host) = (shared_endpoint(&env, endpoint), object_host(&ctx));
         let answer = async move {
             let rows = Rc::new(Storage { ctx, name: name.clone() });
             let answer = endpoint.task_message(&name, rows, &message, &host).await;
             answer.map(JsValue::from).map_err(|error| Error::new(&error).into())
         };
-        value_or_promise(UNKNOWN_CALL, Box::pin(answer))
+        value_or_promise(call, Box::pin(answer))
     };
-    let work = Closure::<dyn Fn(JsValue, Env, String, String) -> JsValue>::new(work).into_js_value();
-    answer(ctx, env, request, &work).into()
+    let work = Closure::<dyn Fn(JsValue, Env, String, String, u32) -> JsValue>::new(work).into_js_value();
+    receive(ctx, env, request, &work).into()
 }
 
 /// Answers the alarm of the object with this state. [`tasks!`](crate::worker::tasks) calls this function.
 #[doc(hidden)]
 pub fn task_alarm(ctx: &JsValue, env: &Env, endpoint: fn(&Env) -> Endpoint) -> JsValue {
     guard_against_abort();
-    let work = move |ctx: JsValue, env: Env, name: String| {
+    let work = move |ctx: JsValue, env: Env, name: String, call: u32| {
         let (endpoint, host) = (shared_endpoint(&env, endpoint), object_host(&ctx));
         let rings = async move {
             let rows = Rc::new(Storage { ctx, name: name.clone() });
             let rung = endpoint.task_alarm(&name, rows, &host).await;
             rung.map(|()| JsValue::UNDEFINED).map_err(|error| Error::new(&error).into())
         };
-        value_or_promise(UNKNOWN_CALL, Box::pin(rings))
+        value_or_promise(call, Box::pin(rings))
     };
-    let work = Closure::<dyn Fn(JsValue, Env, String) -> JsValue>::new(work).into_js_value();
-    ring(ctx, env, &work).into()
+    let work = Closure::<dyn Fn(JsValue, Env, String, u32) -> JsValue>::new(work).into_js_value();
+    receive(ctx, env, &JsValue::UNDEFINED, &work).into()
 }
 
 /// Returns the host of an object. Its state has `waitUntil`, as the context of a request has.

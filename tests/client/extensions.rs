@@ -227,7 +227,18 @@ fn only_idempotent_requests_are_repeated() {
 #[test]
 fn other_methods_are_not_sent() {
     let peer = Peer::new([]);
-    for method in ["tools/call", "initialize", "skills/list", "notifications/x", "a b/c", "x/\n", "ledger", ""] {
+    for method in [
+        "tools/call",
+        "tasks/get",
+        "tasks/cancel",
+        "initialize",
+        "skills/list",
+        "notifications/x",
+        "a b/c",
+        "x/\n",
+        "ledger",
+        "",
+    ] {
         let error = ask_with(pinned(&peer), method, json!({}), |it| it).expect_err(method);
         assert!(matches!(error.failure(), Failure::Local(_)), "{error}");
         assert_eq!(error.executed(), Executed::No, "{method}");

@@ -45,6 +45,7 @@ mod skills;
 mod sources;
 mod standing_stream;
 mod streams;
+mod tasks;
 mod tcp;
 mod tokens;
 mod untrusted;

@@ -134,7 +134,8 @@ fn questions_are_passed_to_the_caller() {
     assert_eq!(bodies.len(), 3, "no request is sent twice");
     let declared = &bodies[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
     // Sampling spends the model of the caller, and roots are its folders.
-    assert_eq!(*declared, json!({ "elicitation": { "form": {}, "url": {} } }));
+    let tasks = json!({ "io.modelcontextprotocol/tasks": {} });
+    assert_eq!(*declared, json!({ "elicitation": { "form": {}, "url": {} }, "extensions": tasks }));
     assert_eq!(bodies[1]["params"]["requestState"], state);
     assert_eq!(
         bodies[1]["params"]["inputResponses"],
@@ -209,7 +210,7 @@ fn a_caller_that_cannot_be_asked_gets_an_error() {
             );
         });
         let declared = &body(&peer.requests()[0])["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
-        assert_eq!(*declared, json!({}));
+        assert_eq!(*declared, json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
     }
 }
 

@@ -79,7 +79,9 @@ fn questions_are_answered_by_functions_of_the_program() {
     }
     assert_eq!(
         first["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"],
-        json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
+        json!({
+            "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {}, "extensions": { "io.modelcontextprotocol/tasks": {} },
+        })
     );
     assert_eq!(second["params"]["requestState"], state);
     assert!(first["params"].get("requestState").is_none() && first["params"].get("inputResponses").is_none());
@@ -108,11 +110,15 @@ fn a_state_belongs_to_its_round() {
     assert!(bodies[2]["params"].get("requestState").is_none(), "{}", bodies[2]);
     assert_eq!(bodies[2]["params"]["inputResponses"], json!({ "where": { "action": "decline" } }));
     let capabilities = &bodies[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
-    assert_eq!(*capabilities, json!({ "elicitation": { "form": {} } }));
+    assert_eq!(
+        *capabilities,
+        json!({ "elicitation": { "form": {} }, "extensions": { "io.modelcontextprotocol/tasks": {} } })
+    );
 
     let peer = Peer::new([modern("in Lyon")]);
     track(pinned(&peer)).expect("a result");
-    assert_eq!(body(&peer.requests()[0])["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"], json!({}));
+    let capabilities = &body(&peer.requests()[0])["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    assert_eq!(*capabilities, json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
 }
 
 /// The hostile case 32, C30: a server that only wants the request again gets it after a pause, at most three times.

@@ -1,9 +1,12 @@
 // Runs Workers directly in workerd, without wrangler: a start takes a tenth of the time of `wrangler dev`, and one process runs several
 // Workers, each at its own port. Their databases fail unless a test asks for one, their KV namespaces fail, their Durable Objects are in
-// memory, and they have no rate limit. Tests also use it to send thousands of requests or megabytes: `wrangler dev` needs 10 ms of CPU time
-// to forward a request, and it detects late that a client has disconnected. Only here, Workers AI and Vectorize can be the real clients of workerd with a server of the test behind.
+// memory unless a test asks for a disk, and they have no rate limit. Tests also use it to send thousands of requests or megabytes:
+// `wrangler dev` needs 10 ms of CPU time to forward a request, and it detects late that a client has disconnected. Only here, Workers AI and
+// Vectorize can be the real clients of workerd with a server of the test behind, and only here a test can kill the process and start it
+// again on the same disk.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -48,10 +51,12 @@ const D1 = [
 ]
 const d1Of = (n) => `(name = "d1", props = (json = ${quoted(JSON.stringify({ database: `worker${n}` }))}))`
 
-/** Returns the Durable Objects of a Worker, which are in memory. */
-const objectsOf = (n, objects) => (objects.length === 0 ? '' : `
+/** Returns the Durable Objects of a Worker. They are in memory or on the disk. */
+const objectsOf = (n, objects, storage) => (objects.length === 0 ? '' : `
   durableObjectNamespaces = [${objects.map(([, className]) => `(className = "${className}", uniqueKey = "${className}${n}", enableSql = true)`).join(', ')}],
-  durableObjectStorage = (inMemory = void),`)
+  durableObjectStorage = (${storage === 'disk' ? 'localDisk = "objects-disk"' : 'inMemory = void'}),`)
+
+const OBJECTS_DISK = '(name = "objects-disk", disk = (path = "objects", writable = true))'
 
 // Vectorize and Workers AI: the server of a test receives their requests.
 const stubOf = (n, { address }) => `(name = "stub${n}", external = (address = "${address}", http = ()))`
@@ -96,13 +101,16 @@ process.on('exit', () => {
  *
  * @param {Options[]} all
  * @returns {Promise<(Omit<import('./worker.mjs').Worker, 'group'> & { pid: number })[]>} `logs` are those of all Workers, `pid` is the process of
- *   all Workers, `stop` stops all of them, and only a Worker with a database has `sql`
+ *   all Workers, `stop` stops all of them, and only a Worker with a database has `sql`. `kill` ends the process with SIGKILL, and `start`
+ *   starts it again on the same disk, with variables that override those of all Workers
  *
  * @typedef {object} Options
  * @property {string} [name] `faults` (default), or another name that `startWorker` of worker.mjs accepts
  * @property {Record<string, unknown> | ((origins: string[]) => Record<string, unknown>)} [vars] variables that override those of
  *   wrangler.toml, or a function that gets the origins of all Workers; `undefined` removes a variable
  * @property {Record<string, string | undefined>} [secrets] secrets that override the default ones; `undefined` removes a secret
+ * @property {'memory' | 'disk' | number} [objects] the storage of the Durable Objects, which is in memory by default, or the number of the
+ *   Worker that has the objects instead
  * @property {boolean} [database] whether its D1 bindings are a database with the tables of its migrations
  * @property {import('./cloudflare-stub.mjs').CloudflareStub} [cloudflare] the server behind the bindings `VECTORS` of Vectorize and `AI` of
  *   Workers AI. Without it, the Worker does not have these bindings
@@ -111,8 +119,9 @@ process.on('exit', () => {
  */
 export async function startWorkerds(all) {
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
-  const services = [NONE, INTERNET, ...D1]
+  const services = [NONE, INTERNET, OBJECTS_DISK, ...D1]
   await mkdir(join(folder, 'd1'))
+  await mkdir(join(folder, 'objects'))
   const sockets = []
   const starting = []
   const migrations = []
@@ -122,27 +131,33 @@ export async function startWorkerds(all) {
   }
   const ports = await Promise.all(all.map(freePort))
   const origins = ports.map((port) => `http://127.0.0.1:${port}`)
-  for (const [n, { name = 'faults', vars = {}, secrets = {}, database, cloudflare, services: behind = {}, caller }] of all.entries()) {
+  /** Functions that return a service, for variables that override those of a Worker. */
+  const workers = []
+  for (const [n, options] of all.entries()) {
+    const { name = 'faults', vars = {}, secrets = {}, objects: storage = 'memory', database, cloudflare, services: behind = {}, caller } = options
     await built(name, false)
     await symlink(join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build'), join(folder, `build${n}`))
-    const { vars: own, required, databases, namespaces, objects, migrationsFolder } = await configured(name)
+    const { vars: usual, required, databases, namespaces, objects, migrationsFolder } = await configured(name)
     const { token, secrets: defaults } = defaultSecrets()
     const values = {
-      ...own, ...Object.fromEntries(required.map((key) => [key, defaults[key]])), ...(typeof vars === 'function' ? vars(origins) : vars), ...secrets,
+      ...usual, ...Object.fromEntries(required.map((key) => [key, defaults[key]])),
+      ...(typeof vars === 'function' ? vars(origins) : vars), ...secrets,
     }
     const modules = [['main.js', 'esModule'], ['index.js', 'esModule'], ['index_bg.wasm', 'wasm']]
       .map(([file, kind]) => [file, kind, `build${n}/${file}`])
     const bindings = [
-      ...Object.entries(values).filter(([, value]) => value !== undefined).map(binding),
       ...databases.map((each) => wrapped(each, 'd1', database ? d1Of(n) : '"none"')),
       ...namespaces.map((each) => `(name = "${each}", kvNamespace = "none")`),
-      ...objects.map(([each, className]) => `(name = "${each}", durableObjectNamespace = "${className}")`),
+      ...objects.map(([each, className]) => `(name = "${each}", durableObjectNamespace = ${
+        typeof storage === 'number' ? `(className = "${className}", serviceName = "worker${storage}")` : `"${className}"`})`),
       ...(cloudflare ? stubBindings(n) : []),
       ...Object.keys(behind).map((each) => `(name = "${each}", service = "${each}${n}")`),
     ]
     if (cloudflare) services.push(stubOf(n, cloudflare))
     for (const [each, source] of Object.entries(behind)) services.push(await written(`${each}${n}`, source, []))
-    services.push(`(name = "worker${n}", worker = ${worker(modules, bindings, objectsOf(n, objects))})`)
+    const own = typeof storage === 'number' ? '' : objectsOf(n, objects, storage)
+    const variables = (changed) => Object.entries({ ...values, ...changed }).filter(([, value]) => value !== undefined).map(binding)
+    workers.push((changed) => `(name = "worker${n}", worker = ${worker(modules, [...variables(changed), ...bindings], own)})`)
     if (caller) {
       services.push(await written(`caller${n}`, caller, [`(name = "FAULTS", service = "worker${n}")`]))
     }
@@ -156,35 +171,50 @@ export async function startWorkerds(all) {
     }
     starting.push(started)
   }
-  await writeFile(join(folder, 'config.capnp'), `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [${sockets.join(', ')}]);
-`)
-  const child = spawn(join(ROOT, 'node_modules/.bin/workerd'), ['serve', '--experimental', '--verbose', 'config.capnp'],
-    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
-  const entry = { child, folder }
-  running.add(entry)
+  let entry
   let output = ''
-  child.stdout.on('data', (text) => { output += text })
-  child.stderr.on('data', (text) => { output += text })
+  const logs = () => output
   const stop = async () => {
-    child.kill('SIGKILL')
-    running.delete(entry)
+    await kill()
     await rm(folder, { recursive: true, force: true })
   }
-  const logs = () => output
-  for (const { url } of starting) {
-    let answer
-    for (let tries = 0; !answer && tries < 200 && child.exitCode === null; tries++) {
-      answer = await fetch(url).catch(() => undefined)
-      if (!answer) await sleep(50)
-    }
-    if (!answer) {
-      await stop()
-      throw new Error(`workerd does not answer:\n${output}`)
+  /** Ends the process at once. */
+  const kill = async () => {
+    const { child } = entry
+    running.delete(entry)
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  /** Starts a process on the same disk. `changed` overrides variables of all Workers. */
+  const start = async (changed = {}) => {
+    const programs = [...services, ...workers.map((service) => service(changed))]
+    await writeFile(join(folder, 'config.capnp'), `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (services = [${programs.join(', ')}], sockets = [${sockets.join(', ')}]);
+`)
+    const child = spawn(join(ROOT, 'node_modules/.bin/workerd'), ['serve', '--experimental', '--verbose', 'config.capnp'],
+      { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    entry = { child, folder }
+    running.add(entry)
+    child.stdout.on('data', (text) => { output += text })
+    child.stderr.on('data', (text) => { output += text })
+    for (const { url } of starting) {
+      let answer
+      for (let tries = 0; !answer && tries < 1000 && child.exitCode === null && child.signalCode === null; tries++) {
+        answer = await fetch(url).catch(() => undefined)
+        if (!answer) await sleep(10)
+      }
+      if (!answer) {
+        await stop()
+        throw new Error(`workerd does not answer:\n${output}`)
+      }
     }
   }
+  await start()
   await Promise.all(migrations.map((migrate) => migrate()))
-  return starting.map((each) => ({ ...each, pid: child.pid, logs, logged: (pattern) => logged(logs, pattern), stop }))
+  return starting.map((each) => ({
+    ...each, get pid() { return entry.child.pid }, logs, logged: (pattern) => logged(logs, pattern), kill, start, stop,
+  }))
 }
 
 /** Returns a function that runs SQL on the database behind a port, and returns the rows of the last statement. */

@@ -25,4 +25,5 @@ mod pins;
 mod questions;
 mod servers;
 mod skills;
+mod tasks;
 mod uris;

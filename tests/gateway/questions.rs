@@ -23,6 +23,14 @@ pub fn form(message: &str, properties: Value) -> Value {
     json!({ "method": "elicitation/create", "params": params })
 }
 
+/// Returns the capabilities that a server gets. The answer to a call may be a task.
+fn declared(mut capabilities: Value, is_call: bool) -> Value {
+    if is_call {
+        capabilities["extensions"] = json!({ "io.modelcontextprotocol/tasks": {} });
+    }
+    capabilities
+}
+
 /// A server that asks in two rounds, with one key for two questions.
 fn asking() -> Server {
     Server::new(|message| {
@@ -85,7 +93,7 @@ fn a_server_asks_in_two_rounds() {
         );
         assert_eq!(
             sent[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"],
-            json!({ "elicitation": { "form": {}, "url": {} } })
+            declared(json!({ "elicitation": { "form": {}, "url": {} } }), method == "tools/call")
         );
     }
 }
@@ -173,7 +181,7 @@ fn a_caller_that_cannot_be_asked_is_not_declared() {
             "{answer:?}"
         );
         let sent = server.take().pop().expect("a request");
-        assert_eq!(sent["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"], json!({}));
+        assert_eq!(sent["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"], declared(json!({}), true));
     }
 }
 

@@ -48,6 +48,18 @@ impl Server {
         })
     }
 
+    /// Creates a server that answers some messages as `answer` says, and the others as `inner` does.
+    pub fn wrapping(inner: &Self, answer: impl Fn(&Value) -> Option<Answer> + 'static) -> Self {
+        let open = inner.open.clone();
+        Self::of(move |request, host| {
+            let message: Value = serde_json::from_str(&request.body).unwrap_or_default();
+            match answer(&message) {
+                Some(answer) => Peer::new([answer]).open(request, host),
+                None => open(request, host),
+            }
+        })
+    }
+
     /// Creates a server with these lists, such as `{"tools": […]}`. A call of a tool returns its name and its arguments as text.
     pub fn with(lists: Value) -> Self {
         Self::new(move |message| answer_of(&lists, message))

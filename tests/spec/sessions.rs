@@ -11,10 +11,6 @@ fn methods_that_need_a_session_are_rejected_with_a_reason() {
         ("resources/subscribe", "resources/subscribe"),
         ("resources/unsubscribe", "resources/subscribe"),
         ("logging/setLevel", "logging/setLevel"),
-        ("tasks/get", "tasks"),
-        ("tasks/result", "tasks"),
-        ("tasks/list", "tasks"),
-        ("tasks/cancel", "tasks"),
     ] {
         for (answer, status) in [(legacy(method, json!({})).ask(), 200), (modern(method, json!({})).ask(), 404)] {
             assert_eq!(answer.refusal(), (status, -32601), "{method}");
@@ -22,6 +18,18 @@ fn methods_that_need_a_session_are_rejected_with_a_reason() {
             let data = &answer.error()["data"];
             assert_eq!((&data["feature"], &data["mode"]), (&json!(feature), &json!("serverless")), "{method}");
             assert!(data["reason"].is_string() && data["alternative"].is_string(), "{method}");
+        }
+    }
+}
+
+/// The methods of tasks need a store. The error says so, and names an alternative.
+#[test]
+fn methods_of_tasks_are_rejected_with_a_reason() {
+    for method in ["tasks/get", "tasks/update", "tasks/cancel", "tasks/list", "tasks/result"] {
+        for (answer, status) in [(legacy(method, json!({})).ask(), 200), (modern(method, json!({})).ask(), 404)] {
+            assert_eq!(answer.refusal(), (status, -32601), "{method}");
+            assert!(answer.message().contains("store") && answer.message().contains("Instead"), "{method}");
+            assert_eq!(answer.error()["data"]["feature"], "tasks", "{method}");
         }
     }
 }

@@ -10,9 +10,9 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::asked::Asked;
 use super::definition::Definition;
 use super::result::CallResult;
-use super::rounds::Asked;
 use super::tool_request::call_tool;
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
@@ -20,7 +20,7 @@ use crate::client::connection::{Connection, Link, Peer};
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::passed::{Pass, pass};
 use crate::client::session::listeners::{Listeners, LogMessage, Progress};
-use crate::client::session::outgoing::Outgoing;
+use crate::client::session::outgoing::{Outgoing, TaskWait};
 use crate::client::wire::message::Params;
 use crate::limits::PROGRESS_MESSAGE;
 use crate::protocol::log_level::LogLevel;
@@ -34,6 +34,7 @@ pub struct Call {
     name: String,
     arguments: serde_json::Result<Box<RawValue>>,
     timeout: Duration,
+    task_wait: TaskWait,
     is_idempotent: bool,
     definition: Option<Definition>,
     listeners: Listeners,
@@ -88,6 +89,7 @@ impl Call {
             name,
             arguments,
             timeout,
+            task_wait: TaskWait::default(),
             is_idempotent: false,
             definition: None,
             listeners: Listeners::default(),
@@ -105,6 +107,23 @@ impl Call {
     /// Sets the time limit of a request. By default, it is [`Upstream::timeout`](crate::client::Upstream::timeout).
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;
+        self
+    }
+
+    /// Sets the longest time to wait for a task. By default, it is 5 min.
+    ///
+    /// A modern server may answer a call with a task, whose result comes later. The client then asks for the result at intervals. The wait also
+    /// ends 2 s before the deadline of the handler. If the task has not ended, the call fails with
+    /// [`Failure::StillRunning`](crate::client::Failure::StillRunning), and [`Peer::task`] continues the task. If the call is dropped, the client
+    /// asks the server to cancel the task.
+    pub fn task_timeout(mut self, time: Duration) -> Self {
+        self.task_wait.time = Some(time);
+        self
+    }
+
+    /// Cancels a task that has not ended in time, because the program cannot continue it.
+    pub(crate) fn cancel_late_task(mut self) -> Self {
+        self.task_wait.cancels_late = true;
         self
     }
 
@@ -179,7 +198,7 @@ impl Call {
     }
 
     async fn send(self) -> Result<CallResult, ClientError> {
-        let Self { link, name, arguments, timeout, is_idempotent, definition, listeners, asks } = self;
+        let Self { link, name, arguments, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
         let not_called = |problem: &str| {
             let failure = Failure::Local(format!("was not called: {problem}"));
             ClientError::new(&link.channel.server().name, Method::CallTool.name().into(), failure)
@@ -194,6 +213,7 @@ impl Call {
         let cx = cx.at_call(callee, arguments.get());
         let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
         let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
+        outgoing.task_wait = task_wait;
         outgoing.is_repeatable = is_idempotent;
         outgoing.target = Some(name);
         outgoing.arguments = arguments.get().into();

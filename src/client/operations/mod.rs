@@ -1,9 +1,12 @@
 //! The operations of a program: `call`, `list`, `read` (also prompts and completion), `describe`, and `request` for methods of extensions.
 //!
-//! `skills` lists skills and reads their files. `rounds` sends a request again with the answers to its questions. `lists` reads lists with all
+//! `skills` lists skills and reads their files. `rounds` sends a request again with the answers to its questions, which `asked` reads, and `step`
+//! remembers what was sent. `task` waits for a task, with the pauses of `waiting`, and `cancel_task` cancels it. `running_task` continues one. `lists` reads lists with all
 //! their `pages`, and caches them.
 
+mod asked;
 pub(super) mod call;
+mod cancel_task;
 pub(super) mod definition;
 pub(super) mod describe;
 pub(super) mod list;
@@ -16,5 +19,9 @@ pub(super) mod read;
 pub(super) mod request;
 pub(super) mod result;
 pub(super) mod rounds;
+pub(super) mod running_task;
 mod skills;
+mod step;
+mod task;
 pub(super) mod tool_request;
+mod waiting;

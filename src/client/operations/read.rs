@@ -12,7 +12,8 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::rounds::{Asked, answered};
+use super::asked::Asked;
+use super::rounds::answered;
 #[cfg(feature = "gateway")]
 use crate::call::{call_path::Callee, context::Context};
 use crate::client::connection::{Link, Peer};

@@ -12,7 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::rounds::{Asked, answered_once};
+use super::asked::Asked;
+use super::rounds::answered_once;
 use crate::call::call_path::Callee;
 use crate::call::error::HandlerError;
 use crate::client::connection::{Link, Peer};
@@ -20,6 +21,7 @@ use crate::client::error::{ClientError, Failure};
 use crate::client::session::outgoing::Outgoing;
 use crate::client::session::send::deadline;
 use crate::client::wire::message::Params;
+use crate::client::wire::task;
 use crate::protocol::method::Method;
 use crate::server::extension::is_method_name;
 use crate::text::Text;
@@ -115,7 +117,8 @@ impl Request {
         if !is_method_name(&method) {
             return Err(not_called("a method has visible ASCII characters and a `/`, at most 128 bytes."));
         }
-        if Method::named(&method).is_some() || method.starts_with("notifications/") {
+        let is_own = Method::named(&method).is_some() || task::METHODS.contains(&&*method);
+        if is_own || method.starts_with("notifications/") {
             return Err(not_called("the client has its own function for this method of the protocol."));
         }
         let written = params.map_err(|error| not_called("the parameters cannot be written as JSON.").because(error))?;

@@ -10,9 +10,10 @@ use edge_json::{Document, JsonLimits, Value};
 use edge_uri_template::normalized;
 use serde_json::value::RawValue;
 
+use super::asked::Asked;
 use super::listing::{Definitions, Listing};
 use super::pages::read_pages;
-use super::rounds::{Asked, answered};
+use super::rounds::answered;
 use crate::client::connection::Peer;
 use crate::client::error::{ClientError, Executed, Failed, Failure, Unverified};
 use crate::client::session::outgoing::Outgoing;

@@ -5,11 +5,14 @@ use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
+use serde_json::value::RawValue;
 
+use super::asked::Asked;
 use super::definition::{Definition, Output, warn_of_output};
 use super::param_headers;
 use super::result::CallResult;
-use super::rounds::{self, Asked};
+use super::rounds;
+use crate::call::context::Context;
 use crate::call::request_info::ForeignSteps;
 use crate::client::connection::Link;
 use crate::client::error::{ClientError, Executed, Failure};
@@ -37,22 +40,35 @@ pub(super) async fn call_tool(
         None => link.lists.known_tool(&name).await,
     };
     outgoing.is_repeatable |= definition.as_ref().is_some_and(|tool| is_repeatable(channel, tool));
-    asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable;
+    // In a durable task, the task of another server must be found again after each sleep.
+    asked.is_kept = asked.pass.is_some() || !outgoing.is_repeatable || asked.cx.task().is_some();
     if let Some(tool) = &definition {
         outgoing.header_params = header_params(channel, tool, &outgoing.arguments)?;
     }
     outgoing.new_headers = Some(new_headers(link, &outgoing, &name));
     let json = rounds::answered_once(&link.session, &outgoing, &name, &asked).await?;
-    let malformed = |problem| malformed_result(channel, &outgoing, problem);
+    checked(link, &outgoing, definition, &json, &asked.cx).await
+}
+
+/// Reads the result of a call, and checks it against the definition of the tool.
+pub(super) async fn checked(
+    link: &Rc<Link>,
+    outgoing: &Outgoing,
+    definition: Option<Definition>,
+    json: &RawValue,
+    cx: &Context,
+) -> Result<CallResult, ClientError> {
+    let channel = &*link.channel;
+    let malformed = |problem| malformed_result(channel, outgoing, problem);
     let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST);
     let document = document.map_err(|_| malformed("has a result that is not JSON"))?;
     let result = CallResult::read(document.root()).map_err(malformed)?;
     // A list of this connection is newer than a definition that the program stored.
-    match link.lists.known_tool(&name).await.or(definition) {
+    match link.lists.known_tool(outgoing.target.as_deref().unwrap_or_default()).await.or(definition) {
         // The caller of a gateway checks the result itself.
         Some(tool) if !result.is_error() && channel.client().0.gateway.is_none() => {
             let structured = document.root().get("structuredContent");
-            check_output(channel, &outgoing, &tool, structured, asked.cx.request().foreign_steps()).map(|()| result)
+            check_output(channel, outgoing, &tool, structured, cx.request().foreign_steps()).map(|()| result)
         }
         _ => Ok(result),
     }

@@ -9,6 +9,7 @@
 use edge_json::object;
 use futures::FutureExt;
 use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
 
 use super::handlers::{AnswerFuture, undeclared};
 use super::question::{Elicitation, QuestionKind, SamplingRequest, ServerQuestion, UrlElicitation};
@@ -25,32 +26,21 @@ const KEY: usize = 64;
 /// The characters with which a label can begin. Those after the first look like it.
 const BRACKETS: [char; 5] = ['[', '［', '⟦', '〚', '⁅'];
 
-/// A function that passes a question on to the caller of this program: the question `nth` of a round, with the key that the server gives it.
-pub(in crate::client) type Pass = fn(
-    question: &ServerQuestion<'_>,
-    round: usize,
-    nth: usize,
-    key: &str,
-    cx: &Context,
-) -> Result<AnswerFuture, Failed>;
+/// A function that passes a question on to the caller of this program, under this key.
+pub(in crate::client) type Pass =
+    fn(question: &ServerQuestion<'_>, key: &str, cx: &Context) -> Result<AnswerFuture, Failed>;
 
 /// Passes a question on to the caller of this program. If the answer has not arrived, the future stays pending and the round of the caller
 /// ends.
 ///
 /// # Errors
 /// The question is not valid, or it is not an elicitation.
-pub(in crate::client) fn pass(
-    question: &ServerQuestion<'_>,
-    round: usize,
-    nth: usize,
-    key: &str,
-    cx: &Context,
-) -> Result<AnswerFuture, Failed> {
+pub(in crate::client) fn pass(question: &ServerQuestion<'_>, key: &str, cx: &Context) -> Result<AnswerFuture, Failed> {
     // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
     let request_url = cx.url();
     let own = [cx.resource().unwrap_or_default(), &request_url];
     let request = for_caller(question, own)?.ok_or_else(undeclared)?;
-    let (key, cx) = (passed_key(question.server, round, nth, key), cx.clone());
+    let (key, cx) = (key.to_owned(), cx.clone());
     let answer = async move {
         let answer = cx.pass_question(&key, request).await;
         answer.map_err(|error| Failed::new(Failure::Local(format!("asked a question: {error}.")), None))
@@ -142,16 +132,27 @@ fn host(url: &str) -> Option<&str> {
     origin_of(url).and_then(host_of).map(|host| host.trim_end_matches('.'))
 }
 
-/// Returns the key of a passed question: the server, the round and the server's key.
+/// Returns the key of a passed question of a round: the server, the round and the server's key.
 ///
 /// A key with unusual characters is replaced by its number, so that it cannot have the form of another key.
-fn passed_key(server: &str, round: usize, nth: usize, key: &str) -> String {
-    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if key.len() <= KEY && !key.is_empty() && key.bytes().all(is_usual) {
-        format!("{server}.{round}.{key}")
-    } else {
-        format!("{server}.{round}.#{nth}")
+pub(in crate::client) fn key_in_round(server: &str, round: usize, nth: usize, key: &str) -> String {
+    if is_usual(key) { format!("{server}.{round}.{key}") } else { format!("{server}.{round}.#{nth}") }
+}
+
+/// Returns the key of a passed question of a task: the server and the server's key.
+///
+/// A key with unusual characters is replaced by its digest: its number changes when the task no longer lists an answered question.
+pub(in crate::client) fn key_in_task(server: &str, key: &str) -> String {
+    if is_usual(key) {
+        return format!("{server}.task.{key}");
     }
+    let digest = Sha256::digest(key).first_chunk().copied().unwrap_or_default();
+    format!("{server}.task.#{:016x}", u64::from_be_bytes(digest))
+}
+
+fn is_usual(key: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    key.len() <= KEY && !key.is_empty() && key.bytes().all(is_usual)
 }
 
 #[cfg(test)]

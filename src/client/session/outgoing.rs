@@ -9,6 +9,7 @@ use futures::future::LocalBoxFuture;
 use super::listeners::Listeners;
 use crate::client::error::ClientError;
 use crate::client::wire::message::Params;
+use crate::client::wire::task;
 use crate::limits::UPSTREAM_REPETITIONS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
@@ -21,6 +22,15 @@ pub(in crate::client) type HeaderParams = Vec<(String, String)>;
 /// if there is no definition.
 pub(in crate::client) type NewHeaders =
     Rc<dyn Fn() -> LocalBoxFuture<'static, Option<Result<HeaderParams, ClientError>>>>;
+
+/// The wait for the task with which a server may answer a tool call.
+#[derive(Clone, Copy, Default)]
+pub(in crate::client) struct TaskWait {
+    /// The longest time to wait. `None` means the default.
+    pub time: Option<Duration>,
+    /// Whether the task is cancelled after this time. Otherwise, the program gets it.
+    pub cancels_late: bool,
+}
 
 /// A request to a server.
 #[derive(Clone)]
@@ -46,6 +56,8 @@ pub(in crate::client) struct Outgoing {
     /// The capabilities to declare. `None` means the questions that the program answers.
     pub capabilities: Option<ClientCapabilities>,
     pub listeners: Listeners,
+    /// The wait for the task with which a server may answer a tool call.
+    pub task_wait: TaskWait,
     /// The number of bytes of all answers to the request, and its limit.
     pub received: Rc<Cell<usize>>,
     pub most_bytes: usize,
@@ -81,11 +93,22 @@ impl Outgoing {
             deadline: None,
             capabilities: None,
             listeners: Listeners::default(),
+            task_wait: TaskWait::default(),
             received: Rc::default(),
             most_bytes: usize::MAX,
             repetitions: Rc::default(),
             is_in_flight: Rc::default(),
         }
+    }
+
+    /// Returns whether the server may answer with a task.
+    pub(super) fn may_be_task(&self) -> bool {
+        self.method == Method::CallTool.name()
+    }
+
+    /// Returns whether the request is about a task, which only a modern server can have.
+    pub(super) fn is_of_task(&self) -> bool {
+        task::METHODS.contains(&&*self.method)
     }
 
     /// Counts a repetition. Returns `false` if the request cannot be sent again.

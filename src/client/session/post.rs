@@ -3,6 +3,7 @@
 //!
 //! Source: 2025-11-25, basic/transports, "Sending Messages to the Server" and "Resumability and Redelivery".
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::{FutureExt, pin_mut};
 use http::{HeaderValue, Method};
+use serde_json::{Map, Value};
 
 use super::channel::Channel;
 use super::ending::Unanswered;
@@ -23,6 +25,7 @@ use crate::client::wire::exchange::{self, Expected};
 use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, write_message};
 use crate::client::wire::response::ServerResponse;
+use crate::client::wire::task;
 use crate::host::{FetchError, Opened, Outbound};
 use crate::limits::UPSTREAM_BYTES;
 use crate::protocol::revision::{Era, Revision};
@@ -185,7 +188,7 @@ fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known) -> St
     let meta = Meta {
         modern: modern.map(|revision| (revision.name(), channel.client_info())),
         capabilities: &modern.map_or_else(String::new, |revision| {
-            capabilities_json(capabilities, &channel.upstream().extensions, revision)
+            capabilities_json(capabilities, &extensions(channel, outgoing), revision)
         }),
         progress_token: listeners.progress.is_some().then(|| progress_token(id)),
         log_level: listeners.log.as_ref().map(|(level, _)| *level),
@@ -193,6 +196,15 @@ fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known) -> St
         own: &channel.own_meta(),
     };
     write_message(Some(id), method, params, &meta)
+}
+
+/// Returns the extensions to declare in a modern request: those of the program, and tasks where the server may answer with a task.
+fn extensions<'c>(channel: &'c Channel, outgoing: &Outgoing) -> Cow<'c, Map<String, Value>> {
+    let mut extensions = Cow::Borrowed(&channel.upstream().extensions);
+    if outgoing.may_be_task() || outgoing.is_of_task() {
+        extensions.to_mut().entry(task::EXTENSION).or_insert_with(|| Value::Object(Map::new()));
+    }
+    extensions
 }
 
 /// Returns the progress token of the request with this id: the id without its quotes.

@@ -16,7 +16,7 @@ use super::reactions::RequestKind;
 use super::send::send;
 use crate::client::error::{ClientError, Failure};
 use crate::client::wire::message::Params;
-use crate::client::wire::response::RoundResult;
+use crate::client::wire::response::{ResultKind, RoundResult};
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
@@ -35,15 +35,15 @@ impl Session {
 
     /// Sends a request whose result cannot be a question, and returns the result.
     pub(in crate::client) async fn request(&self, outgoing: &mut Outgoing) -> Result<Box<RawValue>, ClientError> {
-        let RoundResult { asks, result } = self.exchange(outgoing).await?;
-        if asks {
+        let RoundResult { kind, result } = self.exchange(outgoing).await?;
+        if kind != ResultKind::Complete {
             let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
             return Err(self.channel.failed(outgoing.method.clone(), failure.into()));
         }
         Ok(result)
     }
 
-    /// Sends a request and returns its result, which may be a question.
+    /// Sends a request and returns its result, which may be a question or a task.
     pub(in crate::client) async fn exchange(&self, outgoing: &mut Outgoing) -> Result<RoundResult, ClientError> {
         let channel = &self.channel;
         let kind = if outgoing.is_repeatable { RequestKind::Repeatable } else { RequestKind::Effectful };
@@ -61,7 +61,7 @@ impl Session {
             ready.boxed_local()
         };
         let accepted = send(channel, outgoing, &mut sent, &ready).await?;
-        accepted.into_round_result(sent.known.era(), &outgoing.result_types).map_err(|failed| {
+        accepted.into_round_result(sent.known.era(), outgoing).map_err(|failed| {
             let executed = failed.executed().or(sent.executed);
             channel.failed(outgoing.method.clone(), failed.executed_as(executed))
         })

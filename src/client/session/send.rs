@@ -18,7 +18,6 @@ use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
-use crate::text::Text;
 
 /// The pause before a request is sent again after an outage.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -35,11 +34,11 @@ pub(in crate::client) struct Accepted {
 }
 
 impl Accepted {
-    /// Returns the result in the form of the era of the server. `known` are the types of results that the program knows.
-    pub(in crate::client) fn into_round_result(self, era: Era, known: &[Text]) -> Result<RoundResult, Failed> {
+    /// Returns the result of a request in the form of the era of the server.
+    pub(in crate::client) fn into_round_result(self, era: Era, outgoing: &Outgoing) -> Result<RoundResult, Failed> {
         let result = match era {
-            Era::Modern => self.answer.into_round_result(known),
-            Era::Legacy => self.answer.into_result().map(|result| RoundResult { asks: false, result: result.json }),
+            Era::Modern => self.answer.into_round_result(&outgoing.result_types, outgoing.may_be_task()),
+            Era::Legacy => self.answer.into_legacy_result(),
         };
         result.map_err(|failed| failed.executed_as(self.executed))
     }
@@ -143,6 +142,11 @@ async fn post<'c>(
     // Before this attempt is sent, its failures are not those of the request.
     let unsent = |error: ClientError| error.executed_as(Executed::No);
     sent.known = ready().await.map_err(unsent)?;
+    if outgoing.is_of_task() && sent.known.era() == Era::Legacy {
+        return Err(unsent(failed(
+            Failure::Undeclared("tasks, which only servers of revision 2026-07-28 have").into(),
+        )));
+    }
     let time = time_left(channel, outgoing.timeout, until).map_err(|late| unsent(failed(late)))?;
     let credential = channel.credential().await.map_err(failed)?;
     // The state of the connection may change while a request waits, for example for its token.

@@ -1,7 +1,7 @@
 //! The wire format: from bytes to messages, and back. Nothing here sends a request or knows a connection.
 //!
 //! `message` and `headers` write a request. `exchange` reads its response, from JSON or from an event stream (`sse`), into a `response`. It
-//! passes the other messages of the stream to a `Receiver`.
+//! passes the other messages of the stream to a `Receiver`. `task` reads the tasks in results.
 
 pub(super) mod challenge;
 pub(super) mod event_stream;
@@ -10,4 +10,5 @@ pub(super) mod headers;
 pub(super) mod message;
 pub(super) mod response;
 pub(crate) mod sse;
+pub(super) mod task;
 pub(super) mod visible_schema;

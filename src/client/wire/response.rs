@@ -59,12 +59,35 @@ pub(in crate::client) struct RpcError {
     pub data: Option<Box<RawValue>>,
 }
 
-/// The result of one request, which may be a question.
+/// The result of one request, which may be a question or a task.
 #[derive(Deserialize, Serialize)]
 pub(in crate::client) struct RoundResult {
-    /// Whether the server asks for input.
-    pub asks: bool,
+    pub kind: ResultKind,
     pub result: Box<RawValue>,
+}
+
+/// The kind of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(in crate::client) enum ResultKind {
+    /// The final result.
+    Complete,
+    /// The server asks for input.
+    Asks,
+    /// The server continues the request as a task.
+    Task,
+}
+
+impl RoundResult {
+    pub(in crate::client) fn complete(result: Box<RawValue>) -> Self {
+        Self { kind: ResultKind::Complete, result }
+    }
+}
+
+impl RpcResult {
+    /// Returns whether the result is a task.
+    pub(in crate::client) fn is_task(&self) -> bool {
+        self.kind.as_deref() == Some("task")
+    }
 }
 
 /// Reads the outcome in a response.
@@ -106,18 +129,35 @@ impl ServerResponse {
     }
 
     /// Returns the result of a modern server. A result without a `resultType` is complete. `known` are further types, which the program knows.
+    /// `may_be_task` says whether the request declared that its result may be a task.
     ///
     /// # Errors
-    /// The response is an error, or its `resultType` is unknown.
-    pub(in crate::client) fn into_round_result(self, known: &[Text]) -> Result<RoundResult, Failed> {
-        let RpcResult { kind, json } = self.into_result()?;
-        let asks = match kind.as_deref() {
-            None | Some("complete") => false,
-            Some("input_required") => true,
-            Some(kind) if known.iter().any(|known| known == kind) => false,
+    /// The response is an error, or its `resultType` is unknown or not permitted.
+    pub(in crate::client) fn into_round_result(self, known: &[Text], may_be_task: bool) -> Result<RoundResult, Failed> {
+        let result = self.into_result()?;
+        let kind = match result.kind.as_deref() {
+            None | Some("complete") => ResultKind::Complete,
+            Some("input_required") => ResultKind::Asks,
+            _ if result.is_task() && may_be_task => ResultKind::Task,
+            _ if result.is_task() => {
+                return Err(Failure::Malformed("is a task, which only a tool call can have").into());
+            }
+            Some(kind) if known.iter().any(|known| known == kind) => ResultKind::Complete,
             Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
         };
-        Ok(RoundResult { asks, result: json })
+        Ok(RoundResult { kind, result: result.json })
+    }
+
+    /// Returns the result of a legacy server, which is complete.
+    ///
+    /// # Errors
+    /// The response is an error, or it is a task, which legacy revisions do not have in this form.
+    pub(in crate::client) fn into_legacy_result(self) -> Result<RoundResult, Failed> {
+        let result = self.into_result()?;
+        if result.is_task() {
+            return Err(Failure::Malformed("is a task, which only servers of revision 2026-07-28 can send").into());
+        }
+        Ok(RoundResult::complete(result.json))
     }
 }
 
@@ -142,6 +182,11 @@ fn required_extensions(data: Option<&RawValue>) -> Vec<String> {
     let names = required.into_iter().flat_map(Value::members).map(|(name, _)| name);
     let is_shown = |name: &Cow<'_, str>| name.len() <= EXTENSION && is_identifier(name);
     names.filter(is_shown).take(EXTENSIONS).map(Cow::into_owned).collect()
+}
+
+/// Returns the failure of a JSON-RPC error that a task ended with.
+pub(in crate::client) fn of_task_error(ServerError { code, message, data }: ServerError<'_>) -> Failure {
+    of_rpc_error(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
 }
 
 /// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.

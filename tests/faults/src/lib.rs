@@ -1,9 +1,10 @@
-//! A server for tests. Its tools crash the module in different ways, wait, allocate memory, report the used memory, and match texts
-//! with patterns.
+//! A server for tests. Its tools crash the module in different ways, wait, allocate memory, report the used memory, match texts with
+//! patterns, and run as durable tasks.
 #![forbid(unsafe_code)]
 
 mod breaks;
 mod costly;
+mod jobs;
 mod memory;
 mod patterns;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 use breaks::Break;
 use edge_mcp::McpServerBuilder;
 use edge_mcp::{BuildError, Context, Endpoint, McpServer, Prompt, RequestInfo, Resource, Tool};
+use jobs::Build;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -19,6 +21,7 @@ use serde_json::json;
 use worker::{Delay, Env};
 
 edge_mcp::worker::entry!(endpoint);
+edge_mcp::worker::tasks!(endpoint);
 
 fn endpoint(env: &Env) -> Endpoint {
     let is_fragile = env.var("FRAGILE").is_ok();
@@ -28,7 +31,8 @@ fn endpoint(env: &Env) -> Endpoint {
         }
         server(request)
     };
-    Endpoint::new(server).without_auth().without_rate_limit()
+    let build = Build(env.var("BUILD").map_or_else(|_| String::new(), |build| build.to_string()));
+    Endpoint::new(server).state(build).without_auth().without_rate_limit().configured(env)
 }
 
 /// Builds the server. The header `Break` makes this function crash in the given way.
@@ -39,6 +43,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let builder = McpServer::builder("faults", "1.0.0");
     costly::tools()
         .into_iter()
+        .chain(jobs::tools())
         .fold(builder, McpServerBuilder::tool)
         .tool(Tool::new("memory", "Reports the used memory.", memory::memory))
         .tool(Tool::new("match_patterns", "Matches texts with patterns.", patterns::match_patterns))

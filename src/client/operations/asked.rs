@@ -1,0 +1,137 @@
+//! The questions of a server within a request, and their answers: from functions of the program, or from the caller of this program.
+
+use edge_json::write::ObjectWriter;
+use edge_json::{Kind, Value};
+use serde_json::value::RawValue;
+
+use crate::call::context::Context;
+use crate::client::error::{ClientError, Failed, Failure};
+use crate::client::questions::handlers::{AnswerFuture, undeclared};
+use crate::client::questions::passed::Pass;
+use crate::client::questions::question::ServerQuestion;
+use crate::client::session::channel::Channel;
+use crate::client::upstream::Upstream;
+use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
+use crate::parallel::try_parallel;
+use crate::protocol::capabilities::ClientCapabilities;
+
+/// The parameter with the answers.
+pub(super) const ANSWERS: &str = "inputResponses";
+
+/// The failure of a request in which the server asks again and again.
+pub(super) const TOO_MANY_ROUNDS: Failure = Failure::LimitExceeded("the server asks questions in too many rounds");
+
+/// The context and the settings for the questions of a request.
+pub(super) struct Asked {
+    /// The context of the call. Questions and steps belong to it.
+    pub cx: Context,
+    /// Passes the questions for which the program has no function on to the caller of this program.
+    pub pass: Option<Pass>,
+    /// Whether the rounds are remembered while the caller of this program is asked.
+    pub is_kept: bool,
+}
+
+/// A question of a server.
+pub(super) struct Question {
+    /// The key that the server gives it.
+    pub key: String,
+    /// Whether the caller of this program answers it.
+    pub is_passed: bool,
+    pub answer: AnswerFuture,
+}
+
+impl Asked {
+    /// Creates the settings for a request whose questions only the program answers, in the context of the connection.
+    pub(super) fn by_program(cx: &Context) -> Self {
+        Self { cx: cx.clone(), pass: None, is_kept: false }
+    }
+
+    /// Returns the capabilities to declare to a server, whose questions the program and perhaps the caller of this program answer.
+    pub(super) fn capabilities(&self, upstream: &Upstream) -> ClientCapabilities {
+        let own = upstream.handlers.capabilities();
+        let caller = if self.pass.is_some() { self.cx.client_capabilities() } else { ClientCapabilities::default() };
+        ClientCapabilities {
+            elicitation_form: own.elicitation_form || caller.elicitation_form,
+            elicitation_url: own.elicitation_url || caller.elicitation_url,
+            sampling: own.sampling || (upstream.passes_sampling && caller.sampling),
+            ..own
+        }
+    }
+
+    /// Returns whether results are stored for later rounds of our caller's request.
+    pub(super) fn remembers(&self) -> bool {
+        self.is_kept && self.cx.has_rounds()
+    }
+
+    /// Asks the caller of this program to sign in, if `error` says that this is necessary. Returns whether there is another token now.
+    ///
+    /// # Errors
+    /// The caller does not sign in.
+    pub(super) async fn signs_in(&self, channel: &Channel, error: &ClientError) -> Result<bool, Failed> {
+        match error.failure() {
+            Failure::SignInRequired { url } if self.pass.is_some() => channel.sign_in(url, &self.cx).await,
+            _ => Ok(false),
+        }
+    }
+
+    /// Explains in the error why the caller of this program was not asked.
+    pub(super) fn explained(&self, channel: &Channel, error: ClientError) -> ClientError {
+        if self.pass.is_none() || *error.failure() != Failure::CapabilityRequired {
+            return error;
+        }
+        let problem = "needs to ask a person, but the caller of this program cannot be asked. A client of revision 2026-07-28 that \
+                       supports elicitation can be asked.";
+        ClientError::new(&channel.server().name, error.method().clone(), Failure::Local(problem.into()))
+            .executed_as(error.executed())
+    }
+
+    /// Reads the `inputRequests` of a server, and prepares the answers. Questions whose key is `answered` are left out. `passed_key` returns the
+    /// key of a passed question, from its number and its key.
+    ///
+    /// # Errors
+    /// A question cannot be answered. In this case, no question is asked.
+    pub(super) fn questions(
+        &self,
+        channel: &Channel,
+        requests: Option<Value<'_>>,
+        capabilities: ClientCapabilities,
+        answered: &dyn Fn(&str) -> bool,
+        passed_key: &dyn Fn(usize, &str) -> String,
+    ) -> Result<Vec<Question>, Failed> {
+        let malformed = |problem| Failed::from(Failure::Malformed(problem));
+        let exceeded = |limit| Failed::from(Failure::LimitExceeded(limit));
+        if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
+            return Err(malformed("has `inputRequests` that are not an object"));
+        }
+        let mut questions = Vec::new();
+        let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
+        for (key, request) in requests {
+            if questions.len() >= UPSTREAM_QUESTIONS {
+                return Err(exceeded("the server asks too many questions at once"));
+            }
+            if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
+                return Err(exceeded("a question is too long"));
+            }
+            let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
+            let question = ServerQuestion::of(&channel.server().name, &method, request.get("params"));
+            let question = question?.ok_or(Failure::CapabilityRequired)?;
+            let (is_passed, answer) = match (channel.upstream().handlers.answer(&question, &self.cx)?, self.pass) {
+                (Some(answer), _) => (false, answer),
+                (None, Some(pass)) if question.is_declared(capabilities) => {
+                    (true, pass(&question, &passed_key(questions.len(), &key), &self.cx)?)
+                }
+                _ => return Err(undeclared()),
+            };
+            questions.push(Question { key: key.into_owned(), is_passed, answer });
+        }
+        Ok(questions)
+    }
+}
+
+/// Waits for answers at the same time. Returns them as a JSON object.
+pub(super) async fn answers(questions: Vec<(String, AnswerFuture)>) -> Result<Box<RawValue>, Failed> {
+    let (keys, answers): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
+    let answers = try_parallel(answers.into_iter()).await?;
+    let answered = keys.iter().zip(answers);
+    Ok(answered.fold(ObjectWriter::new(), |object, (key, answer)| object.json(key, answer.get())).finish_raw())
+}

@@ -1,0 +1,329 @@
+//! The wait for a task: the client asks for its state at intervals, answers its questions, and returns the result of the call.
+//!
+//! A request about a task has no effect, so it is repeated, and failures of the network do not end the wait.
+//!
+//! Source: the extension io.modelcontextprotocol/tasks for 2026-07-28.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_json::{Document, JsonLimits, Value};
+use futures::FutureExt;
+use serde_json::value::RawValue;
+
+use super::asked::{ANSWERS, Asked, Question, TOO_MANY_ROUNDS, answers};
+use super::cancel_task::{Unfinished, request, unknown};
+use super::step::step;
+use super::waiting::{continues_later, end_of_round};
+use crate::call::error::HandlerError;
+use crate::client::error::{ClientError, Executed, Failed, Failure};
+use crate::client::questions::handlers::AnswerFuture;
+use crate::client::questions::passed::key_in_task;
+use crate::client::remote_task::RemoteTask;
+use crate::client::session::channel::Channel;
+use crate::client::session::outgoing::Outgoing;
+use crate::client::session::request::Session;
+use crate::client::session::send::deadline;
+use crate::client::wire::message::Params;
+use crate::client::wire::response::{RoundResult, of_task_error};
+use crate::client::wire::task::{Created, GET, Status, TaskState, UPDATE};
+use crate::limits::{
+    LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
+    UPSTREAM_TASK_SECONDS,
+};
+use crate::text::line;
+
+/// The time before the deadline of the handler at which the wait ends, so that the handler can react.
+const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
+/// The least time for the last request.
+const LAST: Duration = Duration::from_secs(1);
+
+/// A task, and the call to which it belongs.
+pub(super) struct Waiting<'a> {
+    session: &'a Session,
+    /// The call: its settings are those of the requests about the task.
+    call: &'a Outgoing,
+    asked: &'a Asked,
+    remote: RemoteTask,
+    interval: Duration,
+    /// The end of the wait, in milliseconds since 1970.
+    until: u64,
+    /// The keys of the answered questions.
+    answered: BTreeSet<String>,
+    rounds: usize,
+    /// Cancels the task if it does not end. `None` for a task that the program knows.
+    unfinished: Option<Unfinished>,
+}
+
+/// Returns the result of the task with which a server has answered a call.
+pub(super) async fn result_of_created(
+    session: &Rc<Session>,
+    call: &Outgoing,
+    created: &RawValue,
+    asked: &Asked,
+) -> Result<Box<RawValue>, ClientError> {
+    let channel = &session.channel;
+    let created = Created::read(created)
+        .map_err(|problem| channel.failed(call.method.clone(), Failure::Malformed(problem).into()))?;
+    let tool = call.target.clone().unwrap_or_default();
+    let remote = RemoteTask::new(channel.server().name.clone(), tool, created.id);
+    let mut waiting = Waiting::new(session, call, asked, remote);
+    waiting.continue_wait().await?;
+    waiting.set_interval(created.interval);
+    waiting.unfinished = Some(Unfinished::new(session, &waiting.remote, &asked.cx, asked.remembers()));
+    waiting.result(!created.is_working).await
+}
+
+/// Returns the result of a task that the program knows.
+pub(super) async fn result_of_known(
+    session: &Session,
+    call: &Outgoing,
+    remote: RemoteTask,
+    asked: &Asked,
+) -> Result<Box<RawValue>, ClientError> {
+    Waiting::new(session, call, asked, remote).result(true).await
+}
+
+impl<'a> Waiting<'a> {
+    fn new(session: &'a Session, call: &'a Outgoing, asked: &'a Asked, remote: RemoteTask) -> Self {
+        let time = call.task_wait.time.unwrap_or(Duration::from_secs(UPSTREAM_TASK_SECONDS));
+        let of_handler = asked.cx.time_left().map(|left| left.saturating_sub(BEFORE_DEADLINE));
+        let time = of_handler.map_or(time, |left| time.min(left));
+        Self {
+            session,
+            call,
+            asked,
+            remote,
+            interval: Duration::from_secs(UPSTREAM_POLL_DEFAULT_SECONDS),
+            until: after(&session.channel, time),
+            answered: BTreeSet::new(),
+            rounds: 0,
+            unfinished: None,
+        }
+    }
+
+    /// Continues the wait that an earlier attempt of a durable task began.
+    async fn continue_wait(&mut self) -> Result<(), ClientError> {
+        let cx = self.asked.cx.clone();
+        if cx.task().is_none() {
+            return Ok(());
+        }
+        let begun = cx.step("wait for a task", &(), async || Ok(cx.now_ms())).await;
+        let begun = begun.map_err(|error| self.interrupted(error))?;
+        let time = self.call.task_wait.time.unwrap_or(Duration::from_secs(LONGEST_TASK_SECONDS));
+        self.until = begun.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    /// Sets the interval. A state without an interval does not change it.
+    fn set_interval(&mut self, interval: Option<Duration>) {
+        self.interval = interval.unwrap_or(self.interval);
+    }
+
+    /// Waits for the end of the task. `is_due` says whether the first request is sent at once.
+    async fn result(mut self, mut is_due: bool) -> Result<Box<RawValue>, ClientError> {
+        loop {
+            if !is_due {
+                self.pause(None).await?;
+            }
+            is_due = false;
+            let json = self.poll().await?;
+            let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
+                .map_err(|_| self.failed(Failure::Malformed("has a result that is not JSON").into()))?;
+            let state = TaskState::read(document.root(), self.remote.id());
+            let state = state.map_err(|problem| self.failed(Failure::Malformed(problem).into()))?;
+            self.set_interval(state.interval);
+            match state.status {
+                Status::Working => {}
+                Status::Asks(requests) => self.answer(requests).await?,
+                Status::Completed(result) => {
+                    self.forget();
+                    // The text was parsed, so a copy of it exists.
+                    return Ok(result.to_raw().unwrap_or_default());
+                }
+                Status::Failed(error) => {
+                    self.forget();
+                    let message = state.message.map(|message| line(&message, MESSAGE).into_owned());
+                    return Err(self.failed(Failed::new(of_task_error(error), message)));
+                }
+                Status::Cancelled => {
+                    self.forget();
+                    return Err(self.failed(Failure::TaskCancelled.into()));
+                }
+            }
+        }
+    }
+
+    /// Requests the state of the task. In a durable task, a later attempt does not repeat the request.
+    async fn poll(&mut self) -> Result<Box<RawValue>, ClientError> {
+        let (channel, cx) = (self.session.channel.clone(), self.asked.cx.clone());
+        if cx.task().is_none() {
+            return self.send(GET, None).await;
+        }
+        let poll = self.request(GET, None);
+        let work = async { self.send(GET, None).await.map(RoundResult::complete) };
+        step(&channel, &cx, "poll a task", &poll, work.boxed_local()).await.map(|state| state.result)
+    }
+
+    /// Answers the questions that are not answered yet.
+    async fn answer(&mut self, requests: Option<Value<'_>>) -> Result<(), ClientError> {
+        let channel = &self.session.channel;
+        let capabilities = self.call.capabilities.unwrap_or_else(|| self.asked.capabilities(channel.upstream()));
+        let passed_key = |_: usize, key: &str| key_in_task(&channel.server().name, key);
+        let questions =
+            self.asked.questions(channel, requests, capabilities, &|key| self.answered.contains(key), &passed_key);
+        let questions = questions.map_err(|failed| self.failed(failed))?;
+        if questions.is_empty() {
+            return Ok(());
+        }
+        self.rounds = self.rounds.saturating_add(1);
+        if self.rounds > UPSTREAM_ROUNDS {
+            return Err(self.failed(TOO_MANY_ROUNDS.into()));
+        }
+        let keys: Vec<_> = questions.iter().map(|question| question.key.clone()).collect();
+        let questions = questions.into_iter().map(|question| self.once(question)).collect();
+        let answers = answers(questions).await.map_err(|failed| self.failed(failed))?;
+        self.send(UPDATE, Some(answers)).await?;
+        self.answered.extend(keys);
+        Ok(())
+    }
+
+    /// Returns a key and its answer. A function of the program answers a question once in all rounds of our caller's request, also if the
+    /// server still lists the question.
+    fn once(&self, question: Question) -> (String, AnswerFuture) {
+        let Question { key, is_passed, answer } = question;
+        if is_passed || !self.asked.remembers() {
+            return (key, answer);
+        }
+        let (channel, cx) = (self.session.channel.clone(), self.asked.cx.clone());
+        let (name, update) = (format!("answer {key} in a task"), self.request(UPDATE, None));
+        let answer = async move {
+            let answer = async {
+                answer.await.map(RoundResult::complete).map_err(|failed| channel.failed(UPDATE.into(), failed))
+            };
+            let answer = step(&channel, &cx, &name, &update, answer.boxed_local()).await;
+            answer.map(|answer| answer.result).map_err(ClientError::into_failed)
+        };
+        (key, answer.boxed_local())
+    }
+
+    /// Sends a request about the task until the server answers it.
+    async fn send(
+        &mut self,
+        method: &'static str,
+        answers: Option<Box<RawValue>>,
+    ) -> Result<Box<RawValue>, ClientError> {
+        loop {
+            let error = match self.attempt(method, answers.as_deref()).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            // In answer to `tasks/update`, the code may also mean an invalid answer.
+            let error = if method == GET { unknown(error) } else { error };
+            match error.failure() {
+                Failure::TaskUnknown => {
+                    self.forget();
+                    return Err(self.of_call(error));
+                }
+                Failure::BudgetExhausted => return Err(self.late(Some(&error))),
+                failure if failure.is_outage() => self.pause(Some(&error)).await?,
+                _ => return Err(self.asked.explained(&self.session.channel, self.of_call(error))),
+            }
+        }
+    }
+
+    /// Sends a request about the task once. If our caller signs in, it is sent again.
+    async fn attempt(&self, method: &'static str, answers: Option<&RawValue>) -> Result<Box<RawValue>, ClientError> {
+        let channel = &self.session.channel;
+        // Requests about a task have their own limit: the time of the wait.
+        channel.of_call().permit_one();
+        let sent = self.session.request(&mut self.request(method, answers)).await;
+        match sent {
+            Err(error) if self.asked.signs_in(channel, &error).await.map_err(|failed| self.failed(failed))? => {
+                self.session.request(&mut self.request(method, answers)).await
+            }
+            sent => sent,
+        }
+    }
+
+    fn request(&self, method: &'static str, answers: Option<&RawValue>) -> Outgoing {
+        let channel = &self.session.channel;
+        let params = match answers {
+            Some(answers) => Params::default().with(ANSWERS, answers.to_owned()),
+            None => Params::default(),
+        };
+        let left = self.left().max(LAST);
+        let mut outgoing = request(method, &self.remote, params, self.call.timeout.min(left));
+        outgoing.capabilities = self.call.capabilities;
+        outgoing.deadline = Some(after(channel, left).min(deadline(channel, self.call.timeout)));
+        outgoing
+    }
+
+    /// Waits until the next request, or until the time is over. After an outage, the server may want more time.
+    ///
+    /// # Errors
+    /// The time is over.
+    async fn pause(&mut self, outage: Option<&ClientError>) -> Result<(), ClientError> {
+        if self.asked.remembers() && continues_later(&self.asked.cx) {
+            return end_of_round(&self.asked.cx).await.map_err(|error| self.interrupted(error));
+        }
+        let left = self.left();
+        if left.is_zero() {
+            return Err(self.late(outage));
+        }
+        let most = Duration::from_secs(UPSTREAM_POLL_MOST_SECONDS);
+        let time = match outage.map(ClientError::failure) {
+            Some(Failure::Unavailable { after: Some(after) }) => (*after).min(most).max(self.interval),
+            _ => self.interval,
+        };
+        self.asked.cx.sleep(time.min(left)).await;
+        Ok(())
+    }
+
+    fn interrupted(&self, error: HandlerError) -> ClientError {
+        let problem = format!("has not finished the call, and the wait has ended: {}", error.message());
+        self.failed(Failed::new(Failure::Local(problem), error.0.cause))
+    }
+
+    fn left(&self) -> Duration {
+        Duration::from_millis(self.until.saturating_sub(self.session.channel.host().now_ms()))
+    }
+
+    /// Returns the error of a call whose task has not ended in time.
+    fn late(&mut self, cause: Option<&ClientError>) -> ClientError {
+        let failure = if self.call.task_wait.cancels_late {
+            Failure::TaskCancelled
+        } else {
+            self.forget();
+            Failure::StillRunning(self.remote.clone())
+        };
+        self.failed(Failed::new(failure, cause.map(ToString::to_string)))
+    }
+
+    /// The task is not cancelled: it has ended, or the program gets it.
+    fn forget(&mut self) {
+        if let Some(unfinished) = &mut self.unfinished {
+            unfinished.forget();
+        }
+    }
+
+    /// Returns the error of the call. The server has executed a part of it, or all of it.
+    fn failed(&self, failed: Failed) -> ClientError {
+        let error = self.session.channel.failed(self.call.method.clone(), failed);
+        self.asked.explained(&self.session.channel, error.executed_as(Executed::Unknown))
+    }
+
+    /// Returns the error of a request about the task as the error of the call.
+    fn of_call(&self, error: ClientError) -> ClientError {
+        error.of_method(self.call.method.clone()).executed_as(Executed::Unknown)
+    }
+}
+
+/// The longest status message in the log, in characters.
+const MESSAGE: usize = 500;
+
+/// Returns the time after `time`, in milliseconds since 1970.
+fn after(channel: &Channel, time: Duration) -> u64 {
+    channel.host().now_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}

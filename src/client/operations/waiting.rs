@@ -1,0 +1,15 @@
+//! The waits of a call between two requests about a task.
+
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
+
+/// Returns whether the round of our caller's request ends, so that a later round continues the work that is dropped now.
+pub(super) fn continues_later(cx: &Context) -> bool {
+    cx.rounds().is_waiting() && cx.rounds().obstacle().is_none()
+}
+
+/// Waits for the end of a round that [continues later](continues_later). The person is asked at once, although a step runs: no step begins while
+/// a question is open, and a step that waits for another one does not hold the round.
+pub(super) async fn end_of_round(cx: &Context) -> Result<(), HandlerError> {
+    cx.step("the next round", &(), async || Ok(())).await
+}

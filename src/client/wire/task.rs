@@ -1,0 +1,187 @@
+//! Tasks: a modern server may answer a tool call with a task, and keep the result until the client asks for it.
+//!
+//! Source: the extension io.modelcontextprotocol/tasks for 2026-07-28.
+
+use std::time::Duration;
+
+use edge_json::{Document, JsonLimits, Kind, Value};
+use serde_json::value::RawValue;
+
+use crate::limits::{UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_POLL_SECONDS, UPSTREAM_TASK_ID_BYTES};
+use crate::protocol::reply::ServerError;
+
+/// The identifier of the extension.
+pub(in crate::client) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// The methods of the extension.
+pub(in crate::client) const GET: &str = "tasks/get";
+pub(in crate::client) const UPDATE: &str = "tasks/update";
+pub(in crate::client) const CANCEL: &str = "tasks/cancel";
+pub(in crate::client) const METHODS: [&str; 3] = [GET, UPDATE, CANCEL];
+
+/// The parameter with the id of a task.
+pub(in crate::client) const ID: &str = "taskId";
+
+/// A task that a server has created.
+#[derive(Debug)]
+pub(in crate::client) struct Created {
+    pub id: String,
+    /// Whether the task needs time. Otherwise, it has ended or asks for input.
+    pub is_working: bool,
+    pub interval: Option<Duration>,
+}
+
+/// The state of a task.
+#[derive(Debug)]
+pub(in crate::client) struct TaskState<'d> {
+    pub status: Status<'d>,
+    /// The time after which the server wants to be asked again. The least is 1 s, and the most 60 s.
+    pub interval: Option<Duration>,
+    /// A description of the state.
+    pub message: Option<String>,
+}
+
+/// The status of a task, with the members that belong to it.
+#[derive(Debug)]
+pub(in crate::client) enum Status<'d> {
+    Working,
+    /// The server asks for input: the `inputRequests`.
+    Asks(Option<Value<'d>>),
+    /// The call has this result.
+    Completed(Value<'d>),
+    /// The call has this JSON-RPC error.
+    Failed(ServerError<'d>),
+    Cancelled,
+}
+
+impl Created {
+    /// Reads the result of a call.
+    ///
+    /// # Errors
+    /// The problem with it, as a predicate whose subject is the message.
+    pub(in crate::client) fn read(result: &RawValue) -> Result<Self, &'static str> {
+        let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
+        let document = document.map_err(|_| "has a result that is not JSON")?;
+        let task = document.root();
+        let id = task.string(ID).filter(|id| !id.is_empty()).ok_or("has a task without a `taskId`")?;
+        if id.len() > UPSTREAM_TASK_ID_BYTES {
+            return Err("has a task whose `taskId` is too long");
+        }
+        let status = task.string("status").ok_or(NO_STATUS)?;
+        if !STATUSES.contains(&&*status) {
+            return Err(NO_STATUS);
+        }
+        Ok(Self { id, is_working: status == WORKING, interval: interval(task) })
+    }
+}
+
+impl<'d> TaskState<'d> {
+    /// Reads the result of `tasks/get` for the task with this id.
+    ///
+    /// # Errors
+    /// The problem with it, as a predicate whose subject is the message.
+    pub(in crate::client) fn read(task: Value<'d>, id: &str) -> Result<Self, &'static str> {
+        if !task.get(ID).is_some_and(|found| found.is_str(id)) {
+            return Err("has a task with another `taskId`");
+        }
+        let status = match task.string("status").as_deref() {
+            Some(WORKING) => Status::Working,
+            Some("input_required") => Status::Asks(task.get("inputRequests")),
+            Some("completed") => Status::Completed(result(task)?),
+            Some("failed") => {
+                let error = task.get("error").and_then(ServerError::read);
+                Status::Failed(error.ok_or("has a failed task without a valid error")?)
+            }
+            Some("cancelled") => Status::Cancelled,
+            _ => return Err(NO_STATUS),
+        };
+        Ok(Self { status, interval: interval(task), message: task.string("statusMessage") })
+    }
+}
+
+const WORKING: &str = "working";
+const STATUSES: [&str; 5] = [WORKING, "input_required", "completed", "failed", "cancelled"];
+const NO_STATUS: &str = "has a task without a known status";
+
+/// Returns the result of a completed task. It is the final result of the call.
+fn result(task: Value<'_>) -> Result<Value<'_>, &'static str> {
+    let result = task.get("result").filter(|result| result.kind() == Kind::Object);
+    let result = result.ok_or("has a completed task without a result")?;
+    match result.get("resultType") {
+        Some(kind) if !kind.is_str("complete") => Err("has a completed task whose result is not complete"),
+        _ => Ok(result),
+    }
+}
+
+/// Returns the time after which the server wants to be asked again, within the limits.
+fn interval(task: Value<'_>) -> Option<Duration> {
+    let interval = task.get("pollIntervalMs").filter(|interval| interval.kind() == Kind::Number)?;
+    // A number that is too large for the type is infinite.
+    let seconds = interval.text().parse::<f64>().ok()? / 1000.0;
+    let (least, most) = (Duration::from_secs(UPSTREAM_POLL_SECONDS), Duration::from_secs(UPSTREAM_POLL_MOST_SECONDS));
+    Some(Duration::from_secs_f64(seconds.clamp(least.as_secs_f64(), most.as_secs_f64())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(members: &str) -> Result<String, &'static str> {
+        let text = format!(r#"{{"taskId":"t",{members}}}"#);
+        let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
+        TaskState::read(document.root(), "t").map(|state| format!("{:?}", state.status))
+    }
+
+    /// T10, T11: each status has its member.
+    #[test]
+    fn each_status_is_read() {
+        for (members, expected) in [
+            (r#""status":"working""#, Ok("Working")),
+            (r#""status":"input_required""#, Ok("Asks(None)")),
+            (r#""status":"input_required","inputRequests":{"a":1}"#, Ok(r#"Asks(Some({"a":1}))"#)),
+            (r#""status":"completed","result":{"content":[]}"#, Ok(r#"Completed({"content":[]})"#)),
+            (
+                r#""status":"completed","result":{"resultType":"complete"}"#,
+                Ok(r#"Completed({"resultType":"complete"})"#),
+            ),
+            (r#""status":"completed""#, Err("has a completed task without a result")),
+            (r#""status":"completed","result":[]"#, Err("has a completed task without a result")),
+            (
+                r#""status":"completed","result":{"resultType":"task"}"#,
+                Err("has a completed task whose result is not complete"),
+            ),
+            (r#""status":"failed""#, Err("has a failed task without a valid error")),
+            (r#""status":"failed","error":{"code":"1","message":""}"#, Err("has a failed task without a valid error")),
+            (r#""status":"cancelled","result":{}"#, Ok("Cancelled")),
+            (r#""status":"Working""#, Err(NO_STATUS)),
+            (r#""status":null"#, Err(NO_STATUS)),
+        ] {
+            assert_eq!(read(members), expected.map(str::to_owned), "{members}");
+        }
+        let another = Document::parse(br#"{"taskId":"u","status":"working"}"#, JsonLimits::default()).expect("JSON");
+        assert!(TaskState::read(another.root(), "t").is_err());
+    }
+
+    /// T25: the interval of the server counts within limits. Other values than numbers do not count.
+    #[test]
+    fn the_interval_is_limited() {
+        for (expected, interval) in [
+            (Some(1_000), "0"),
+            (Some(1_000), "-5"),
+            (Some(1_000), "999"),
+            (Some(1_500), "1500"),
+            (Some(1_500), "1500.5"),
+            (Some(60_000), "60000"),
+            (Some(60_000), "60001"),
+            (Some(60_000), "1e999"),
+            (Some(1_000), "-1e999"),
+            (None, "\"5\""),
+            (None, "null"),
+        ] {
+            let text = format!(r#"{{"pollIntervalMs":{interval}}}"#);
+            let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
+            let found = super::interval(document.root()).map(|interval| interval.as_millis());
+            assert_eq!(found, expected, "{interval}");
+        }
+    }
+}
