@@ -10,13 +10,16 @@ use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::{Context, OfRequest};
 use crate::call::rounds::Rounds;
 use crate::host::{Host, TaskRows};
-use crate::limits::TASK_MEMORY_BYTES;
+use crate::limits::{TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Message;
 use crate::protocol::revision::Revision;
 use crate::rpc::{self, Call, Resolved};
 use crate::tasks::{Attempt, Attempted, End, Object, StoredCall};
+
+/// The size of the description of a task, which an answer to `tasks/get` has besides the result: its message, and members of bounded length.
+const DESCRIPTION_BYTES: usize = 8 * TASK_MESSAGE_CHARACTERS;
 
 impl Endpoint {
     /// Answers a message to the object `name` of [`TaskObjects`](crate::host::TaskObjects).
@@ -90,7 +93,7 @@ impl Endpoint {
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let cx = Context::new(OfRequest { resource, ..of_request }, Some(Rc::new(server.clone())));
         let rounds = cx.rounds().clone();
-        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
+        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output.saturating_sub(DESCRIPTION_BYTES));
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
         // A call that waits must not keep its text in memory.

@@ -115,8 +115,10 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Exec
             cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;
         let mut abandoned = CancelOnDrop { cx: cx.clone(), id: Some(id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
-        // The caller now has the handle, or does not need it.
-        abandoned.id = None;
+        // After an error, the caller does not have the handle.
+        if followed.is_ok() {
+            abandoned.id = None;
+        }
         followed.map(|followed| match followed {
             Followed::Result(result) => Executed::Done(result),
             Followed::Error(error) => Executed::TaskFailed(error),
@@ -213,7 +215,7 @@ fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<St
     })
 }
 
-/// Cancels a task if the client of 2026-07-28 leaves before it has the handle: nobody else knows it.
+/// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.
 struct CancelOnDrop {
     cx: Context,
     /// `None` if the caller does not have to know the handle.
