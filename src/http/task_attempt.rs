@@ -9,7 +9,7 @@ use super::in_flight::Reservation;
 use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::{Context, OfRequest};
 use crate::call::rounds::Rounds;
-use crate::host::{Host, TaskRows};
+use crate::host::{Host, Request, TaskRows};
 use crate::limits::{TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::RpcError;
@@ -65,10 +65,7 @@ impl Endpoint {
         let Ok(Message::Request(request)) = Message::read(document.root()) else {
             return Attempted::Prevented("the stored call is not a request".to_owned());
         };
-        let head = match http::Request::get(&url).body(()) {
-            Ok(head) => Rc::new(head.into_parts().0),
-            Err(error) => return Attempted::Prevented(format!("the URL of the request cannot be read: {error}")),
-        };
+        let head = Rc::new(StoredHead { url: url.clone() });
         let meta = request.meta.map(|meta| meta.text().into());
         let client = OfClient::new(meta, if is_modern { Declared::InMeta } else { Declared::Nowhere });
         let info = self.request_info(head, principal, client);
@@ -104,6 +101,25 @@ impl Endpoint {
             Some(response) => ended(response),
             None => Attempted::Waits(rounds),
         }
+    }
+}
+
+/// The head of the request that created a task. Its headers are not stored.
+struct StoredHead {
+    url: String,
+}
+
+impl Request for StoredHead {
+    fn method(&self) -> String {
+        "POST".to_owned()
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn header(&self, _: &str) -> Option<String> {
+        None
     }
 }
 

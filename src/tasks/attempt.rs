@@ -219,8 +219,11 @@ impl Object {
                     }
                     let key = unused_key(handler_key, &known);
                     asked.push(key.clone());
-                    let (handler_key, digest, request) =
-                        (handler_key.clone(), question.digest.clone(), question.request.clone());
+                    let (handler_key, digest, request) = (
+                        handler_key.clone(),
+                        question.digest.clone(),
+                        write::raw_value(write::text(&question.request)),
+                    );
                     known.push(StoredQuestion { key, handler_key, digest, request, answer: None, is_withdrawn: false });
                 }
             }

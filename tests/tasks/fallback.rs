@@ -116,8 +116,8 @@ fn a_job_can_be_cancelled() {
             let world = World::new(items);
             let client = world.plain().revision(revision);
             let job = json!({ "job": handle(&client.call("rest", rests(60)).await) });
-            assert_eq!(client.call("job-cancel", job.clone()).await.text(), "The job has ended.");
-            assert_eq!(client.call("job-cancel", job.clone()).await.text(), "The job has ended.");
+            assert_eq!(client.call("job-cancel", job.clone()).await.text(), "The job is cancelled.");
+            assert_eq!(client.call("job-cancel", job.clone()).await.text(), "The job is cancelled.");
             let answer = client.call("job-result", job).await;
             assert!(answer.is_error() && answer.text() == "The job was cancelled.", "{}", answer.text());
             let unknown = client.call("job-cancel", json!({ "job": "t1.x" })).await;

@@ -7,7 +7,7 @@ use edge_mcp::ConfigError;
 use edge_mcp::host::Fetched;
 use edge_mcp::models::{Ai, AiFailure};
 use edge_mcp::rag::{IndexedVector, PassageId, VectorIndex, VectorIndexError, VectorQuery};
-use edge_mcp::testing::{self, Answer, Client, TestTasks, TestDatabase, TestHost, variables};
+use edge_mcp::testing::{self, Answer, Client, TestDatabase, TestHost, TestTasks, variables};
 use edge_mcp::{Endpoint, StaticTokens};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
