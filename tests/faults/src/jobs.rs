@@ -38,7 +38,7 @@ struct Job {
     /// Whether the task asks before its last step
     #[serde(default)]
     asks: bool,
-    /// The point at which the server can make the middle step panic
+    /// The point at which the server can make the middle step panic, or each of them
     fault: Option<Fault>,
 }
 
@@ -49,6 +49,8 @@ enum Fault {
     AfterEffect,
     AfterResult,
     BeforeReply,
+    /// After the result of each step
+    AfterEachResult,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -113,6 +115,9 @@ impl Job {
         if is_faulty {
             self.fault(Fault::AfterResult).await?;
         }
+        if self.fault == Some(Fault::AfterEachResult) {
+            self.may_panic(&format!("{}-{nth}", self.name)).await?;
+        }
         Ok(receipt)
     }
 
@@ -122,10 +127,14 @@ impl Job {
         }
     }
 
-    /// Panics if the server says so. It says so once for a job.
     async fn fault(&self, point: Fault) -> Result<(), HandlerError> {
-        let (Some(effects), true) = (&self.effects, self.fault == Some(point)) else { return Ok(()) };
-        assert!(get(&format!("{effects}/fault?job={}", self.name)).await? != "panic", "the test asked for a panic");
+        if self.fault == Some(point) { self.may_panic(&self.name).await } else { Ok(()) }
+    }
+
+    /// Panics if the server says so. It says so once for a name.
+    async fn may_panic(&self, name: &str) -> Result<(), HandlerError> {
+        let Some(effects) = &self.effects else { return Ok(()) };
+        assert!(get(&format!("{effects}/fault?job={name}")).await? != "panic", "the test asked for a panic");
         Ok(())
     }
 }
