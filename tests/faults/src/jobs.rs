@@ -148,13 +148,11 @@ async fn wait(ms: u64) {
 /// Has the effect of the step `nth`, and returns the receipt of the server.
 async fn effect(effects: Option<&str>, job: &str, nth: u32, cx: &Context) -> Result<String, HandlerError> {
     let key = cx.idempotency_key()?;
-    match effects {
-        Some(effects) => get(&format!("{effects}/effect?job={job}&step={nth}&key={key}")).await,
-        None => {
-            RUNS.with_borrow_mut(|runs| *runs.entry(key).or_default() += 1);
-            Ok(format!("{job}/{nth}"))
-        }
+    if let Some(effects) = effects {
+        return get(&format!("{effects}/effect?job={job}&step={nth}&key={key}")).await;
     }
+    RUNS.with_borrow_mut(|runs| *runs.entry(key).or_default() += 1);
+    Ok(format!("{job}/{nth}"))
 }
 
 async fn get(url: &str) -> Result<String, HandlerError> {
@@ -199,12 +197,12 @@ pub(crate) fn tools() -> Vec<Tool> {
     // The callers of the test share one number of tasks.
     let task = || Task::new().answer_within(Duration::from_millis(500)).per_caller(100_000);
     let named = |Named { name }: Named| name;
-    let charged = |Charge { name, .. }: Charge| name;
-    let charges = || task().dedupe(charged);
+    let order = |Charge { name, .. }: Charge| name;
+    let charging = || task().dedupe(order);
     vec![
         Tool::new("job", "Runs steps.", job).task(task().dedupe(|Job { name, .. }: Job| name)),
-        Tool::new("charge", "Runs a step, and sleeps.", charge).task(charges()),
-        Tool::new("charge_anyhow", "Tolerates changes.", charge).task(charges().tolerates_changes()),
+        Tool::new("charge", "Runs a step, and sleeps.", charge).task(charging()),
+        Tool::new("charge_anyhow", "Tolerates changes.", charge).task(charging().tolerates_changes()),
         Tool::new("hang", "Never ends in its first attempt.", hang).task(task().dedupe(named)),
         Tool::new("panic_always", "Panics in each attempt.", panic).task(task().dedupe(named)),
         Tool::new("runs", "Reports the number of runs of steps.", runs),
