@@ -116,7 +116,9 @@ impl Object {
         record.attempts = record.attempts.saturating_add(1);
         record.failures = record.failures.saturating_add(1);
         self.rows.write(RECORD, &record)?;
-        self.arm(Some(now.saturating_add(1000)), &record)?;
+        // If the attempt ends this isolate, the others in it can go on before the next one.
+        let pause = if record.failures < TASK_FAILURES { pause_ms(record.failures) } else { 1000 };
+        self.arm(Some(now.saturating_add(pause)), &record)?;
         self.live.is_running.set(true);
         let running = Running(self.live.clone());
         let next = self.run(&record, run).await;
@@ -261,8 +263,7 @@ impl Object {
             }
             Next::Failure(cause) => {
                 failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
-                let pause = 1000_u64.saturating_mul(1 << record.failures.saturating_sub(1).min(6));
-                record.wake_at = Some(now.saturating_add(pause));
+                record.wake_at = Some(now.saturating_add(pause_ms(record.failures)));
             }
             Next::Later(at) => {
                 record.attempts = record.attempts.saturating_sub(1);
@@ -302,6 +303,11 @@ impl Object {
         // Strings and numbers always serialize.
         self.host.log(Level::Info, &write::to_string(&line).unwrap_or_default());
     }
+}
+
+/// Returns the pause in milliseconds after this number of attempts without progress: 1 s, 2 s, 4 s and so on.
+fn pause_ms(failures: u32) -> u64 {
+    1000_u64.saturating_mul(1 << failures.saturating_sub(1).min(6))
 }
 
 /// Returns a key that no question of the task has had. Source: ext-tasks, "Task Update Requests".

@@ -113,7 +113,9 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Exec
         }
         let id: String =
             cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;
-        let mut abandoned = CancelOnDrop { cx: cx.clone(), id: Some(id.clone()) };
+        // With a key, a repeated call finds the task.
+        let is_lost = task.dedupe.is_none();
+        let mut abandoned = CancelOnDrop { cx: cx.clone(), id: is_lost.then(|| id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
         // After an error, the caller does not have the handle.
         if followed.is_ok() {
