@@ -63,15 +63,15 @@ impl Live {
 
     /// Waits until `state` returns a value. It is called after each change.
     pub(super) async fn until<T>(&self, mut state: impl FnMut() -> Option<T>) -> T {
-        poll_fn(|task| match state() {
-            Some(done) => Poll::Ready(done),
-            None => {
-                let mut waiting = self.waiting.borrow_mut();
-                if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
-                    waiting.push(task.waker().clone());
-                }
-                Poll::Pending
+        poll_fn(|task| {
+            if let Some(done) = state() {
+                return Poll::Ready(done);
             }
+            let mut waiting = self.waiting.borrow_mut();
+            if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
+                waiting.push(task.waker().clone());
+            }
+            Poll::Pending
         })
         .await
     }

@@ -310,11 +310,11 @@ fn date(days: u64) -> (u64, u64, u64) {
     let (era, day) = (day / 146_097, day % 146_097);
     let leaps = (day / 1460).saturating_add(day / 146_096).saturating_sub(day / 36_524);
     let year = day.saturating_sub(leaps) / 365;
-    let day = day.saturating_sub((365 * year).saturating_add(year / 4).saturating_sub(year / 100));
-    let month = (5 * day).saturating_add(2) / 153;
-    let day = day.saturating_sub((153 * month).saturating_add(2) / 5).saturating_add(1);
+    let day = day.saturating_sub(year.saturating_mul(365).saturating_add(year / 4).saturating_sub(year / 100));
+    let month = day.saturating_mul(5).saturating_add(2) / 153;
+    let day = day.saturating_sub(month.saturating_mul(153).saturating_add(2) / 5).saturating_add(1);
     let (year, month) = (
-        year.saturating_add(400 * era).saturating_add(u64::from(month >= 10)),
+        year.saturating_add(era.saturating_mul(400)).saturating_add(u64::from(month >= 10)),
         if month < 10 { month.saturating_add(3) } else { month.saturating_sub(9) },
     );
     (year, month, day)

@@ -60,7 +60,7 @@ impl Row for String {
 
 /// The rows of the object of a task.
 pub(super) struct Rows {
-    rows: Rc<dyn TaskRows>,
+    storage: Rc<dyn TaskRows>,
     keys: StateKeys,
     host: Rc<dyn Host>,
     /// The name of the object, to which encrypted values are bound.
@@ -68,23 +68,23 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(rows: Rc<dyn TaskRows>, keys: StateKeys, host: Rc<dyn Host>, object: String) -> Self {
-        Self { rows, keys, host, object }
+    pub(super) fn new(storage: Rc<dyn TaskRows>, keys: StateKeys, host: Rc<dyn Host>, object: String) -> Self {
+        Self { storage, keys, host, object }
     }
 
     /// Reads a row that operators can read.
     pub(super) fn read<T: Row>(&self, key: &str) -> Result<Option<T>, String> {
-        self.rows.get(key)?.map(|value| parse(key, &value)).transpose()
+        self.storage.get(key)?.map(|value| parse(key, &value)).transpose()
     }
 
     /// Writes a row that operators can read. Of the caller's data, only names of steps that the program makes from it can be in it.
     pub(super) fn write(&self, key: &str, value: &impl Row) -> Result<(), String> {
-        self.rows.put(key, value.json().as_bytes())
+        self.storage.put(key, value.json().as_bytes())
     }
 
     /// Returns the rows that operators can read whose keys begin with `prefix`.
     pub(super) fn list<T: Row>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
-        let rows = self.rows.list(prefix)?.into_iter();
+        let rows = self.storage.list(prefix)?.into_iter();
         rows.map(|(key, value)| parse(&key, &value).map(|value| (key, value))).collect()
     }
 
@@ -95,11 +95,11 @@ impl Rows {
 
     fn open_text(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
         let mut sealed = Vec::new();
-        let Some(first) = self.rows.get(&part(key, 0))? else { return Ok(None) };
+        let Some(first) = self.storage.get(&part(key, 0))? else { return Ok(None) };
         let Some((&parts, rest)) = first.split_first() else { return Err(format!("the row `{key}` is empty")) };
         sealed.extend_from_slice(rest);
         for nth in 1..parts {
-            let more = self.rows.get(&part(key, nth))?;
+            let more = self.storage.get(&part(key, nth))?;
             sealed.extend(more.ok_or_else(|| format!("a part of the row `{key}` is missing"))?);
         }
         let opened = self.keys.open_row(&self.about(key), &sealed);
@@ -120,7 +120,7 @@ impl Rows {
         let count = u8::try_from(parts.len()).map_err(|_| format!("the row `{key}` is too long"))?;
         for (nth, bytes) in (0..count).zip(&parts) {
             let head: &[u8] = if nth == 0 { &[count] } else { &[] };
-            self.rows.put(&part(key, nth), &[head, bytes].concat())?;
+            self.storage.put(&part(key, nth), &[head, bytes].concat())?;
         }
         Ok(())
     }
@@ -128,22 +128,22 @@ impl Rows {
     /// Returns the keys of the encrypted values that begin with `prefix`.
     pub(super) fn sealed_keys(&self, prefix: &str) -> Result<Vec<String>, String> {
         let mut keys = Vec::new();
-        for (key, _) in self.rows.list(prefix)? {
+        for (key, _) in self.storage.list(prefix)? {
             keys.extend(key.strip_suffix("#0").map(str::to_owned));
         }
         Ok(keys)
     }
 
     pub(super) fn delete(&self, key: &str) -> Result<(), String> {
-        self.rows.delete(key)
+        self.storage.delete(key)
     }
 
     pub(super) fn clear(&self) -> Result<(), String> {
-        self.rows.clear()
+        self.storage.clear()
     }
 
     pub(super) fn set_alarm(&self, at_ms: u64) -> Result<(), String> {
-        self.rows.set_alarm(at_ms)
+        self.storage.set_alarm(at_ms)
     }
 
     fn about(&self, key: &str) -> String {

@@ -21,6 +21,7 @@ use crate::server::tool::Tool;
 /// let convert = Tool::new("convert", "Converts the archive.", || async { "done" }).task(task);
 /// ```
 #[derive(Clone)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct Task {
     pub(super) ttl: Duration,
     pub(super) wait: Duration,

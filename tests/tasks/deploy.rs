@@ -196,7 +196,10 @@ fn the_tool_of_a_task_can_change() {
         let rest = |cx: Context| async move { cx.sleep(Duration::from_secs(5)).await };
         let first = || {
             endpoint(|server| {
-                let handler = move |_: Old, cx: Context| rest(cx);
+                let handler = move |Old { n }: Old, cx: Context| async move {
+                    rest(cx).await;
+                    n.to_string()
+                };
                 server
                     .tool(Tool::new("work", "Works.", handler).task(Task::new()))
                     .tool(Tool::new("other", "Works.", rest).task(Task::new()))

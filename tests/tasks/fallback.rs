@@ -402,15 +402,15 @@ fn calls_with_the_same_key_are_one_task() {
         let seen = Seen::default();
         let of = seen.clone();
         let world = World::of(with_tokens(endpoint(|server| {
-            let report = move |Year { year, .. }: Year, cx: Context| {
+            let report = move |Year { year, format }: Year, cx: Context| {
                 let seen = of.clone();
                 async move {
                     effect(&cx, &seen, &format!("y{year}"), 1).await?;
-                    cx.sleep(Duration::from_secs(60)).await;
-                    Ok::<_, HandlerError>(year.to_string())
+                    cx.sleep(Duration::from_mins(1)).await;
+                    Ok::<_, HandlerError>(format!("{year} {}", format.unwrap_or_default()))
                 }
             };
-            let task = Task::new().dedupe(|it: Year| it.year.to_string()).per_caller(2).ttl(Duration::from_secs(600));
+            let task = Task::new().dedupe(|it: Year| it.year.to_string()).per_caller(2).ttl(Duration::from_mins(10));
             server.tool(Tool::new("report", "Reports.", report).task(task.answer_within(Duration::ZERO)))
         })));
         let ada = world.client().token("ada");
@@ -430,7 +430,7 @@ fn calls_with_the_same_key_are_one_task() {
         let again = ada.call("report", year(2026, "a")).await;
         assert_eq!((created(&again), &again.result()["status"]), (first.clone(), &json!("completed")));
         assert_eq!(seen.borrow().len(), 3);
-        assert_eq!(world.plain().token("ada").call("report", year(2026, "a")).await.text(), "2026");
+        assert_eq!(world.plain().token("ada").call("report", year(2026, "z")).await.text(), "2026 a");
         for year_of in [2001, 2002] {
             created(&ada.call("report", year(year_of, "a")).await);
         }

@@ -9,10 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::random::Random;
 use crate::world::{TOKENS, World, created, endpoint, handle, text, with_tokens};
+use edge_mcp_test_support::random::Random;
 
 const SECRET: &str = "s3cret-4711";
+const OLD: &str = "the-old-key-that-is-long-enough-for-this";
+const BOTH: &str = "the-new-key-that-is-long-enough-for-this the-old-key-that-is-long-enough-for-this";
 
 async fn wait(cx: Context) -> Result<String, HandlerError> {
     let name = cx.elicit::<Name>("name", "Your name?").await?.accepted();
@@ -67,7 +69,12 @@ fn ids_of_others_are_unknown() {
             changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
             hostile.push(String::from_utf8(changed).expect("ASCII"));
         }
-        hostile.extend([format!("{id}A"), id[..id.len() - 1].to_owned(), id.replace("t1.", "t1"), "A".repeat(60_000)]);
+        hostile.extend([
+            format!("{id}A"),
+            id.get(..id.len() - 1).expect("ASCII").to_owned(),
+            id.replace("t1.", "t1"),
+            "A".repeat(60_000),
+        ]);
         let (rows, messages) = (world.tasks.rows(), world.tasks.messages());
         let unknown = "There is no such job: it has expired, or it is not yours. Use the id that the call returned.";
         let check = |answers: Vec<Answer>, id: &str| {
@@ -142,8 +149,6 @@ fn keys_can_be_rotated() {
         let with = |keys: &'static str| {
             endpoint(items).state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("keys"))
         };
-        const OLD: &str = "the-old-key-that-is-long-enough-for-this";
-        const BOTH: &str = "the-new-key-that-is-long-enough-for-this the-old-key-that-is-long-enough-for-this";
         let mut world = World::of(with(OLD));
         let id = world.start("wait", json!({})).await;
         world.run().await;
@@ -241,7 +246,7 @@ fn messages_are_cleaned() {
                     None,
                     format!("load\u{202e}ed\u{200b} \u{e0041}2\nof\t3\u{1b}[1m {}", "x".repeat(2000)),
                 );
-                cx.sleep(Duration::from_secs(60)).await;
+                cx.sleep(Duration::from_mins(1)).await;
                 cx.progress(2.0, None, "");
                 "done"
             };
@@ -294,7 +299,10 @@ fn rows_and_log_lines_reveal_nothing() {
             for line in all.chain([world.host.log_text()]) {
                 assert!(!line.contains(SECRET), "{line}");
                 assert!(!line.contains("\"ada\"") && !line.contains("subject"), "{line}");
-                assert!(!ids.iter().any(|id| line.contains(&**id) || line.contains(&id[3..25])), "{line}");
+                assert!(
+                    !ids.iter().any(|id| line.contains(&**id) || line.contains(id.get(3..25).expect("ASCII"))),
+                    "{line}"
+                );
             }
         };
         for article in [format!("book {SECRET}"), format!("fail {SECRET}")] {

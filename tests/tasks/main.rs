@@ -19,7 +19,4 @@ mod lifetime;
 mod programs;
 mod protocol;
 mod questions;
-#[path = "../property/random.rs"]
-#[expect(dead_code, reason = "the other tests use the rest")]
-mod random;
 mod world;
