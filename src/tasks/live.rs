@@ -38,6 +38,13 @@ impl Live {
         })
     }
 
+    /// Begins an attempt.
+    pub(super) fn begin(&self) {
+        self.is_running.set(true);
+        self.is_over.set(false);
+        self.is_watched.set(false);
+    }
+
     /// Wakes everything that waits for a change.
     pub(super) fn notify(&self) {
         self.waiting.take().into_iter().for_each(Waker::wake);
