@@ -20,7 +20,8 @@ after(() => worker?.stop())
 // Removes the names that the server has for the conformance suite.
 const withoutConformance = (names) => names.filter((name) => !/^test_|^test:|^json_schema_/.test(name))
 const TOOLS = ['hello', 'add', 'count', 'blocks', 'whoami', 'work', 'linger', 'fail',
-  'get-weather', 'collectContactInfo', 'get-user-data', 'track-parcel', 'search-passages', 'ask_guide', 'run_outing']
+  'get-weather', 'collectContactInfo', 'get-user-data', 'track-parcel', 'search-passages', 'ask_guide', 'run_outing',
+  'greet', 'slow_compute', 'failing_job', 'protocol_error_job', 'confirm_delete', 'multi_input', 'job-result', 'job-cancel']
 const PROMPTS = ['hello', 'review', 'summarize', 'picture', 'analyze-code', 'current']
 const RESOURCES = ['demo://text', 'demo://bytes', 'demo://several', 'weather://current', 'skill://write-a-letter/SKILL.md',
   'weather://Lima', 'weather://Lisbon', 'weather://London', 'weather://Paris', 'file://data/123.txt']

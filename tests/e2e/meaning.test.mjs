@@ -19,11 +19,11 @@ before(async () => {
   stub = await startCloudflareStub()
   const vars = { KB_EMBEDDING_URL: server.url, KB_EMBEDDING_MODEL: 'small' }
   ;[http, other, reranked, cloudflare, tenants] = await startWorkerds([
-    { name: 'app', database: true, vars, secrets: { KB_EMBEDDING_API_KEY: KEY } },
-    { name: 'app', database: true, vars: { ...vars, KB_EMBEDDING_MODEL: 'large' } },
-    { name: 'app', database: true, vars: { ...vars, KB_RERANKER_URL: server.url, KB_RERANKER_MODEL: 'sorter' } },
+    { name: 'app', database: true, objects: 'disk', vars, secrets: { KB_EMBEDDING_API_KEY: KEY } },
+    { name: 'app', database: true, objects: 'disk', vars: { ...vars, KB_EMBEDDING_MODEL: 'large' } },
+    { name: 'app', database: true, objects: 'disk', vars: { ...vars, KB_RERANKER_URL: server.url, KB_RERANKER_MODEL: 'sorter' } },
     {
-      name: 'app', database: true, cloudflare: stub,
+      name: 'app', database: true, objects: 'disk', cloudflare: stub,
       vars: { KB_EMBEDDING: 'workers-ai', KB_RERANKER: 'workers-ai', KB_VECTORS: 'vectorize' },
     },
     { name: 'client-worker', database: true, vars: { SERVERS: '{}' }, secrets: { MCP_STATE_KEY: randomToken() } },
