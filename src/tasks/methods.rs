@@ -11,8 +11,9 @@ use serde::Deserialize;
 
 use super::follow::{ask, view};
 use super::message::Message;
-use crate::call::context::Context;
+use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
+use crate::call::passed_task::TaskRequest;
 use crate::protocol::revision::Revision;
 use crate::protocol::task::EXTENSION;
 use crate::rpc::enable_extension_methods;
@@ -32,8 +33,11 @@ struct UpdateParams {
     input_responses: BTreeMap<String, serde_json::Value>,
 }
 
-/// Adds the methods to a server.
+/// Adds the methods to a server, once.
 pub(super) fn install(definitions: &mut Definitions) {
+    if definitions.extension_methods.iter().any(|method| method.extension == EXTENSION) {
+        return;
+    }
     let methods = [
         ExtensionMethod::new("tasks/get", get),
         ExtensionMethod::new("tasks/update", update),
@@ -47,6 +51,9 @@ pub(super) fn install(definitions: &mut Definitions) {
 }
 
 async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<ExtensionResult, HandlerError> {
+    if let Some(passing) = passing(&task_id, &cx) {
+        return ExtensionResult::new(&passing.send(task_id, TaskRequest::Get, cx).await?);
+    }
     let view = view(&task_id, &cx).await?;
     ExtensionResult::new(&view.detailed(&task_id))
 }
@@ -56,9 +63,21 @@ async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Con
     for (key, answer) in input_responses {
         answers.push((key, write::to_raw_value(&answer)?));
     }
+    if let Some(passing) = passing(&task_id, &cx) {
+        return passing.send(task_id, TaskRequest::Update(answers), cx).await.map(drop);
+    }
     ask(&task_id, &cx, |owner| Message::Update { owner, answers }).await.map(|_| ())
 }
 
 async fn cancel(TaskParams { task_id }: TaskParams, cx: Context) -> Result<(), HandlerError> {
+    if let Some(passing) = passing(&task_id, &cx) {
+        return passing.send(task_id, TaskRequest::Cancel, cx).await.map(drop);
+    }
     ask(&task_id, &cx, |owner| Message::Cancel { owner }).await.map(|_| ())
+}
+
+/// Returns the way to the server of a task that is not one of this server.
+fn passing(id: &str, cx: &Context) -> Option<Rc<dyn PassTasks>> {
+    let passing = cx.tools()?.passed_tasks().filter(|passing| passing.is_passed(id))?;
+    Some(passing.clone())
 }

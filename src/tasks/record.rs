@@ -164,7 +164,7 @@ impl Record {
 }
 
 /// Returns a time in milliseconds since 1970 in the form of ISO 8601.
-fn time(ms: u64) -> String {
+pub(super) fn time(ms: u64) -> String {
     let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
     let (hours, minutes, seconds) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);
     let (year, month, day) = date(days);

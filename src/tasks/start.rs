@@ -109,7 +109,9 @@ fn cannot_wait() -> HandlerError {
 async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Executed {
     let started = async {
         if client_has_tasks(&cx) {
-            return create(&task, &name, &arguments, &cx).await.map(|(id, view)| Executed::Task(view.describe(&id)));
+            return create(&task, &name, &arguments, &cx)
+                .await
+                .map(|(id, view)| Executed::Done(ToolResult::of_task(view.describe(&id))));
         }
         let id: String =
             cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;

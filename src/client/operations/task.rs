@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, Value};
+use edge_json::{Document, JsonLimits, Value, write};
 use futures::FutureExt;
 use serde_json::value::RawValue;
 
@@ -26,13 +26,13 @@ use crate::client::session::outgoing::Outgoing;
 use crate::client::session::request::Session;
 use crate::client::session::send::deadline;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{RoundResult, of_task_error};
+use crate::client::wire::response::{ResultKind, RoundResult, of_task_error};
 use crate::client::wire::task::{Created, GET, Status, TaskState, UPDATE};
 use crate::limits::{
     LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
     UPSTREAM_TASK_SECONDS,
 };
-use crate::text::line;
+use crate::protocol::task::TaskMembers;
 
 /// The time before the deadline of the handler at which the wait ends, so that the handler can react.
 const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
@@ -56,23 +56,41 @@ pub(super) struct Waiting<'a> {
     unfinished: Option<Unfinished>,
 }
 
-/// Returns the result of the task with which a server has answered a call.
-pub(super) async fn result_of_created(
+/// Returns the result of the task with which a server has answered a call, or the task, if the program gets it.
+pub(super) async fn outcome_of_created(
     session: &Rc<Session>,
     call: &Outgoing,
-    created: &RawValue,
+    result: Box<RawValue>,
+    asked: &Asked,
+) -> Result<RoundResult, ClientError> {
+    let created = created(&session.channel, call, &result)?;
+    let length = write::literal(&created.id).get().len();
+    if call.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
+        return Ok(RoundResult { kind: ResultKind::Task, result });
+    }
+    result_of_created(session, call, created, asked).await.map(RoundResult::complete)
+}
+
+/// Reads the task with which a server has answered a call.
+pub(super) fn created(channel: &Channel, call: &Outgoing, result: &RawValue) -> Result<Created, ClientError> {
+    Created::read(result).map_err(|problem| channel.failed(call.method.clone(), Failure::Malformed(problem).into()))
+}
+
+async fn result_of_created(
+    session: &Rc<Session>,
+    call: &Outgoing,
+    created: Created,
     asked: &Asked,
 ) -> Result<Box<RawValue>, ClientError> {
     let channel = &session.channel;
-    let created = Created::read(created)
-        .map_err(|problem| channel.failed(call.method.clone(), Failure::Malformed(problem).into()))?;
     let tool = call.target.clone().unwrap_or_default();
+    let is_working = created.is_working();
     let remote = RemoteTask::new(channel.server().name.clone(), tool, created.id);
     let mut waiting = Waiting::new(session, call, asked, remote);
     waiting.continue_wait().await?;
-    waiting.set_interval(created.interval);
+    waiting.set_interval(&created.members);
     waiting.unfinished = Some(Unfinished::new(session, &waiting.remote, &asked.cx, asked.remembers()));
-    waiting.result(!created.is_working).await
+    waiting.result(!is_working).await
 }
 
 /// Returns the result of a task that the program knows.
@@ -117,8 +135,8 @@ impl<'a> Waiting<'a> {
     }
 
     /// Sets the interval. A state without an interval does not change it.
-    fn set_interval(&mut self, interval: Option<Duration>) {
-        self.interval = interval.unwrap_or(self.interval);
+    fn set_interval(&mut self, members: &TaskMembers) {
+        self.interval = members.poll_interval_ms.map_or(self.interval, Duration::from_millis);
     }
 
     /// Waits for the end of the task. `is_due` says whether the first request is sent at once.
@@ -133,7 +151,7 @@ impl<'a> Waiting<'a> {
                 .map_err(|_| self.failed(Failure::Malformed("has a result that is not JSON").into()))?;
             let state = TaskState::read(document.root(), self.remote.id());
             let state = state.map_err(|problem| self.failed(Failure::Malformed(problem).into()))?;
-            self.set_interval(state.interval);
+            self.set_interval(&state.members);
             match state.status {
                 Status::Working => {}
                 Status::Asks(requests) => self.answer(requests).await?,
@@ -144,8 +162,7 @@ impl<'a> Waiting<'a> {
                 }
                 Status::Failed(error) => {
                     self.forget();
-                    let message = state.message.map(|message| line(&message, MESSAGE).into_owned());
-                    return Err(self.failed(Failed::new(of_task_error(error), message)));
+                    return Err(self.failed(Failed::new(of_task_error(error), state.members.message)));
                 }
                 Status::Cancelled => {
                     self.forget();
@@ -319,9 +336,6 @@ impl<'a> Waiting<'a> {
         error.of_method(self.call.method.clone()).executed_as(Executed::Unknown)
     }
 }
-
-/// The longest status message in the log, in characters.
-const MESSAGE: usize = 500;
 
 /// Returns the time after `time`, in milliseconds since 1970.
 fn after(channel: &Channel, time: Duration) -> u64 {
