@@ -16,6 +16,8 @@ pub(super) const MESSAGE: &str = "message";
 pub(super) const END: &str = "end";
 /// The row that the host writes if a crash of other work has interrupted an attempt: `true`.
 pub(super) const INTERRUPTED: &str = "interrupted";
+/// The row that exists if a cancellation must reach the handler: `true`.
+pub(super) const RELEASES: &str = "releases";
 /// The prefix of the encrypted rows with each [`StoredQuestion`].
 pub(super) const QUESTION: &str = "question:";
 

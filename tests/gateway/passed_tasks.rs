@@ -437,7 +437,7 @@ fn own_and_passed_tasks_have_the_same_methods() {
     testing::run(async {
         let remote = Remote::new();
         let work = |cx: Context| async move {
-            cx.sleep(Duration::from_secs(60)).await;
+            cx.sleep(Duration::from_mins(1)).await;
             Ok::<_, HandlerError>(cx.call_tool("m_t", json!({})).await?.text())
         };
         let endpoint = serving(gateway([("m", remote.server.mount())]), move |server| {
@@ -459,7 +459,7 @@ fn own_and_passed_tasks_have_the_same_methods() {
         assert_eq!(remote.server.methods(), [""; 0]);
         for _ in 0..4 {
             tasks.run().await.expect("the attempts end");
-            host.advance(Duration::from_secs(60));
+            host.advance(Duration::from_mins(1));
         }
         assert_eq!(get(&own).await.result()["result"]["content"][0]["text"], "done");
         assert_eq!(remote.server.methods(), ["tools/call", "tasks/get"]);
@@ -522,7 +522,7 @@ fn a_server_that_is_down_is_held_back() {
     assert!(ask().error().expect("an error").1.contains("is not asked now, because it failed before"));
     assert_eq!(remote.server.methods(), [""; 0]);
     remote.is_in(completed("done"));
-    host.advance(Duration::from_secs(60));
+    host.advance(Duration::from_mins(1));
     assert_eq!(ask().result()["status"], "completed");
 }
 

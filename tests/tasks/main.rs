@@ -22,4 +22,6 @@ mod questions;
 #[path = "../property/random.rs"]
 #[expect(dead_code, reason = "the other tests use the rest")]
 mod random;
+#[cfg(feature = "client")]
+mod remote;
 mod world;

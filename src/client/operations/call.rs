@@ -205,7 +205,7 @@ impl Call {
     pub(crate) async fn result_or_task(mut self, longest: Option<usize>) -> Result<Called, ClientError> {
         let answers_questions = self.link.channel.upstream().handlers.capabilities() != ClientCapabilities::default();
         self.task_wait.longest_passed_id = longest.filter(|_| !answers_questions);
-        self.send().await
+        self.send().boxed_local().await
     }
 
     async fn send(self) -> Result<Called, ClientError> {

@@ -39,7 +39,7 @@ pub(super) async fn answered(
     outgoing: Outgoing,
     asked: &Asked,
 ) -> Result<Box<RawValue>, ClientError> {
-    outcome(session, outgoing, asked).await.map(|outcome| outcome.result)
+    outcome(session, outgoing, asked).boxed_local().await.map(|outcome| outcome.result)
 }
 
 /// Sends a request, answers the questions of the server, and returns the final result. If the server answers with a task, the result is that of

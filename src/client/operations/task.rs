@@ -4,12 +4,14 @@
 //!
 //! Source: the extension io.modelcontextprotocol/tasks for 2026-07-28.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
 use edge_json::{Document, JsonLimits, Value, write};
 use futures::FutureExt;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::asked::{ANSWERS, Asked, Question, TOO_MANY_ROUNDS, answers};
@@ -39,6 +41,29 @@ const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
 /// The least time for the last request.
 const LAST: Duration = Duration::from_secs(1);
 
+/// In a durable task, a pause is at least the wait so far, divided by this number.
+const PAUSES: u32 = 50;
+
+/// The answer to a request about a task, or an outage. A durable task stores it.
+#[derive(Default, Deserialize, Serialize)]
+struct Sent {
+    answer: Option<Box<RawValue>>,
+    /// A description of the outage.
+    problem: String,
+    /// The time after which the server wants to be asked again.
+    after: Option<Duration>,
+}
+
+impl Sent {
+    fn outage(error: &ClientError) -> Self {
+        let after = match error.failure() {
+            Failure::Unavailable { after } => *after,
+            _ => None,
+        };
+        Self { answer: None, problem: error.to_string(), after }
+    }
+}
+
 /// A task, and the call to which it belongs.
 pub(super) struct Waiting<'a> {
     session: &'a Session,
@@ -49,6 +74,9 @@ pub(super) struct Waiting<'a> {
     interval: Duration,
     /// The end of the wait, in milliseconds since 1970.
     until: u64,
+    /// In a durable task: the rest of the wait, and the time of the pauses so far. Only pauses count, because a later attempt must make the same
+    /// decisions at the same points of the wait.
+    durable: Option<(Duration, Duration)>,
     /// The keys of the answered questions.
     answered: BTreeSet<String>,
     rounds: usize,
@@ -87,7 +115,6 @@ async fn result_of_created(
     let is_working = created.is_working();
     let remote = RemoteTask::new(channel.server().name.clone(), tool, created.id);
     let mut waiting = Waiting::new(session, call, asked, remote);
-    waiting.continue_wait().await?;
     waiting.set_interval(&created.members);
     waiting.unfinished = Some(Unfinished::new(session, &waiting.remote, &asked.cx, asked.remembers()));
     waiting.result(!is_working).await
@@ -105,9 +132,14 @@ pub(super) async fn result_of_known(
 
 impl<'a> Waiting<'a> {
     fn new(session: &'a Session, call: &'a Outgoing, asked: &'a Asked, remote: RemoteTask) -> Self {
-        let time = call.task_wait.time.unwrap_or(Duration::from_secs(UPSTREAM_TASK_SECONDS));
+        let is_durable = asked.cx.task().is_some();
+        let longest = if is_durable { LONGEST_TASK_SECONDS } else { UPSTREAM_TASK_SECONDS };
+        let wait = call.task_wait.time.unwrap_or(Duration::from_secs(longest));
         let of_handler = asked.cx.time_left().map(|left| left.saturating_sub(BEFORE_DEADLINE));
-        let time = of_handler.map_or(time, |left| time.min(left));
+        let time = of_handler.map_or(wait, |left| wait.min(left));
+        if let Some(journal) = asked.cx.rounds().journal() {
+            journal.must_release();
+        }
         Self {
             session,
             call,
@@ -115,23 +147,11 @@ impl<'a> Waiting<'a> {
             remote,
             interval: Duration::from_secs(UPSTREAM_POLL_DEFAULT_SECONDS),
             until: after(&session.channel, time),
+            durable: is_durable.then_some((wait, Duration::ZERO)),
             answered: BTreeSet::new(),
             rounds: 0,
             unfinished: None,
         }
-    }
-
-    /// Continues the wait that an earlier attempt of a durable task began.
-    async fn continue_wait(&mut self) -> Result<(), ClientError> {
-        let cx = self.asked.cx.clone();
-        if cx.task().is_none() {
-            return Ok(());
-        }
-        let begun = cx.step("wait for a task", &(), async || Ok(cx.now_ms())).await;
-        let begun = begun.map_err(|error| self.interrupted(error))?;
-        let time = self.call.task_wait.time.unwrap_or(Duration::from_secs(LONGEST_TASK_SECONDS));
-        self.until = begun.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        Ok(())
     }
 
     /// Sets the interval. A state without an interval does not change it.
@@ -146,7 +166,7 @@ impl<'a> Waiting<'a> {
                 self.pause(None).await?;
             }
             is_due = false;
-            let json = self.poll().await?;
+            let json = self.send(GET, None).await?;
             let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
                 .map_err(|_| self.failed(Failure::Malformed("has a result that is not JSON").into()))?;
             let state = TaskState::read(document.root(), self.remote.id());
@@ -170,17 +190,6 @@ impl<'a> Waiting<'a> {
                 }
             }
         }
-    }
-
-    /// Requests the state of the task. In a durable task, a later attempt does not repeat the request.
-    async fn poll(&mut self) -> Result<Box<RawValue>, ClientError> {
-        let (channel, cx) = (self.session.channel.clone(), self.asked.cx.clone());
-        if cx.task().is_none() {
-            return self.send(GET, None).await;
-        }
-        let poll = self.request(GET, None);
-        let work = async { self.send(GET, None).await.map(RoundResult::complete) };
-        step(&channel, &cx, "poll a task", &poll, work.boxed_local()).await.map(|state| state.result)
     }
 
     /// Answers the questions that are not answered yet.
@@ -232,8 +241,12 @@ impl<'a> Waiting<'a> {
         answers: Option<Box<RawValue>>,
     ) -> Result<Box<RawValue>, ClientError> {
         loop {
-            let error = match self.attempt(method, answers.as_deref()).await {
-                Ok(answer) => return Ok(answer),
+            let error = match self.sent(method, answers.as_deref()).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(outage)) => {
+                    self.pause(Some(&outage)).await?;
+                    continue;
+                }
                 Err(error) => error,
             };
             // In answer to `tasks/update`, the code may also mean an invalid answer.
@@ -244,9 +257,42 @@ impl<'a> Waiting<'a> {
                     return Err(self.of_call(error));
                 }
                 Failure::BudgetExhausted => return Err(self.late(Some(&error))),
-                failure if failure.is_outage() => self.pause(Some(&error)).await?,
                 _ => return Err(self.asked.explained(&self.session.channel, self.of_call(error))),
             }
+        }
+    }
+
+    /// Sends a request about the task once. In a durable task, a later attempt does not send it again. Returns the answer or an outage.
+    async fn sent(
+        &self,
+        method: &'static str,
+        answers: Option<&RawValue>,
+    ) -> Result<Result<Box<RawValue>, ClientError>, ClientError> {
+        let outcome = |sent: Result<_, ClientError>| match sent {
+            Err(error) if !error.failure().is_outage() => Err(error),
+            sent => Ok(sent),
+        };
+        if self.durable.is_none() {
+            return outcome(self.attempt(method, answers).await);
+        }
+        let failed = Cell::new(None);
+        let step = self.asked.cx.step(format!("request {method}"), &(), async || {
+            match outcome(self.attempt(method, answers).await) {
+                Ok(Ok(answer)) => Ok(Sent { answer: Some(answer), ..Sent::default() }),
+                Ok(Err(outage)) => Ok(Sent::outage(&outage)),
+                Err(error) => {
+                    let shown = HandlerError::new(error.to_string());
+                    failed.set(Some(error));
+                    Err(shown)
+                }
+            }
+        });
+        match step.await {
+            Ok(Sent { answer: Some(answer), .. }) => Ok(Ok(answer)),
+            Ok(Sent { problem, after, .. }) => {
+                Ok(Err(self.failed(Failed::new(Failure::Unavailable { after }, Some(problem)))))
+            }
+            Err(error) => Err(failed.take().unwrap_or_else(|| self.interrupted(error))),
         }
     }
 
@@ -282,7 +328,7 @@ impl<'a> Waiting<'a> {
     /// # Errors
     /// The time is over.
     async fn pause(&mut self, outage: Option<&ClientError>) -> Result<(), ClientError> {
-        if self.asked.remembers() && continues_later(&self.asked.cx) {
+        if self.durable.is_none() && self.asked.remembers() && continues_later(&self.asked.cx) {
             return end_of_round(&self.asked.cx).await.map_err(|error| self.interrupted(error));
         }
         let left = self.left();
@@ -294,7 +340,17 @@ impl<'a> Waiting<'a> {
             Some(Failure::Unavailable { after: Some(after) }) => (*after).min(most).max(self.interval),
             _ => self.interval,
         };
-        self.asked.cx.sleep(time.min(left)).await;
+        let time = match &mut self.durable {
+            None => time.min(left),
+            Some((rest, waited)) => {
+                // A journal has a limit of steps, so a long wait asks less often.
+                let time = time.max(waited.checked_div(PAUSES).unwrap_or_default()).min(*rest);
+                *rest = rest.saturating_sub(time);
+                *waited = waited.saturating_add(time);
+                time
+            }
+        };
+        self.asked.cx.sleep(time).await;
         Ok(())
     }
 
@@ -304,6 +360,9 @@ impl<'a> Waiting<'a> {
     }
 
     fn left(&self) -> Duration {
+        if let Some((rest, _)) = self.durable {
+            return rest;
+        }
         Duration::from_millis(self.until.saturating_sub(self.session.channel.host().now_ms()))
     }
 

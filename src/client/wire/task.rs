@@ -207,7 +207,7 @@ mod tests {
         ] {
             let text = format!(r#"{{"pollIntervalMs":{interval}}}"#);
             let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
-            let found = super::interval_ms(document.root());
+            let found = interval_ms(document.root());
             assert_eq!(found, expected, "{interval}");
         }
     }
