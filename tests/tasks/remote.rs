@@ -361,12 +361,13 @@ fn a_cancelled_handler_only_releases() {
 #[test]
 fn a_fault_at_each_write_changes_nothing() {
     testing::run(async {
-        let both: fn(_, _, _) -> LocalBoxFuture<'static, _> = both_boxed;
-        for (handler, of) in [(load_boxed, [false, true].as_slice()), (both, &[false])] {
+        type Handler = fn(McpClient, Context, Seen) -> LocalBoxFuture<'static, Result<String, HandlerError>>;
+        let handlers: [(Handler, &[bool]); 2] = [(load_boxed, &[false, true]), (both_boxed, &[false])];
+        for (handler, of) in handlers {
             let undisturbed = Two::new(handler);
             let expected = text(&undisturbed.complete().await).to_owned();
             for fault in [TestTasks::kill_at_write, TestTasks::fail_write] {
-                for &is_inner in of {
+                for is_inner in of.iter().copied() {
                     let mut faults = 0;
                     for nth in 1.. {
                         let two = Two::new(handler);
