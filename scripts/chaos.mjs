@@ -49,11 +49,11 @@ async function kills({ kills, seed }) {
   return failures
 }
 
-async function load({ tasks }) {
+async function load({ tasks, 'at-once': atOnce }) {
   if (tasks === 0) return []
-  const { failures, seconds, cpu, polls, p50, p99, before, after } = await loadRun({ tasks })
+  const { failures, seconds, cpu, polls, p50, p99, before, after } = await loadRun({ tasks, atOnce })
   const mib = (kib) => `${Math.round(kib / 1024)} MiB`
-  console.log(`load: ${tasks} tasks in ${seconds.toFixed(1)} s with ${cpu.toFixed(1)} s of CPU, ${polls} polls: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; ` +
+  console.log(`load: ${tasks} tasks, ${atOnce} at once, in ${seconds.toFixed(1)} s with ${cpu.toFixed(1)} s of CPU, ${polls} polls: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; ` +
     `memory: ${mib(before)} before, ${mib(after)} after; ${failures.length} mistakes`)
   return failures
 }
@@ -61,15 +61,20 @@ async function load({ tasks }) {
 function readArguments() {
   const { values } = parseArgs({
     options: {
-      kills: { type: 'string', default: '200' }, tasks: { type: 'string', default: '1000' }, seed: { type: 'string', default: `${randomInt(1e6)}` },
+      kills: { type: 'string', default: '200' },
+      tasks: { type: 'string', default: '1000' },
+      'at-once': { type: 'string', default: '64' },
+      seed: { type: 'string', default: `${randomInt(1e6)}` },
     },
   })
-  const number = (name, most) => {
+  const number = (name, least, most) => {
     const value = Number(values[name])
-    if (!Number.isInteger(value) || value < 0 || value > most) {
-      throw new Error(`--${name} must be a whole number from 0 to ${most} (got ${values[name]})`)
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw new Error(`--${name} must be a whole number from ${least} to ${most} (got ${values[name]})`)
     }
     return value
   }
-  return { kills: number('kills', 10_000), tasks: number('tasks', 10_000), seed: number('seed', 2 ** 32 - 1) }
+  return {
+    kills: number('kills', 0, 10_000), tasks: number('tasks', 0, 10_000), 'at-once': number('at-once', 1, 1000), seed: number('seed', 0, 2 ** 32 - 1),
+  }
 }

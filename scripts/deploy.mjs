@@ -89,6 +89,14 @@ async function ensureIndex({ index_name: name }, { vars }) {
   await wrangler(['vectorize', 'create', name, '--dimensions', String(dimensions), '--metric', 'cosine'])
 }
 
+/** The secrets that only the Worker needs to know. */
+const KEYS = ['MCP_STATE_KEY', 'MCP_TOKEN_KEY']
+
+function randomKey(name) {
+  console.error(`${name} is not set: creating a random one`)
+  return randomBytes(32).toString('base64url')
+}
+
 /** Returns the required secrets that Cloudflare does not have, with their values. */
 async function missingSecrets(config) {
   const required = config.secrets?.required ?? []
@@ -97,7 +105,7 @@ async function missingSecrets(config) {
   const values = {}
   const missing = []
   for (const name of required.filter((one) => !existing.has(one))) {
-    const value = process.stdin.isTTY ? await ask(name) : process.env[name]
+    const value = process.env[name] ?? (KEYS.includes(name) ? randomKey(name) : process.stdin.isTTY ? await ask(name) : undefined)
     if (value) values[name] = value
     else missing.push(name)
   }

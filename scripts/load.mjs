@@ -123,6 +123,16 @@ async function call(name, args) {
   return (await resultOf(name, args)).structuredContent
 }
 
+/** Calls a tool, and waits for its result if the call goes on as a job. */
+async function callToEnd(name, args) {
+  let result = await resultOf(name, args)
+  for (let job; (job = result._meta?.['edge-mcp/job']) !== undefined;) {
+    say(`waiting for ${name}`)
+    result = await resultOf('job-result', { job })
+  }
+  return result.structuredContent
+}
+
 async function callForText(name, args) {
   return textOf(await resultOf(name, args))
 }
@@ -228,7 +238,7 @@ async function deleteGone(stored) {
 async function embed() {
   if (!(await withRetries(() => toolNames({ url, token }), { say })).includes('run_reindex')) return
   for (let embedded = 0, more = true; more;) {
-    const answer = await call('run_reindex', {})
+    const answer = await callToEnd('run_reindex', {})
     embedded += answer.embedded
     more = answer.pending > 0
     if (more || embedded > 0) say(`${embedded} vectors made, ${answer.pending} pending`)

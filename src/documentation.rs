@@ -40,6 +40,10 @@ struct Elicitation;
 #[doc = include_str!("../docs/steps.md")]
 struct Steps;
 
+#[cfg(feature = "tasks")]
+#[doc = include_str!("../docs/tasks.md")]
+struct Tasks;
+
 #[doc = include_str!("../docs/progress.md")]
 struct Progress;
 

@@ -64,7 +64,7 @@
 //! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
 //! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
 //! feature `gateway` adds the module `gateway`, which mounts other MCP servers behind one endpoint. The feature `rag` adds the module `rag`,
-//! with tools that search documents.
+//! with tools that search documents. The feature `tasks` adds the module `tasks`, with calls that outlive their requests.
 //!
 //! Pages: `README.md`, `docs/tutorial.md`.
 //!
@@ -211,6 +211,7 @@
 //! | text from the client's model, roots | [`Context::sample`], [`Context::roots`] | `docs/elicitation.md` |
 //! | work that later rounds of a call do not repeat | [`Context::step`] | `docs/steps.md` |
 //! | progress, log messages, cancellation | [`Context::progress`], [`Context::log`], [`Context::cancelled`] | `docs/progress.md` |
+//! | calls that outlive their requests, and a sleep that survives a restart | `tasks`, with the feature `tasks`; [`Context::sleep`], [`Context::start_task`] | `docs/tasks.md` |
 //! | agents and workflows as tools | [`agents`] | `docs/agents.md`, `docs/workflows.md` |
 //! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
 //! | other MCP servers behind one endpoint | `gateway`, with the feature `gateway` | `docs/gateway.md` |

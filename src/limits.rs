@@ -156,6 +156,8 @@ limits! {
             "the time for which the durable task of a caller without authentication is kept" => "the time is shortened to this";
         TASK_WAIT_SECONDS: u64 = 20, Seconds, "`Task::answer_within`":
             "the time that a client without tasks waits for a result" => "the client gets a handle";
+        TASK_REQUESTS_SECONDS: u64 = 10, Seconds, "":
+            "the time for the requests to the object of a durable task, besides that wait" => "a result with `isError`";
         TASKS_PER_CALLER: u32 = 32, Count, "`Task::per_caller`":
             "durable tasks of a tool that a caller has at the same time" => "a result with `isError`, with the time of the next free place";
         TASK_FAILURES: u32 = 5, Count, "":

@@ -41,6 +41,20 @@ async fn run<T>(mut futures: Vec<MaybeDone<LocalBoxFuture<'_, T>>>, limit: usize
     futures.iter_mut().filter_map(|future| Pin::new(future).take_output()).collect()
 }
 
+/// Waits until all other parts of the same task were polled once.
+pub(crate) async fn turn() {
+    let mut is_over = false;
+    poll_fn(|task| {
+        if is_over {
+            return Poll::Ready(());
+        }
+        is_over = true;
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
@@ -97,18 +111,4 @@ mod tests {
     fn no_futures_have_no_outputs() {
         assert_eq!(block_on(parallel(std::iter::empty::<LocalBoxFuture<'_, ()>>(), 1)), vec![]);
     }
-}
-
-/// Waits until all other parts of the same task were polled once.
-pub(crate) async fn turn() {
-    let mut is_over = false;
-    poll_fn(|task| {
-        if is_over {
-            return Poll::Ready(());
-        }
-        is_over = true;
-        task.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

@@ -11,6 +11,7 @@ use crate::server::server;
 use crate::store::Documents;
 
 edge_mcp::worker::entry!(endpoint);
+edge_mcp::worker::tasks!(endpoint);
 
 fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let settings = SearchSettings::from_environment(env, || ai(env, "AI"), || vectorize(env, "VECTORS"))?;

@@ -1,13 +1,13 @@
 //! The caller that a token identifies.
 
-use serde::{Deserialize, Serialize};
+use edge_json::write::{self, ObjectWriter};
 use serde_json::{Map, Value};
 
 /// The prefix of the subject of a client that calls for itself. A `sub` claim must not begin with it.
 pub(super) const CLIENT_PREFIX: &str = "edge-mcp:client:";
 
 /// The caller that a valid token identifies. It does not contain the token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
     /// The user (`sub`). For a client that calls for itself, it is `edge-mcp:client:` followed by the client's id. The prefix keeps a
@@ -40,6 +40,42 @@ impl Principal {
             audience: Vec::new(),
             claims: Map::new(),
         }
+    }
+
+    /// Returns the principal as JSON, for [`read`](Self::read).
+    pub(crate) fn to_json(&self) -> String {
+        let texts = |texts: &[String]| write::text(&texts.into());
+        let object = ObjectWriter::new()
+            .text("subject", &self.subject)
+            .json("scopes", &texts(&self.scopes))
+            .json("audience", &texts(&self.audience))
+            .json("claims", &write::text(&self.claims.clone().into()));
+        let text = |object: ObjectWriter, name, text: &Option<String>| match text {
+            Some(text) => object.text(name, text),
+            None => object,
+        };
+        let object = text(text(object, "issuer", &self.issuer), "clientId", &self.client_id);
+        match self.expires {
+            Some(expires) => object.json("expires", &expires.to_string()),
+            None => object,
+        }
+        .finish()
+    }
+
+    /// Reads a principal that [`to_json`](Self::to_json) has written.
+    pub(crate) fn read(json: edge_json::Value<'_>) -> Option<Self> {
+        let texts = |name| -> Option<Vec<String>> {
+            json.get(name)?.items().map(|text| text.as_str().map(Into::into)).collect()
+        };
+        Some(Self {
+            subject: json.string("subject")?,
+            issuer: json.string("issuer"),
+            client_id: json.string("clientId"),
+            scopes: texts("scopes")?,
+            expires: json.get("expires").and_then(|expires| expires.text().parse().ok()),
+            audience: texts("audience")?,
+            claims: json.get("claims")?.to_map()?,
+        })
     }
 
     /// Sets the scopes.

@@ -42,20 +42,18 @@ impl Context {
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
-        let wake_at = stored.and_then(|stored: Option<u64>| match stored {
-            Some(wake_at) => Ok(wake_at),
-            None => {
-                let wake_at = self.now_ms().saturating_add(time_ms);
-                let result = edge_json::write::to_raw_value(&wake_at).map_err(|_| not_a_time())?;
-                journal.finish(place, "cx.sleep", &result).map(|()| wake_at)
-            }
-        });
+        let begin = || {
+            let wake_at = self.now_ms().saturating_add(time_ms);
+            let result = edge_json::write::to_raw_value(&wake_at).map_err(|_| not_a_time())?;
+            journal.finish(place, "cx.sleep", &result).map(|()| wake_at)
+        };
+        let wake_at = stored.and_then(|stored: Option<u64>| stored.map_or_else(begin, Ok));
         match wake_at {
             Ok(wake_at) if wake_at <= self.now_ms() => return,
             Ok(wake_at) => self.rounds().sleep_until(wake_at, place),
             Err(error) => self.rounds().stop_at(Obstacle::Journal(error), place),
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Returns the durable task that the handler belongs to. Returns `None` for a handler that answers its request directly.
@@ -71,7 +69,7 @@ impl Context {
     pub async fn start_task(&self) {
         if self.depth() == 0 && self.rounds().begin() == Begin::AtMark {
             self.rounds().start_task(self.path().place());
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

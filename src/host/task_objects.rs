@@ -25,7 +25,7 @@ pub trait TaskRows {
     /// The storage failed.
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String>;
 
-    /// Writes a row. A value has at most 1.5 MiB.
+    /// Writes a row. A value has at most 1 500 001 bytes.
     ///
     /// # Errors
     /// The storage failed.

@@ -9,14 +9,17 @@ use super::in_flight::Reservation;
 use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::{Context, OfRequest};
 use crate::call::rounds::Rounds;
-use crate::host::{Host, TaskRows};
-use crate::limits::TASK_MEMORY_BYTES;
+use crate::host::{Host, Request, TaskRows};
+use crate::limits::{TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Message;
 use crate::protocol::revision::Revision;
 use crate::rpc::{self, Call, Resolved};
 use crate::tasks::{Attempt, Attempted, End, Object, StoredCall};
+
+/// The size of the description of a task, which an answer to `tasks/get` has besides the result: its message, and members of bounded length.
+const DESCRIPTION_BYTES: usize = 8 * TASK_MESSAGE_CHARACTERS;
 
 impl Endpoint {
     /// Answers a message to the object `name` of [`TaskObjects`](crate::host::TaskObjects).
@@ -62,10 +65,7 @@ impl Endpoint {
         let Ok(Message::Request(request)) = Message::read(document.root()) else {
             return Attempted::Prevented("the stored call is not a request".to_owned());
         };
-        let head = match http::Request::get(&url).body(()) {
-            Ok(head) => Rc::new(head.into_parts().0),
-            Err(error) => return Attempted::Prevented(format!("the URL of the request cannot be read: {error}")),
-        };
+        let head = Rc::new(StoredHead { url: url.clone() });
         let meta = request.meta.map(|meta| meta.text().into());
         let client = OfClient::new(meta, if is_modern { Declared::InMeta } else { Declared::Nowhere });
         let info = self.request_info(head, principal, client);
@@ -90,7 +90,7 @@ impl Endpoint {
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let cx = Context::new(OfRequest { resource, ..of_request }, Some(Rc::new(server.clone())));
         let rounds = cx.rounds().clone();
-        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
+        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output.saturating_sub(DESCRIPTION_BYTES));
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
         // A call that waits must not keep its text in memory.
@@ -101,6 +101,25 @@ impl Endpoint {
             Some(response) => ended(response),
             None => Attempted::Waits(rounds),
         }
+    }
+}
+
+/// The head of the request that created a task. Its headers are not stored.
+struct StoredHead {
+    url: String,
+}
+
+impl Request for StoredHead {
+    fn method(&self) -> String {
+        "POST".to_owned()
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn header(&self, _: &str) -> Option<String> {
+        None
     }
 }
 

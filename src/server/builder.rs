@@ -351,10 +351,10 @@ impl McpServerBuilder {
     /// # Errors
     /// [`BuildError`] names the first item with an invalid definition.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
-        if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.durable_task().cloned()) {
-            if let Some(install) = task.install().downcast_ref::<Install>() {
-                install(&mut self.definitions);
-            }
+        if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.durable_task().cloned())
+            && let Some(install) = task.install().downcast_ref::<Install>()
+        {
+            install(&mut self.definitions);
         }
         self.definitions.prefer_explicit_tools();
         self.definitions.check()?;

@@ -39,7 +39,7 @@ pub(crate) fn execute(
     cx: &Context,
 ) -> LocalBoxFuture<'static, Executed> {
     let Some(task) = tool.durable_task() else { return execute_directly(server, tool, arguments, cx) };
-    match task.begin(cx) {
+    match task.begin(&tool.metadata.name, cx) {
         Err(error) => ready(Executed::CannotAsk(error)).boxed_local(),
         Ok(Begin::Never) => execute_directly(server, tool, arguments, cx),
         Ok(begin) => {

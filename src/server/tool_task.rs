@@ -12,11 +12,11 @@ use crate::text::Text;
 
 /// The durable tasks of a tool. Only `Tool::task` creates it, so the wasm module of a server without such tools does not contain them.
 pub(crate) trait ToolTask {
-    /// Returns the point at which the task of a call begins.
+    /// Returns the point at which the task of a call of the tool `name` begins.
     ///
     /// # Errors
     /// The tool can only answer with a task, and the client does not support tasks.
-    fn begin(&self, cx: &Context) -> Result<Begin, HandlerError>;
+    fn begin(&self, name: &str, cx: &Context) -> Result<Begin, HandlerError>;
 
     /// Runs `call` until its task begins, and then starts the task. `arguments` is JSON text.
     fn start_after(

@@ -10,7 +10,9 @@ use crate::limits::{FOREIGN_SCHEMAS_STEPS, TASK_ANSWER_BYTES};
 use crate::schema::{CheckSteps, Schema};
 
 /// Checks an answer to the question `request`. The error is the end of a sentence for the caller.
-pub(super) fn check(request: &Json, answer: &RawValue) -> Result<(), String> {
+pub(super) fn check(request: &RawValue, answer: &RawValue) -> Result<(), String> {
+    let request = Document::parse(request.get().as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
+    let request = request.root().to_json().unwrap_or_default();
     if answer.get().len() > TASK_ANSWER_BYTES {
         return Err(format!("it has more than {TASK_ANSWER_BYTES} bytes"));
     }
@@ -21,7 +23,7 @@ pub(super) fn check(request: &Json, answer: &RawValue) -> Result<(), String> {
         return Err("it must be an object".to_owned());
     }
     match request.get("method").and_then(Json::as_str) {
-        Some("elicitation/create") => elicitation(request, answer),
+        Some("elicitation/create") => elicitation(&request, answer),
         Some("sampling/createMessage") if answer.get("content").is_none() || answer.get("model").is_none() => {
             Err("it must have `content` and `model`".to_owned())
         }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::write;
+use edge_json::{Document, JsonLimits, write};
 use futures::future::{Either, select};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -15,6 +15,7 @@ use super::live::Live;
 use super::object::Object;
 use super::quota;
 use super::record::{CALL, End, INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, StoredCall, StoredQuestion};
+use super::rows::Row;
 use crate::call::failure;
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
@@ -44,6 +45,9 @@ pub(crate) enum Attempted {
     /// This isolate has no memory for another attempt.
     NoRoom,
 }
+
+/// The time after which a record that cannot be read is read again, in milliseconds.
+const UNREADABLE_MS: u64 = 3_600_000;
 
 /// The log line of an attempt.
 #[derive(Serialize)]
@@ -89,7 +93,12 @@ impl Object {
     /// The storage failed. The text is for the log. The alarm should ring again later.
     pub(crate) async fn ring(&self, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
         let now = self.host.now_ms();
-        let Some(mut record) = self.rows.read::<Record>(RECORD)? else { return quota::expire(&self.rows, now) };
+        let Some(row) = self.rows.read::<Box<RawValue>>(RECORD)? else { return quota::expire(&self.rows, now) };
+        let Some(mut record) = read_text(row.get()) else {
+            failure::log(&self.host, "tasks", "the record of a task does not have the format of this version");
+            // Another version of the program may be able to read it.
+            return self.rows.set_alarm(now.saturating_add(UNREADABLE_MS));
+        };
         if now >= record.expires_ms() {
             self.leave(&record).await;
             return self.rows.clear();
@@ -119,8 +128,10 @@ impl Object {
         record.attempts = record.attempts.saturating_add(1);
         record.failures = record.failures.saturating_add(1);
         self.rows.write(RECORD, &record)?;
-        self.arm(Some(now.saturating_add(1000)), &record)?;
-        self.live.is_running.set(true);
+        // If the attempt ends this isolate, the others in it can go on before the next one.
+        let pause = if record.failures < TASK_FAILURES { pause_ms(record.failures) } else { 1000 };
+        self.arm(Some(now.saturating_add(pause)), &record)?;
+        self.live.begin();
         let running = Running(self.live.clone());
         let next = self.run(&record, run).await;
         drop(running);
@@ -173,7 +184,6 @@ impl Object {
 
     /// Completes when an attempt takes too long. Some time before, it lets no further step begin.
     async fn late(&self) {
-        self.live.is_over.set(false);
         self.host.sleep(Duration::from_secs(TASK_ATTEMPT_SECONDS)).await;
         self.live.is_over.set(true);
         // The handler must notice it.
@@ -224,8 +234,11 @@ impl Object {
                     }
                     let key = unused_key(handler_key, &known);
                     asked.push(key.clone());
-                    let (handler_key, digest, request) =
-                        (handler_key.clone(), question.digest.clone(), question.request.clone());
+                    let (handler_key, digest, request) = (
+                        handler_key.clone(),
+                        question.digest.clone(),
+                        write::raw_value(write::text(&question.request)),
+                    );
                     known.push(StoredQuestion { key, handler_key, digest, request, answer: None, is_withdrawn: false });
                 }
             }
@@ -268,8 +281,7 @@ impl Object {
             }
             Next::Failure(cause) => {
                 failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
-                let pause = 1000_u64.saturating_mul(1 << record.failures.saturating_sub(1).min(6));
-                record.wake_at = Some(now.saturating_add(pause));
+                record.wake_at = Some(now.saturating_add(pause_ms(record.failures)));
             }
             Next::Later(at) => {
                 record.attempts = record.attempts.saturating_sub(1);
@@ -309,6 +321,15 @@ impl Object {
         // Strings and numbers always serialize.
         self.host.log(Level::Info, &write::to_string(&line).unwrap_or_default());
     }
+}
+
+/// Returns the pause in milliseconds after this number of attempts without progress: 1 s, 2 s, 4 s and so on.
+fn pause_ms(failures: u32) -> u64 {
+    1000_u64.saturating_mul(1 << failures.saturating_sub(1).min(6))
+}
+
+fn read_text(row: &str) -> Option<Record> {
+    Record::read(Document::parse(row.as_bytes(), JsonLimits::MOST).ok()?.root())
 }
 
 /// Returns a key that no question of the task has had. Source: ext-tasks, "Task Update Requests".

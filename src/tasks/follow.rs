@@ -34,7 +34,7 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
     let until = cx.now_ms().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     loop {
         let wait_ms = until.saturating_sub(cx.now_ms());
-        let view = ask(id, cx, |owner| Message::Get { owner, wait_ms }).await?;
+        let view = ask(id, cx, &Message::Get { wait_ms }).await?;
         let questions = match view.state {
             State::Completed(result) => {
                 let result = ToolResult::read(result.get());
@@ -47,12 +47,17 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
             State::InputRequired(questions) => questions,
         };
         // The prefix keeps the keys apart from those of nested calls.
-        let answers = questions.into_iter().map(|(key, question)| {
+        let document = Document::parse(questions.get().as_bytes(), JsonLimits::MOST)?;
+        let mut answers = Vec::new();
+        for (key, question) in document.root().members() {
+            let (key, question) = (key.into_owned(), question.to_json().unwrap_or_default());
             let asked = format!("job/{key}");
-            async move { cx.relay_question(&asked, question).await.map(|answer| (key, answer)) }.boxed_local()
-        });
-        let answers = try_parallel(answers).await?;
-        ask(id, cx, |owner| Message::Update { owner, answers }).await?;
+            answers.push(
+                async move { cx.relay_question(&asked, question).await.map(|answer| (key, answer)) }.boxed_local(),
+            );
+        }
+        let answers = try_parallel(answers.into_iter()).await?;
+        ask(id, cx, &Message::Update { answers }).await?;
     }
 }
 
@@ -68,7 +73,7 @@ pub(super) fn service(cx: &Context) -> Result<(&TaskService, &StateKeys), Handle
 /// # Errors
 /// There is no such task of the caller.
 pub(super) async fn view(id: &str, cx: &Context) -> Result<View, HandlerError> {
-    let view = send_to(id, cx, |owner| Message::Get { owner, wait_ms: 0 }).await?;
+    let view = send_to(id, cx, &Message::Get { wait_ms: 0 }).await?;
     // The caller may have lost the tool since it made the call.
     if cx.tools().is_some_and(|tools| tools.may_use(&view.tool, cx)) { Ok(view) } else { Err(unknown()) }
 }
@@ -77,18 +82,18 @@ pub(super) async fn view(id: &str, cx: &Context) -> Result<View, HandlerError> {
 ///
 /// # Errors
 /// There is no such task of the caller, or an answer does not fit its question.
-pub(super) async fn ask(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
+pub(super) async fn ask(id: &str, cx: &Context, message: &Message) -> Result<View, HandlerError> {
     view(id, cx).await?;
     send_to(id, cx, message).await
 }
 
-async fn send_to(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
+async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<View, HandlerError> {
     // A server that only passes tasks on has none of its own.
     cx.request().tasks().ok_or_else(unknown)?;
     let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
     let id = TaskId::read(id, &owner, keys).ok_or_else(unknown)?;
-    match send(service, &id.object, &message(owner.digest())).await.map_err(failed)? {
+    match send(&service.objects, &id.object, &owner.digest(), message).await.map_err(failed)? {
         Reply::Task(view) => Ok(*view),
         Reply::Invalid(problem) => Err(HandlerError::invalid(problem)),
         _ => Err(unknown()),

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::follow::{Followed, ask, follow};
-use super::message::Message;
+use super::message::{Message, State};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
@@ -86,6 +86,10 @@ async fn result(
 }
 
 async fn cancel(CancelArguments { job }: CancelArguments, cx: Context) -> Result<&'static str, HandlerError> {
-    let view = ask(&job, &cx, |owner| Message::Cancel { owner }).await?;
-    Ok(if view.state.is_final() { "The job has ended." } else { "The job is being cancelled." })
+    let view = ask(&job, &cx, &Message::Cancel).await?;
+    Ok(match view.state {
+        State::Cancelled => "The job is cancelled.",
+        State::Completed(_) | State::Failed(_) => "The job had already ended. Its result is still there.",
+        State::Working | State::InputRequired(_) => "The job is being cancelled.",
+    })
 }

@@ -3,16 +3,17 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use edge_json::Value;
+use edge_json::write::ObjectWriter;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::live::Live;
-use super::record::{RECORD, RELEASES, Record};
-use super::rows::Rows;
+use super::record::{RECORD, RELEASES, Record, number, with_number};
+use super::rows::{Row, Rows};
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
 use crate::call::task_info::TaskInfo;
@@ -25,7 +26,6 @@ const STEP: &str = "step:";
 const RESULT: &str = "result:";
 
 /// A step that has begun. The row is not encrypted, so that operators can read it.
-#[derive(Serialize, Deserialize)]
 struct StoredStep {
     name: String,
     /// The digest of the position that contains the step.
@@ -35,8 +35,24 @@ struct StoredStep {
     /// The size of the result in bytes, if the step has finished.
     bytes: Option<u64>,
     /// Whether another version of the program may have begun the step, and this attempt has not reached it.
-    #[serde(skip)]
     is_foreign: bool,
+}
+
+impl Row for StoredStep {
+    fn json(&self) -> String {
+        let object = ObjectWriter::new().text("name", &self.name).text("parent", &self.parent);
+        let object = match &self.version {
+            Some(version) => object.text("version", version),
+            None => object,
+        };
+        with_number(object, "bytes", self.bytes).finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        let (name, parent) = (row.string("name")?, row.string("parent")?);
+        let (version, bytes) = (row.string("version"), number(row, "bytes"));
+        Some(Self { name, parent, version, bytes, is_foreign: false })
+    }
 }
 
 /// The journal of an attempt.
@@ -85,10 +101,15 @@ impl TaskJournal {
     }
 
     /// Stores steps that finished before the task began.
-    pub(super) fn import(rows: &Rows, steps: Vec<(String, String, Box<RawValue>)>) -> Result<(), String> {
+    pub(super) fn import(
+        rows: &Rows,
+        version: Option<&String>,
+        steps: Vec<(String, String, Box<RawValue>)>,
+    ) -> Result<(), String> {
         for (place, name, result) in steps {
             let bytes = u64::try_from(result.get().len()).ok();
-            let step = StoredStep { name, parent: parent(&place), version: None, bytes, is_foreign: false };
+            let version = version.cloned();
+            let step = StoredStep { name, parent: parent(&place), version, bytes, is_foreign: false };
             rows.seal(&format!("{RESULT}{}", digest(&place)), &result)?;
             rows.write(&format!("{STEP}{}", digest(&place)), &step)?;
         }
@@ -183,7 +204,7 @@ impl Journal for TaskJournal {
                 "the result of the step `{step}` is too long, or all results together are"
             )));
         }
-        self.rows.seal(&format!("{RESULT}{}", digest(place)), &result).map_err(JournalError::Temporary)?;
+        self.rows.seal(&format!("{RESULT}{}", digest(place)), &result.to_owned()).map_err(JournalError::Temporary)?;
         self.write(place, self.step(place, step, Some(bytes)))?;
         self.bytes.set(all);
         // A task that makes progress goes on, however often it is interrupted.

@@ -38,6 +38,13 @@ impl Live {
         })
     }
 
+    /// Begins an attempt.
+    pub(super) fn begin(&self) {
+        self.is_running.set(true);
+        self.is_over.set(false);
+        self.is_watched.set(false);
+    }
+
     /// Wakes everything that waits for a change.
     pub(super) fn notify(&self) {
         self.waiting.take().into_iter().for_each(Waker::wake);
@@ -67,15 +74,15 @@ impl Live {
 
     /// Waits until `state` returns a value. It is called after each change.
     pub(super) async fn until<T>(&self, mut state: impl FnMut() -> Option<T>) -> T {
-        poll_fn(|task| match state() {
-            Some(done) => Poll::Ready(done),
-            None => {
-                let mut waiting = self.waiting.borrow_mut();
-                if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
-                    waiting.push(task.waker().clone());
-                }
-                Poll::Pending
+        poll_fn(|task| {
+            if let Some(done) = state() {
+                return Poll::Ready(done);
             }
+            let mut waiting = self.waiting.borrow_mut();
+            if !waiting.iter().any(|waker| waker.will_wake(task.waker())) {
+                waiting.push(task.waker().clone());
+            }
+            Poll::Pending
         })
         .await
     }

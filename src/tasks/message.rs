@@ -1,38 +1,34 @@
 //! The messages to the objects, and their answers. They stay within one deployment.
 
-use edge_json::deserialize::read_text;
+use std::rc::Rc;
+
 use edge_json::write::{self, ObjectWriter};
-use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use edge_json::{Document, JsonLimits, Value};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::record::StoredCall;
-use crate::call::task_info::TaskService;
+use super::record::{StoredCall, number};
+use super::rows::Row;
+use crate::host::TaskObjects;
 
 /// A message to an object.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub(super) enum Message {
     /// Creates a task, unless the object has it.
     Create(Box<Created>),
-    /// Describes the task.
+    /// Describes the task, after an end, a question or this time in milliseconds.
     Get {
-        owner: String,
-        /// The time to wait for an end or a question, in milliseconds.
         wait_ms: u64,
     },
     /// Answers questions.
     Update {
-        owner: String,
         answers: Vec<(String, Box<RawValue>)>,
     },
-    Cancel {
-        owner: String,
-    },
+    Cancel,
     /// Counts a task of a caller.
     Enter {
         task: String,
-        most: u32,
+        most: u64,
         expires_ms: u64,
     },
     /// Stops counting a task.
@@ -42,10 +38,8 @@ pub(super) enum Message {
 }
 
 /// A new task.
-#[derive(Serialize, Deserialize)]
 pub(crate) struct Created {
     pub tool: String,
-    pub owner: String,
     pub ttl_ms: u64,
     pub quota: String,
     pub call: StoredCall,
@@ -56,21 +50,19 @@ pub(crate) struct Created {
 }
 
 /// The answer of an object.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
     Task(Box<View>),
     /// There is no such task for this owner.
     Unknown,
     /// An answer does not fit its question. The text is for the caller.
     Invalid(String),
-    Entered,
+    /// The count has changed.
+    Counted,
     /// The caller has too many tasks. The time at which the first of them expires, in milliseconds since 1970.
     Full(u64),
 }
 
 /// A task as its caller sees it.
-#[derive(Serialize, Deserialize)]
 pub(super) struct View {
     pub tool: String,
     /// The members that every description of the task has, besides its id: a JSON object.
@@ -79,12 +71,10 @@ pub(super) struct View {
 }
 
 /// The state of a task, with what its caller needs.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub(super) enum State {
     Working,
-    /// The questions, by their keys.
-    InputRequired(Vec<(String, Json)>),
+    /// The questions: an object with their keys.
+    InputRequired(Box<RawValue>),
     Completed(Box<RawValue>),
     Failed(Box<RawValue>),
     Cancelled,
@@ -93,6 +83,16 @@ pub(super) enum State {
 impl State {
     pub(super) fn is_final(&self) -> bool {
         matches!(self, Self::Completed(_) | Self::Failed(_) | Self::Cancelled)
+    }
+
+    /// Returns the member with what the state adds to the description of a task.
+    fn member(&self) -> Option<(&'static str, &RawValue)> {
+        match self {
+            Self::Working | Self::Cancelled => None,
+            Self::InputRequired(questions) => Some(("inputRequests", questions)),
+            Self::Completed(result) => Some(("result", result)),
+            Self::Failed(error) => Some(("error", error)),
+        }
     }
 }
 
@@ -106,27 +106,157 @@ impl View {
     /// Returns the description with what its state adds, as `tasks/get` returns it.
     pub(super) fn detailed(&self, id: &str) -> Box<RawValue> {
         let task = self.describe(id);
-        let (name, value) = match &self.state {
-            State::Working | State::Cancelled => return task,
-            State::Completed(result) => ("result", result.get().to_owned()),
-            State::Failed(error) => ("error", error.get().to_owned()),
-            State::InputRequired(questions) => {
-                let write =
-                    |object: ObjectWriter, (key, request): &(String, Json)| object.json(key, &write::text(request));
-                ("inputRequests", questions.iter().fold(ObjectWriter::new(), write).finish())
-            }
-        };
+        let Some((name, value)) = self.state.member() else { return task };
         let members = task.get().strip_suffix('}').unwrap_or_default();
         write::raw_value(format!("{members},\"{name}\":{value}}}"))
     }
+
+    fn json(&self) -> String {
+        let object = ObjectWriter::new().text("tool", &self.tool).json("task", self.task.get());
+        match self.state.member() {
+            Some((name, value)) => object.json(name, value.get()),
+            None if self.state.is_final() => object.json("isCancelled", "true"),
+            None => object,
+        }
+        .finish()
+    }
+
+    fn read(view: Value<'_>) -> Option<Self> {
+        let member = |name| view.get(name).and_then(Value::to_raw);
+        let state = if let Some(result) = member("result") {
+            State::Completed(result)
+        } else if let Some(error) = member("error") {
+            State::Failed(error)
+        } else if let Some(questions) = member("inputRequests") {
+            State::InputRequired(questions)
+        } else if view.get("isCancelled").is_some() {
+            State::Cancelled
+        } else {
+            State::Working
+        };
+        Some(Self { tool: view.string("tool")?, task: member("task")?, state })
+    }
 }
 
-/// Sends a message to the object `name`.
+impl Message {
+    /// Returns the message for a task of `owner`, as JSON.
+    fn json(&self, owner: &str) -> String {
+        let of_kind = |kind: &str| ObjectWriter::new().text("owner", owner).text("message", kind);
+        match self {
+            Self::Create(created) => {
+                let Created { tool, ttl_ms, quota, call, steps, answers } = &**created;
+                of_kind("create")
+                    .text("tool", tool)
+                    .json("ttlMs", &ttl_ms.to_string())
+                    .text("quota", quota)
+                    .json("call", &call.json())
+                    .json("steps", &triples(steps))
+                    .json("answers", &triples(answers))
+            }
+            Self::Get { wait_ms } => of_kind("get").json("waitMs", &wait_ms.to_string()),
+            Self::Update { answers } => {
+                let add =
+                    |object: ObjectWriter, (key, answer): &(String, Box<RawValue>)| object.json(key, answer.get());
+                of_kind("update").json("answers", &answers.iter().fold(ObjectWriter::new(), add).finish())
+            }
+            Self::Cancel => of_kind("cancel"),
+            Self::Enter { task, most, expires_ms } => {
+                let enter = of_kind("enter").text("task", task);
+                enter.json("most", &most.to_string()).json("expiresMs", &expires_ms.to_string())
+            }
+            Self::Leave { task } => of_kind("leave").text("task", task),
+        }
+        .finish()
+    }
+
+    /// Reads a message, and its owner.
+    pub(super) fn read(text: &str) -> Option<(String, Self)> {
+        let document = Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?;
+        let message = document.root();
+        let read = match &*message.string("message")? {
+            "create" => Self::Create(Box::new(Created {
+                tool: message.string("tool")?,
+                ttl_ms: number(message, "ttlMs")?,
+                quota: message.string("quota")?,
+                call: StoredCall::read(message.get("call")?)?,
+                steps: read_triples(message.get("steps")?)?,
+                answers: read_triples(message.get("answers")?)?,
+            })),
+            "get" => Self::Get { wait_ms: number(message, "waitMs")? },
+            "update" => Self::Update { answers: members(message.get("answers")?)? },
+            "cancel" => Self::Cancel,
+            "enter" => Self::Enter {
+                task: message.string("task")?,
+                most: number(message, "most")?,
+                expires_ms: number(message, "expiresMs")?,
+            },
+            "leave" => Self::Leave { task: message.string("task")? },
+            _ => return None,
+        };
+        Some((message.string("owner")?, read))
+    }
+}
+
+impl Reply {
+    pub(super) fn json(&self) -> String {
+        let object = ObjectWriter::new();
+        match self {
+            Self::Task(view) => object.json("task", &view.json()),
+            Self::Unknown => object.json("unknown", "true"),
+            Self::Invalid(problem) => object.text("invalid", problem),
+            Self::Counted => object.json("counted", "true"),
+            Self::Full(free_ms) => object.json("full", &free_ms.to_string()),
+        }
+        .finish()
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let document = Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?;
+        let (name, value) = document.root().members().next()?;
+        Some(match &*name {
+            "task" => Self::Task(Box::new(View::read(value)?)),
+            "unknown" => Self::Unknown,
+            "invalid" => Self::Invalid(value.as_str()?.into_owned()),
+            "counted" => Self::Counted,
+            "full" => Self::Full(u64::read(value)?),
+            _ => return None,
+        })
+    }
+}
+
+/// Returns the members of an object.
+pub(super) fn members(object: Value<'_>) -> Option<Vec<(String, Box<RawValue>)>> {
+    object.members().map(|(name, value)| Some((name.into_owned(), value.to_raw()?))).collect()
+}
+
+fn triples(triples: &[(String, String, Box<RawValue>)]) -> String {
+    let text = |text: &String| write::text(&text.as_str().into());
+    let triples: Vec<_> = triples.iter().map(|(a, b, json)| format!("[{},{},{json}]", text(a), text(b))).collect();
+    format!("[{}]", triples.join(","))
+}
+
+fn read_triples(triples: Value<'_>) -> Option<Vec<(String, String, Box<RawValue>)>> {
+    let read = |triple: Value<'_>| {
+        let mut items = triple.items();
+        let (first, second, third) = (items.next()?.as_str()?, items.next()?.as_str()?, items.next()?.to_raw()?);
+        Some((first.into_owned(), second.into_owned(), third))
+    };
+    triples.items().map(read).collect()
+}
+
+/// Sends a message about a task of `owner` to the object `name`.
 ///
 /// # Errors
 /// The object cannot be reached. The text is for the log.
-pub(super) async fn send(service: &TaskService, name: &str, message: &Message) -> Result<Reply, String> {
-    let message = write::to_string(message).map_err(|error| error.to_string())?;
-    let answer = service.objects.send(name, message).await?;
-    read_text(answer.as_bytes()).ok_or_else(|| "the object of a task did not answer as expected".to_owned())
+pub(super) fn send(
+    objects: &Rc<dyn TaskObjects>,
+    name: &str,
+    owner: &str,
+    message: &Message,
+) -> LocalBoxFuture<'static, Result<Reply, String>> {
+    let answer = objects.send(name, message.json(owner));
+    let reply = async move {
+        Reply::read(&answer.await?).ok_or_else(|| "the object of a task did not answer as expected".to_owned())
+    };
+    reply.boxed_local()
 }

@@ -2,15 +2,16 @@
 //!
 //! Source: ext-tasks, specification 2026-07-28.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::rc::Rc;
 
-use edge_json::write;
-use schemars::JsonSchema;
+use edge_json::{Document, JsonLimits};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::follow::{ask, view};
-use super::message::Message;
+use super::message::{Message, members};
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::TaskRequest;
@@ -30,7 +31,26 @@ struct TaskParams {
 #[serde(rename_all = "camelCase")]
 struct UpdateParams {
     task_id: String,
-    input_responses: BTreeMap<String, serde_json::Value>,
+    input_responses: Responses,
+}
+
+/// An object with an answer for each key. An answer is checked when its question is known.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Responses(Box<RawValue>);
+
+impl JsonSchema for Responses {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Responses".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": true })
+    }
 }
 
 /// Adds the methods to a server, once.
@@ -59,21 +79,19 @@ async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<Extensio
 }
 
 async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Context) -> Result<(), HandlerError> {
-    let mut answers = Vec::new();
-    for (key, answer) in input_responses {
-        answers.push((key, write::to_raw_value(&answer)?));
-    }
+    let document = Document::parse(input_responses.0.get().as_bytes(), JsonLimits::MOST)?;
+    let answers = members(document.root()).unwrap_or_default();
     if let Some(passing) = passing(&task_id, &cx) {
         return passing.send(task_id, TaskRequest::Update(answers), cx).await.map(drop);
     }
-    ask(&task_id, &cx, |owner| Message::Update { owner, answers }).await.map(|_| ())
+    ask(&task_id, &cx, &Message::Update { answers }).await.map(|_| ())
 }
 
 async fn cancel(TaskParams { task_id }: TaskParams, cx: Context) -> Result<(), HandlerError> {
     if let Some(passing) = passing(&task_id, &cx) {
         return passing.send(task_id, TaskRequest::Cancel, cx).await.map(drop);
     }
-    ask(&task_id, &cx, |owner| Message::Cancel { owner }).await.map(|_| ())
+    ask(&task_id, &cx, &Message::Cancel).await.map(|_| ())
 }
 
 /// Returns the way to the server of a task that is not one of this server.

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::deserialize::read_text;
-use edge_json::write;
-use futures::future::{Either, select};
+use edge_json::write::ObjectWriter;
+use futures::FutureExt;
+use futures::future::{Either, LocalBoxFuture, select};
 use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
@@ -53,26 +53,28 @@ impl Object {
     /// # Errors
     /// The storage failed, or the message is not one of this version. The text is for the log.
     pub(crate) async fn answer(&self, message: &str) -> Result<String, String> {
-        let message: Message = read_text(message.as_bytes()).ok_or("a message to a task is not one of this version")?;
+        let (owner, message) = Message::read(message).ok_or("a message to a task is not one of this version")?;
         let reply = match message {
-            Message::Create(created) => self.create(*created)?,
-            Message::Get { owner, wait_ms } => self.get(&owner, wait_ms).await?,
-            Message::Update { owner, answers } => self.update(&owner, answers)?,
-            Message::Cancel { owner } => self.cancel(&owner).await?,
+            Message::Create(created) => self.create(owner, *created)?,
+            Message::Get { wait_ms } => self.get(&owner, wait_ms).await?,
+            Message::Update { answers } => self.update(&owner, answers)?,
+            Message::Cancel => self.cancel(&owner).await?,
             Message::Enter { task, most, expires_ms } => {
                 quota::enter(&self.rows, &task, most, expires_ms, self.host.now_ms())?
             }
             Message::Leave { task } => quota::leave(&self.rows, &task)?,
         };
-        write::to_string(&reply).map_err(|error| error.to_string())
+        Ok(reply.json())
     }
 
-    fn create(&self, created: Created) -> Result<Reply, String> {
+    fn create(&self, owner: String, created: Created) -> Result<Reply, String> {
         let now = self.host.now_ms();
-        if let Some(known) = self.record(&created.owner)? {
+        // A call with the same key as a task that failed is a new task.
+        let known = self.record(&owner)?.filter(|known| !matches!(known.status, Status::Failed | Status::Cancelled));
+        if let Some(known) = known {
             return self.view(&known);
         }
-        let Created { tool, owner, ttl_ms, quota, call, steps, answers } = created;
+        let Created { tool, ttl_ms, quota, call, steps, answers } = created;
         let record = Record {
             tool,
             owner,
@@ -91,12 +93,12 @@ impl Object {
         // If a write fails, the alarm deletes the rows that were written.
         self.arm(Some(now), &record)?;
         self.rows.seal(CALL, &call)?;
-        TaskJournal::import(&self.rows, steps)?;
+        TaskJournal::import(&self.rows, self.version.as_ref(), steps)?;
         let question = |(key, digest, answer): (String, String, _)| StoredQuestion {
             key: key.clone(),
             handler_key: key,
             digest,
-            request: serde_json::Value::Null,
+            request: RawValue::NULL.to_owned(),
             answer: Some(answer),
             is_withdrawn: false,
         };
@@ -198,7 +200,12 @@ impl Object {
     }
 
     /// Ends the task. Its rows are kept until it expires, except for those that only attempts need.
-    pub(super) async fn end(&self, status: Status, end: Option<End>) -> Result<(), String> {
+    pub(super) fn end(&self, status: Status, end: Option<End>) -> LocalBoxFuture<'_, Result<(), String>> {
+        // Boxed, because many functions wait for it.
+        self.end_now(status, end).boxed_local()
+    }
+
+    async fn end_now(&self, status: Status, end: Option<End>) -> Result<(), String> {
         let Some(mut record) = self.rows.read::<Record>(RECORD)? else { return Ok(()) };
         if record.status.is_final() {
             return Ok(());
@@ -219,7 +226,7 @@ impl Object {
     /// Stops counting the task. If that fails, the place becomes free when the task expires.
     pub(super) async fn leave(&self, record: &Record) {
         let leave = Message::Leave { task: self.name.clone() };
-        if let Err(cause) = send(&self.service, &record.quota, &leave).await {
+        if let Err(cause) = send(&self.service.objects, &record.quota, &record.owner, &leave).await {
             failure::log(&self.host, &record.tool, &cause);
         }
     }
@@ -246,7 +253,9 @@ impl Object {
             Status::Cancelled => State::Cancelled,
             Status::InputRequired => {
                 let open = self.questions()?.into_iter().filter(StoredQuestion::is_open);
-                State::InputRequired(open.map(|question| (question.key, question.request)).collect())
+                let add =
+                    |object: ObjectWriter, question: StoredQuestion| object.json(&question.key, question.request.get());
+                State::InputRequired(open.fold(ObjectWriter::new(), add).finish_raw())
             }
             Status::Completed | Status::Failed => match self.rows.open(END)?.ok_or("the end of a task is missing")? {
                 End::Result(result) => State::Completed(result),

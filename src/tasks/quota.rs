@@ -7,23 +7,23 @@ use super::rows::Rows;
 const ACTIVE: &str = "active:";
 
 /// Counts a task, unless the caller has `most` others.
-pub(super) fn enter(rows: &Rows, task: &str, most: u32, expires_ms: u64, now: u64) -> Result<Reply, String> {
+pub(super) fn enter(rows: &Rows, task: &str, most: u64, expires_ms: u64, now: u64) -> Result<Reply, String> {
     let key = format!("{ACTIVE}{task}");
     let active = active(rows, now)?;
     let others = active.iter().filter(|(known, _)| *known != key);
     let expiries: Vec<u64> = others.map(|(_, expires)| *expires).collect();
-    if u32::try_from(expiries.len()).unwrap_or(u32::MAX) >= most {
+    if u64::try_from(expiries.len()).unwrap_or(u64::MAX) >= most {
         return Ok(Reply::Full(expiries.into_iter().min().unwrap_or(now)));
     }
     rows.write(&key, &expires_ms)?;
     rows.set_alarm(expiries.into_iter().chain([expires_ms]).min().unwrap_or(expires_ms))?;
-    Ok(Reply::Entered)
+    Ok(Reply::Counted)
 }
 
 /// Stops counting a task.
 pub(super) fn leave(rows: &Rows, task: &str) -> Result<Reply, String> {
     rows.delete(&format!("{ACTIVE}{task}"))?;
-    Ok(Reply::Entered)
+    Ok(Reply::Counted)
 }
 
 /// Stops counting the tasks that have expired, and deletes a count that is empty.

@@ -1,9 +1,10 @@
 //! The state of a task, and the call that it runs.
 
+use edge_json::Value;
 use edge_json::write::ObjectWriter;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::rows::Row;
 use crate::auth::Principal;
 
 /// The row with the [`Record`].
@@ -22,7 +23,7 @@ pub(super) const RELEASES: &str = "releases";
 pub(super) const QUESTION: &str = "question:";
 
 /// The state of a task. The row is not encrypted, so that operators can read it.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone)]
 pub(super) struct Record {
     pub tool: String,
     /// The digest of the caller and the server.
@@ -45,8 +46,7 @@ pub(super) struct Record {
 }
 
 /// The status of a task. Source: ext-tasks, "Task Status".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Working,
     InputRequired,
@@ -55,7 +55,14 @@ pub(super) enum Status {
     Cancelled,
 }
 
+const STATUSES: [Status; 5] =
+    [Status::Working, Status::InputRequired, Status::Completed, Status::Failed, Status::Cancelled];
+
 impl Status {
+    fn named(name: &str) -> Option<Self> {
+        STATUSES.into_iter().find(|status| status.name() == name)
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -72,7 +79,6 @@ impl Status {
 }
 
 /// The call of a task, as it was made.
-#[derive(Serialize, Deserialize)]
 pub(crate) struct StoredCall {
     /// The id of the task. Without authentication, it is a secret.
     pub id: String,
@@ -90,14 +96,12 @@ pub(crate) struct StoredCall {
 }
 
 /// The end of a task: the result of its call, or an error of the protocol.
-#[derive(Serialize, Deserialize)]
 pub(crate) enum End {
     Result(Box<RawValue>),
     Error(Box<RawValue>),
 }
 
 /// A question of a task.
-#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct StoredQuestion {
     /// The key that the client sees. No other question of the task ever has it.
     pub key: String,
@@ -105,10 +109,137 @@ pub(super) struct StoredQuestion {
     pub handler_key: String,
     /// The digest of the question.
     pub digest: String,
-    pub request: serde_json::Value,
+    pub request: Box<RawValue>,
     pub answer: Option<Box<RawValue>>,
     /// Whether the handler now asks another question instead.
     pub is_withdrawn: bool,
+}
+
+impl Row for Record {
+    fn json(&self) -> String {
+        let object = ObjectWriter::new()
+            .text("tool", &self.tool)
+            .text("owner", &self.owner)
+            .text("status", self.status.name())
+            .json("createdMs", &self.created_ms.to_string())
+            .json("updatedMs", &self.updated_ms.to_string())
+            .json("ttlMs", &self.ttl_ms.to_string())
+            .json("attempts", &self.attempts.to_string())
+            .json("failures", &self.failures.to_string())
+            .json("isCancelled", &self.is_cancelled.to_string())
+            .json("openQuestions", &self.open_questions.to_string())
+            .text("quota", &self.quota);
+        with_number(object, "wakeAt", self.wake_at).finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        Some(Self {
+            tool: row.string("tool")?,
+            owner: row.string("owner")?,
+            status: Status::named(&row.string("status")?)?,
+            created_ms: number(row, "createdMs")?,
+            updated_ms: number(row, "updatedMs")?,
+            ttl_ms: number(row, "ttlMs")?,
+            attempts: number(row, "attempts")?.try_into().ok()?,
+            failures: number(row, "failures")?.try_into().ok()?,
+            wake_at: number(row, "wakeAt"),
+            is_cancelled: bool::read(row.get("isCancelled")?)?,
+            open_questions: number(row, "openQuestions")?.try_into().ok()?,
+            quota: row.string("quota")?,
+        })
+    }
+}
+
+impl Row for StoredCall {
+    fn json(&self) -> String {
+        let capabilities: Vec<String> = self.capabilities.iter().map(ToString::to_string).collect();
+        let object = ObjectWriter::new()
+            .text("id", &self.id)
+            .json("params", self.params.get())
+            .text("callId", &self.call_id)
+            .json("capabilities", &format!("[{}]", capabilities.join(",")))
+            .json("isModern", &self.is_modern.to_string())
+            .text("url", &self.url);
+        match &self.principal {
+            Some(principal) => object.json("principal", &principal.to_json()),
+            None => object,
+        }
+        .finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        let capabilities: Vec<bool> = row.get("capabilities")?.items().filter_map(bool::read).collect();
+        let principal = match row.get("principal") {
+            Some(principal) => Some(Principal::read(principal)?),
+            None => None,
+        };
+        Some(Self {
+            id: row.string("id")?,
+            params: row.get("params")?.to_raw()?,
+            call_id: row.string("callId")?,
+            principal,
+            capabilities: capabilities.try_into().ok()?,
+            is_modern: bool::read(row.get("isModern")?)?,
+            url: row.string("url")?,
+        })
+    }
+}
+
+impl Row for End {
+    fn json(&self) -> String {
+        let (name, value) = match self {
+            Self::Result(result) => ("result", result),
+            Self::Error(error) => ("error", error),
+        };
+        ObjectWriter::new().json(name, value.get()).finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        match row.get("result") {
+            Some(result) => result.to_raw().map(Self::Result),
+            None => row.get("error")?.to_raw().map(Self::Error),
+        }
+    }
+}
+
+impl Row for StoredQuestion {
+    fn json(&self) -> String {
+        let object = ObjectWriter::new()
+            .text("key", &self.key)
+            .text("handlerKey", &self.handler_key)
+            .text("digest", &self.digest)
+            .json("request", self.request.get())
+            .json("isWithdrawn", &self.is_withdrawn.to_string());
+        match &self.answer {
+            Some(answer) => object.json("answer", answer.get()),
+            None => object,
+        }
+        .finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        Some(Self {
+            key: row.string("key")?,
+            handler_key: row.string("handlerKey")?,
+            digest: row.string("digest")?,
+            request: row.get("request")?.to_raw()?,
+            answer: row.get("answer").and_then(Value::to_raw),
+            is_withdrawn: bool::read(row.get("isWithdrawn")?)?,
+        })
+    }
+}
+
+/// Reads a member that is a number.
+pub(super) fn number(object: Value<'_>, name: &str) -> Option<u64> {
+    u64::read(object.get(name)?)
+}
+
+/// Adds a member that is a number, if there is one.
+pub(super) fn with_number(object: ObjectWriter, name: &str, number: Option<u64>) -> ObjectWriter {
+    match number {
+        Some(number) => object.json(name, &number.to_string()),
+        None => object,
+    }
 }
 
 impl StoredQuestion {
@@ -181,11 +312,11 @@ fn date(days: u64) -> (u64, u64, u64) {
     let (era, day) = (day / 146_097, day % 146_097);
     let leaps = (day / 1460).saturating_add(day / 146_096).saturating_sub(day / 36_524);
     let year = day.saturating_sub(leaps) / 365;
-    let day = day.saturating_sub((365 * year).saturating_add(year / 4).saturating_sub(year / 100));
-    let month = (5 * day).saturating_add(2) / 153;
-    let day = day.saturating_sub((153 * month).saturating_add(2) / 5).saturating_add(1);
+    let day = day.saturating_sub(year.saturating_mul(365).saturating_add(year / 4).saturating_sub(year / 100));
+    let month = day.saturating_mul(5).saturating_add(2) / 153;
+    let day = day.saturating_sub(month.saturating_mul(153).saturating_add(2) / 5).saturating_add(1);
     let (year, month) = (
-        year.saturating_add(400 * era).saturating_add(u64::from(month >= 10)),
+        year.saturating_add(era.saturating_mul(400)).saturating_add(u64::from(month >= 10)),
         if month < 10 { month.saturating_add(3) } else { month.saturating_sub(9) },
     );
     (year, month, day)

@@ -16,7 +16,7 @@ use super::task::Task;
 use super::{job_tools, methods};
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
-use crate::call::deadline::{Ended, late, run};
+use crate::call::deadline::{Ended, run};
 use crate::call::error::{HandlerError, ResultExt};
 use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
@@ -24,7 +24,7 @@ use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
 use crate::call::step_memory::Finished;
 use crate::call::task_info::Begin;
-use crate::limits::OPEN_TASK_SECONDS;
+use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::INTERNAL;
 use crate::protocol::revision::Era;
@@ -37,7 +37,7 @@ use crate::text::Text;
 /// The step in which a call creates its task. A later round of the call finds the same task.
 const STEP: &str = "edge-mcp: create the task";
 /// The time for the requests to the object, besides the wait.
-const REQUESTS: Duration = Duration::from_secs(10);
+const REQUESTS: Duration = Duration::from_secs(TASK_REQUESTS_SECONDS);
 
 /// Returns whether the client of the request can get a task.
 fn client_has_tasks(cx: &Context) -> bool {
@@ -45,8 +45,11 @@ fn client_has_tasks(cx: &Context) -> bool {
 }
 
 impl ToolTask for Task {
-    fn begin(&self, cx: &Context) -> Result<Begin, HandlerError> {
-        let is_direct = cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
+    fn begin(&self, name: &str, cx: &Context) -> Result<Begin, HandlerError> {
+        // The tool of a source is not known when the server is built.
+        let is_foreign = cx.tools().is_none_or(|tools| !tools.has_own_tool(name));
+        let is_direct =
+            is_foreign || cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
         let is_answered_directly = is_direct || (!self.has_handle && !client_has_tasks(cx));
         match () {
             () if !is_direct && self.is_required && !client_has_tasks(cx) => Err(cannot_wait()),
@@ -105,6 +108,10 @@ fn cannot_wait() -> HandlerError {
     error.message(sentence).err().unwrap_or_else(|| HandlerError::new(sentence))
 }
 
+/// The sentence for a caller if the object of its task does not answer.
+const LATE: &str =
+    "The server did not answer in time. It is not known whether the job runs. Check its effect before you call again.";
+
 /// Starts the task of a call of the tool `name`. A client with tasks gets the task. For others, waits for the result.
 async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Executed {
     let started = async {
@@ -115,10 +122,14 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Exec
         }
         let id: String =
             cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;
-        let mut abandoned = CancelOnDrop { cx: cx.clone(), id: Some(id.clone()) };
+        // With a key, a repeated call finds the task.
+        let is_lost = task.dedupe.is_none();
+        let mut abandoned = CancelOnDrop { cx: cx.clone(), id: is_lost.then(|| id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
-        // The caller now has the handle, or does not need it.
-        abandoned.id = None;
+        // After an error, the caller does not have the handle.
+        if followed.is_ok() {
+            abandoned.id = None;
+        }
         followed.map(|followed| match followed {
             Followed::Result(result) => Executed::Done(result),
             Followed::Error(error) => Executed::TaskFailed(error),
@@ -137,7 +148,7 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Exec
             Executed::Done(ToolResult::failure(error.message))
         }
         Ended::Waits => Executed::Waits,
-        Ended::Late => Executed::Done(ToolResult::failure(late(&cx, limit))),
+        Ended::Late => Executed::Done(ToolResult::failure(LATE)),
     }
 }
 
@@ -148,7 +159,8 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
     let key = task.dedupe.as_ref().map(|key| key(arguments)).transpose();
     let key =
         key.map_err(|problem| HandlerError::invalid(format!("The arguments of `{name}` are not valid: {problem}")))?;
-    let key = key.map(|key| format!("{name}\0{key}"));
+    // Without authentication, all callers are one, and would share a task.
+    let key = key.filter(|_| cx.request().caller().is_some()).map(|key| format!("{name}\0{key}"));
     let id = TaskId::new(key.as_deref(), &owner, keys, cx)?;
     let ttl = match cx.request().caller() {
         Some(_) => task.ttl,
@@ -159,9 +171,10 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
     let failed = |cause: String| HandlerError::new(INTERNAL).because(cause);
     let quota = URL_SAFE.encode(Sha256::digest(format!("edge-mcp task quota\0{}\0{name}", owner.digest())));
     let expires_ms = cx.now_ms().saturating_add(ttl_ms);
-    let enter = Message::Enter { task: id.object.clone(), most: task.per_caller, expires_ms };
-    match send(service, &quota, &enter).await.map_err(failed)? {
-        Reply::Entered => {}
+    let enter = Message::Enter { task: id.object.clone(), most: task.per_caller.into(), expires_ms };
+    let (objects, owner) = (&service.objects, owner.digest());
+    match send(objects, &quota, &owner, &enter).await.map_err(failed)? {
+        Reply::Counted => {}
         Reply::Full(free_ms) => {
             let seconds = free_ms.saturating_sub(cx.now_ms()).div_ceil(1000);
             return Err(HandlerError::new(format!(
@@ -174,7 +187,6 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
     }
     let created = Created {
         tool: name.to_owned(),
-        owner: owner.digest(),
         ttl_ms,
         quota: quota.clone(),
         call: stored_call(&id.text, name, arguments, cx)?,
@@ -186,11 +198,11 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
             .map(|it| (it.key.clone(), it.question.clone(), it.answer.clone()))
             .collect(),
     };
-    let reply = send(service, &id.object, &Message::Create(Box::new(created))).await;
+    let reply = send(objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
     let is_running = matches!(&reply, Ok(Reply::Task(view)) if !view.state.is_final());
     if !is_running {
         let leave = Message::Leave { task: id.object.clone() };
-        send(service, &quota, &leave).await.map_err(failed)?;
+        send(objects, &quota, &owner, &leave).await.map_err(failed)?;
     }
     match reply.map_err(failed)? {
         Reply::Task(view) => Ok((id.text, *view)),
@@ -215,7 +227,7 @@ fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<St
     })
 }
 
-/// Cancels a task if the client of 2026-07-28 leaves before it has the handle: nobody else knows it.
+/// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.
 struct CancelOnDrop {
     cx: Context,
     /// `None` if the caller does not have to know the handle.
@@ -235,8 +247,7 @@ impl Drop for CancelOnDrop {
         if let Some(id) = self.id.take().and_then(|id| TaskId::read(&id, &owner, keys)) {
             let service = service.clone();
             let cancel = async move {
-                let cancel = Message::Cancel { owner: owner.digest() };
-                if let Err(cause) = send(&service, &id.object, &cancel).await {
+                if let Err(cause) = send(&service.objects, &id.object, &owner.digest(), &Message::Cancel).await {
                     failure::log(cx.host(), "tasks", &cause);
                 }
             };

@@ -21,6 +21,7 @@ use crate::server::tool::Tool;
 /// let convert = Tool::new("convert", "Converts the archive.", || async { "done" }).task(task);
 /// ```
 #[derive(Clone)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct Task {
     pub(super) ttl: Duration,
     pub(super) wait: Duration,
@@ -89,8 +90,8 @@ impl Task {
         Self { per_caller: tasks, ..self }
     }
 
-    /// Makes calls with the same key one task, as long as the task is kept. So a client that lost an answer can repeat its call. `key` is a
-    /// function of the arguments.
+    /// Makes calls of a caller with the same key one task, as long as the task is kept. So a client that lost an answer can repeat its call. A
+    /// task that failed or was cancelled is replaced. `key` is a function of the arguments. Callers without authentication do not share tasks.
     ///
     /// ```
     /// use edge_mcp::Tool;

@@ -188,6 +188,15 @@ impl TestTasks {
         self.objects().into_iter().flat_map(rows).collect()
     }
 
+    /// Replaces the value of a row. `key` is a key of [`rows`](Self::rows). A key of another object is ignored.
+    pub fn write_row(&self, key: &str, value: &[u8]) {
+        let object =
+            key.split_once('/').and_then(|(name, key)| Some((self.0.objects.borrow().get(name)?.clone(), key)));
+        if let Some((object, key)) = object {
+            object.rows.borrow_mut().insert(key.to_owned(), value.to_vec());
+        }
+    }
+
     fn objects(&self) -> Vec<(String, Rc<Object>)> {
         self.0.objects.borrow().iter().map(|(name, object)| (name.clone(), object.clone())).collect()
     }

@@ -54,7 +54,7 @@ export async function killRun({ kills, seed, report = () => {} }) {
   }
 
   const newJob = (number) => ({
-    name: `job-${number}`, effects: effects.url, steps: between(3, 8), ms: between(0, 120), pause_ms: between(0, 3) === 0 ? between(10, 400) : 0,
+    name: `job-${number}`, effects: effects.url, steps: between(3, 10), ms: between(0, 80), pause_ms: between(0, 3) === 0 ? between(10, 400) : 0,
     is_parallel: between(0, 3) === 0, asks: between(0, 3) === 0, ...(between(0, 2) === 0 ? { fault: FAULTS[number % FAULTS.length] } : {}),
   })
 
@@ -113,8 +113,8 @@ export async function killRun({ kills, seed, report = () => {} }) {
 
   try {
     while (counts.kills < kills) {
-      // Some processes live only for a moment.
-      await sleep(between(0, 3) === 0 ? between(0, 150) : between(150, 1500))
+      // Some processes live only for a moment. But a task stops after five attempts in which no step finishes, so most of them live longer.
+      await sleep(between(0, 7) === 0 ? between(0, 150) : between(150, 2500))
       await worker.kill()
       counts.kills += 1
       report(counts)

@@ -11,14 +11,12 @@ import { callTool, getTask, startTask, until } from './tasks.mjs'
 const STEPS = 10
 /** The wait in each step, in milliseconds. */
 const WAIT = 50
-/** The number of tasks that run at the same time. */
-const AT_ONCE = 64
 const POLLS = 5
 
 /**
  * Runs tasks in one workerd.
  *
- * @param {{ tasks: number }} options
+ * @param {{ tasks: number, atOnce: number }} options `atOnce` is the number of tasks that run at the same time
  * @returns {Promise<Load>}
  *
  * @typedef {object} Load
@@ -31,7 +29,7 @@ const POLLS = 5
  * @property {number} before the resident memory of workerd before the run, in KiB
  * @property {number} after the memory after the run
  */
-export async function loadRun({ tasks }) {
+export async function loadRun({ tasks, atOnce }) {
   // Every step waits for the disk. A folder in memory measures the server, not the disk of this machine. TMPDIR overrides it.
   if (existsSync('/dev/shm')) process.env.TMPDIR ??= '/dev/shm'
   const worker = await startWorkerd({ objects: 'disk' })
@@ -53,7 +51,7 @@ export async function loadRun({ tasks }) {
         }
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, client))
+    await Promise.all(Array.from({ length: atOnce }, client))
     const seconds = (performance.now() - begun) / 1000
     const cpu = (await cpuMicros(worker.pid) - cpuBefore) / 1e6
     // The isolate counts the runs of the steps.

@@ -223,6 +223,26 @@ test('two isolates serve the same tasks', async (t) => {
   }
 })
 
+test('if the isolate with the objects crashes, the requests of another isolate are answered', async (t) => {
+  const secrets = { MCP_STATE_KEY: randomToken() }
+  const [one, two] = await startWorkerds([{ objects: 'disk', secrets }, { objects: 0, secrets }])
+  t.after(() => one.stop())
+  const waiting = await startTask(two, 'job', { name: 'waiting', steps: 20, ms: 100 })
+  const crashes = (async () => {
+    for (let crash = 0; crash < 5; crash++) {
+      await ask(one, tool('break_later', { how: 'panic' }), crash)
+      await sleep(300)
+    }
+  })()
+  for (let poll = 0; poll < 30; poll++) {
+    await getTask(two, waiting)
+    const other = await startTask(two, 'job', { name: `other ${poll}`, steps: 0 })
+    assert.equal(await startTask(two, 'job', { name: `other ${poll}`, steps: 0 }), other)
+  }
+  await crashes
+  assert.equal((await until(two, waiting)).status, 'completed')
+})
+
 describe('tests/faults:', () => {
   let worker, effects
   before(async () => {
@@ -250,6 +270,13 @@ describe('tests/faults:', () => {
       assert.equal(effects.panics, panics + 1)
     })
   }
+
+  test('a task that panics after each of eight steps goes on', async () => {
+    // The runtime forgets an alarm after six failures in a row, unless its object sets it again.
+    const taskId = await startTask(worker, 'job', { name: 'each', effects: effects.url, steps: 8, fault: 'after-each-result' })
+    assert.equal(assertDone('each', 8, await until(worker, taskId, undefined, 60_000)), 1)
+    assert.ok(effects.panics >= 8)
+  })
 
   test('a panic in a task interrupts the others and ordinary calls, and they go on', async () => {
     const others = await Promise.all([1, 2, 3].map((nth) =>

@@ -41,7 +41,7 @@ pub(crate) const GROUPS: &[Group] = &[
                 "Sampling with tools answers each tool use: the server requests sampling without tools.",
             ),
             except(&[93..=93], "Session ids are well-formed: the server does not issue any."),
-            except(&[109..=109], "Tasks are durable and authorized: the server does not declare tasks."),
+            except(&[109..=109], "Tasks are durable and authorized: the rules T6 and T27 have tests."),
         ],
     },
     // The MCP client.
@@ -117,6 +117,8 @@ pub(crate) const GROUPS: &[Group] = &[
             except(&[28..=28], "The instructions of a server are text of the program."),
         ],
     },
+    // Durable tasks.
+    Group { name: "T", last: 28, folders: &["tests/tasks", "tests/client", "src/tasks"], exceptions: &[] },
     // The hostile behavior of other servers. A row of a table in these folders can begin with the number of its case.
     Group {
         name: "hostile case",

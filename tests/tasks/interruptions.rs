@@ -19,8 +19,11 @@ struct Number {
     n: u32,
 }
 
+/// Returns an endpoint that notes its effects.
+type Program = fn(Seen) -> Endpoint;
+
 /// The handlers of the tests. Each returns the tool `work`.
-const HANDLERS: [(&str, fn(Seen) -> Endpoint); 8] = [
+const HANDLERS: [(&str, Program); 8] = [
     ("steps", steps),
     ("joins", joins),
     ("questions", questions),
@@ -109,12 +112,12 @@ fn sleeps(seen: Seen) -> Endpoint {
     serving(seen, Task::new(), |cx, seen| async move {
         for nth in 0..2 {
             effect(&cx, &seen, &format!("s{nth}"), nth).await?;
-            cx.sleep(Duration::from_secs(60)).await;
+            cx.sleep(Duration::from_mins(1)).await;
         }
         let within = cx
             .step("within", &(), async || {
                 effect(&cx, &seen, "x", 1).await?;
-                cx.sleep(Duration::from_secs(60)).await;
+                cx.sleep(Duration::from_mins(1)).await;
                 effect(&cx, &seen, "y", 1).await
             })
             .await?;

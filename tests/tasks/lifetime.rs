@@ -21,7 +21,7 @@ fn items(server: McpServerBuilder) -> McpServerBuilder {
         "rested"
     };
     let quick = |cx: Context| async move { format!("{}", cx.task().is_some()) };
-    let ttl = Task::new().ttl(Duration::from_secs(600));
+    let ttl = Task::new().ttl(Duration::from_mins(10));
     server
         .tool(Tool::new("wait", "Waits.", wait).task(ttl.clone()))
         .tool(Tool::new("rest", "Rests.", rest).task(ttl.clone()))
@@ -131,7 +131,7 @@ fn tasks_of_unknown_callers_are_kept_for_an_hour() {
         };
         let open = World::new(items);
         let closed = World::of(with_tokens(endpoint(items)));
-        let ttl = |answer: edge_mcp::testing::Answer| answer.result()["ttlMs"].clone();
+        let ttl = |answer: testing::Answer| answer.result()["ttlMs"].clone();
         for (tool, without, with) in
             [("long", 3_600_000_u64, 2_592_000_000_u64), ("usual", 3_600_000, 86_400_000), ("short", 1000, 1000)]
         {

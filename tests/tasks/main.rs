@@ -19,9 +19,6 @@ mod lifetime;
 mod programs;
 mod protocol;
 mod questions;
-#[path = "../property/random.rs"]
-#[expect(dead_code, reason = "the other tests use the rest")]
-mod random;
 #[cfg(feature = "client")]
 mod remote;
 mod world;

@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::random::Random;
 use crate::world::{Seen, World, endpoint, note, text};
+use edge_mcp_test_support::random::Random;
 
 /// A part of a handler. It returns a text.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -177,8 +177,8 @@ async fn check(seed: u64) {
     let parts = generator.parts(0);
     let mut random = generator.random;
     let (expected, steps) = model(&parts);
-    let seen = Seen::default();
-    let world = world(&seen);
+    let noted = Seen::default();
+    let world = world(&noted);
     let id = world.start("main", json!({ "parts": parts })).await;
     for _ in 0..400 {
         match random.below(6) {
@@ -211,7 +211,7 @@ async fn check(seed: u64) {
             }
             _ => {
                 assert_eq!(text(&state), expected, "seed {seed}: {parts:?}");
-                let mut keys = seen.borrow().clone();
+                let mut keys = noted.borrow().clone();
                 keys.sort();
                 keys.dedup();
                 assert_eq!(keys.len(), steps, "seed {seed}: {parts:?}");

@@ -20,7 +20,7 @@ struct Agreement {
 }
 
 async fn rest(cx: Context) -> Result<&'static str, HandlerError> {
-    cx.sleep(Duration::from_secs(60)).await;
+    cx.sleep(Duration::from_mins(1)).await;
     Ok("rested")
 }
 
@@ -471,6 +471,19 @@ fn parameters_are_checked() {
             assert!(matches!(code, Some(-32602 | -32020)), "{method} {params}: {}", answer.json());
         }
         assert_eq!(world.finish(&id).await["status"], "input_required");
+    });
+}
+
+/// T28: the server sends no notifications about tasks. So it accepts no ids, and the stream ends at once.
+#[test]
+fn the_server_listens_to_no_task() {
+    testing::run(async {
+        let world = World::new(items);
+        let id = world.start("rest", json!({})).await;
+        let params = json!({ "notifications": { "taskIds": [id] } });
+        let answer = world.client().request("subscriptions/listen", params).await;
+        assert_eq!(answer.notifications()[0]["params"]["notifications"], json!({}), "{}", answer.json());
+        assert_eq!(answer.result()["resultType"], "complete");
     });
 }
 

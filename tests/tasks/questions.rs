@@ -172,6 +172,42 @@ fn a_changed_question_gets_another_key() {
     });
 }
 
+/// T16: an open question is withdrawn if the handler asks another one instead. An answer to it is then ignored.
+#[test]
+fn an_open_question_can_be_withdrawn() {
+    testing::run(async {
+        let world = World::new(|server| {
+            let price = |cx: Context| async move {
+                let attempt = cx.task().map_or(0, |task| task.attempt);
+                let asks = async {
+                    let answer = cx.elicit::<Agreement>("pay", format!("Pay {} euros?", attempt.min(2))).await?;
+                    Ok::<_, HandlerError>(answer.accepted().is_some_and(|it| it.agree))
+                };
+                let sleeps = async {
+                    cx.sleep(Duration::from_secs(10)).await;
+                    Ok(())
+                };
+                let (agreed, ()) = try_join(asks, sleeps).await?;
+                Ok::<_, HandlerError>(agreed.to_string())
+            };
+            server.tool(Tool::new("price", "Asks for a price.", price).task(Task::new()))
+        });
+        let id = world.start("price", json!({})).await;
+        world.run().await;
+        assert_eq!(keys(&world.get(&id).await), ["pay"]);
+        world.advance(10);
+        world.run().await;
+        let state = world.get(&id).await;
+        let [key] = keys(&state)[..] else { panic!("{state}") };
+        assert_eq!(state["inputRequests"][key]["params"]["message"], "Pay 2 euros?");
+        assert_ne!(key, "pay");
+        world.update(&id, json!({ "pay": accept(json!({ "agree": true })) })).await;
+        assert_eq!(keys(&world.get(&id).await), [key]);
+        world.update(&id, json!({ key: accept(json!({ "agree": false })) })).await;
+        assert_eq!(text(&world.finish(&id).await), "false");
+    });
+}
+
 /// T18: a task asks only the kinds of questions that its creating request declared, whatever later requests declare.
 #[test]
 fn only_declared_questions_are_asked() {

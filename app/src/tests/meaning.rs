@@ -7,7 +7,7 @@ use edge_mcp::ConfigError;
 use edge_mcp::host::Fetched;
 use edge_mcp::models::{Ai, AiFailure};
 use edge_mcp::rag::{IndexedVector, PassageId, VectorIndex, VectorIndexError, VectorQuery};
-use edge_mcp::testing::{self, Answer, Client, TestDatabase, TestHost, variables};
+use edge_mcp::testing::{self, Answer, Client, TestDatabase, TestHost, TestTasks, variables};
 use edge_mcp::{Endpoint, StaticTokens};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
@@ -285,6 +285,37 @@ fn another_model_needs_new_vectors() {
     assert_eq!(base.call("run_reindex", json!({})).structured(), &json!({ "embedded": 3, "pending": 0 }));
     let (mode, note, slugs) = base.search("search-passages", "infusion");
     assert_eq!((&*mode, &*note, &*slugs[0]), ("hybrid", "", "tea"));
+}
+
+/// The vectors of 1 000 documents are made by one call. An interruption repeats at most one step.
+#[test]
+fn reindex_is_a_durable_task() {
+    let base = Meaning::new(&ENDPOINT);
+    base.state.set(State::Down);
+    for nth in 0..40 {
+        let documents: Vec<_> = (0..25)
+            .map(|of| json!({ "slug": format!("d{nth}-{of}"), "title": "T", "text": format!("Car {nth} {of}.") }))
+            .collect();
+        base.call("run_ingest", json!({ "documents": documents }));
+    }
+    base.state.set(State::Up);
+    let tasks = TestTasks::new(&base.network);
+    let endpoint = tasks.serve(base.endpoint());
+    let client = Client::new(&endpoint)
+        .host(&base.network)
+        .capabilities(json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
+    let call = async {
+        let task = client.call("run_reindex", json!({})).await.result()["taskId"].clone();
+        tasks.kill_at_write(6);
+        tasks.run().await.expect("the task ends");
+        assert!(tasks.has_failed());
+        tasks.run().await.expect("the task ends");
+        client.request("tasks/get", json!({ "taskId": task })).await.result().clone()
+    };
+    let task = testing::run(call);
+    // The interrupted attempt has saved vectors, which the next one does not make again.
+    assert_eq!(task["result"]["structuredContent"], json!({ "embedded": 800, "pending": 0 }), "{task}");
+    assert_eq!(base.call("run_reindex", json!({})).structured(), &json!({ "embedded": 0, "pending": 0 }));
 }
 
 /// R111: the database fails at each of its requests in turn. A saved document stays saved, and nothing else changes.

@@ -38,7 +38,7 @@ struct Job {
     /// Whether the task asks before its last step
     #[serde(default)]
     asks: bool,
-    /// The point at which the server can make the middle step panic
+    /// The point at which the server can make the middle step panic, or each of them
     fault: Option<Fault>,
 }
 
@@ -49,6 +49,8 @@ enum Fault {
     AfterEffect,
     AfterResult,
     BeforeReply,
+    /// After the result of each step
+    AfterEachResult,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -113,6 +115,9 @@ impl Job {
         if is_faulty {
             self.fault(Fault::AfterResult).await?;
         }
+        if self.fault == Some(Fault::AfterEachResult) {
+            self.may_panic(&format!("{}-{nth}", self.name)).await?;
+        }
         Ok(receipt)
     }
 
@@ -122,10 +127,14 @@ impl Job {
         }
     }
 
-    /// Panics if the server says so. It says so once for a job.
     async fn fault(&self, point: Fault) -> Result<(), HandlerError> {
-        let (Some(effects), true) = (&self.effects, self.fault == Some(point)) else { return Ok(()) };
-        assert!(get(&format!("{effects}/fault?job={}", self.name)).await? != "panic", "the test asked for a panic");
+        if self.fault == Some(point) { self.may_panic(&self.name).await } else { Ok(()) }
+    }
+
+    /// Panics if the server says so. It says so once for a name.
+    async fn may_panic(&self, name: &str) -> Result<(), HandlerError> {
+        let Some(effects) = &self.effects else { return Ok(()) };
+        assert!(get(&format!("{effects}/fault?job={name}")).await? != "panic", "the test asked for a panic");
         Ok(())
     }
 }
@@ -139,13 +148,11 @@ async fn wait(ms: u64) {
 /// Has the effect of the step `nth`, and returns the receipt of the server.
 async fn effect(effects: Option<&str>, job: &str, nth: u32, cx: &Context) -> Result<String, HandlerError> {
     let key = cx.idempotency_key()?;
-    match effects {
-        Some(effects) => get(&format!("{effects}/effect?job={job}&step={nth}&key={key}")).await,
-        None => {
-            RUNS.with_borrow_mut(|runs| *runs.entry(key).or_default() += 1);
-            Ok(format!("{job}/{nth}"))
-        }
+    if let Some(effects) = effects {
+        return get(&format!("{effects}/effect?job={job}&step={nth}&key={key}")).await;
     }
+    RUNS.with_borrow_mut(|runs| *runs.entry(key).or_default() += 1);
+    Ok(format!("{job}/{nth}"))
 }
 
 async fn get(url: &str) -> Result<String, HandlerError> {
@@ -190,12 +197,12 @@ pub(crate) fn tools() -> Vec<Tool> {
     // The callers of the test share one number of tasks.
     let task = || Task::new().answer_within(Duration::from_millis(500)).per_caller(100_000);
     let named = |Named { name }: Named| name;
-    let charged = |Charge { name, .. }: Charge| name;
-    let charges = || task().dedupe(charged);
+    let order = |Charge { name, .. }: Charge| name;
+    let charging = || task().dedupe(order);
     vec![
         Tool::new("job", "Runs steps.", job).task(task().dedupe(|Job { name, .. }: Job| name)),
-        Tool::new("charge", "Runs a step, and sleeps.", charge).task(charges()),
-        Tool::new("charge_anyhow", "Tolerates changes.", charge).task(charges().tolerates_changes()),
+        Tool::new("charge", "Runs a step, and sleeps.", charge).task(charging()),
+        Tool::new("charge_anyhow", "Tolerates changes.", charge).task(charging().tolerates_changes()),
         Tool::new("hang", "Never ends in its first attempt.", hang).task(task().dedupe(named)),
         Tool::new("panic_always", "Panics in each attempt.", panic).task(task().dedupe(named)),
         Tool::new("runs", "Reports the number of runs of steps.", runs),
