@@ -16,6 +16,9 @@ pub struct StateKeys {
 /// The purpose for which the keys encrypt rows of durable tasks.
 const ROWS: &str = "edge-mcp task row, encrypted";
 
+/// The purpose for which the keys encrypt the ids of tasks of mounted servers.
+const PASSED_TASKS: &str = "edge-mcp passed task id, encrypted";
+
 /// The purpose for which the keys encrypt request states.
 const PURPOSE: &str = "edge-mcp request state, encrypted";
 
@@ -71,6 +74,16 @@ impl StateKeys {
     /// Decrypts a row that one of the keys has [encrypted](Self::seal_row).
     pub(crate) fn open_row(&self, about: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         self.keys.decrypt(ROWS, about, sealed)
+    }
+
+    /// Encrypts the identity of a task of a mounted server. `about` is the owner, which [`open_task`](Self::open_task) needs.
+    pub(crate) fn seal_task(&self, about: &str, nonce: [u8; NONCE], task: &[u8]) -> Option<Vec<u8>> {
+        self.keys.encrypt(PASSED_TASKS, about, nonce, task)
+    }
+
+    /// Decrypts an identity that one of the keys has [encrypted](Self::seal_task).
+    pub(crate) fn open_task(&self, about: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.keys.decrypt(PASSED_TASKS, about, sealed)
     }
 
     /// Encrypts `message` with the first key. The result contains `nonce`. A nonce must never be used twice.

@@ -1,5 +1,6 @@
 //! The context of a call: the request that a handler answers.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,12 +8,14 @@ use std::time::Duration;
 use edge_json::{Document, JsonLimits};
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::call_path::{CallPath, Callee, CurrentPath};
 use super::client_extensions::ClientSupport;
 use super::connection::Connection;
 use super::error::HandlerError;
 use super::notifications::Outbox;
+use super::passed_task::{PassedTask, TaskRequest};
 use super::request_info::{PerCaller, RequestInfo};
 use super::result::ToolResult;
 use super::rounds::Rounds;
@@ -26,6 +29,7 @@ use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
+use crate::protocol::task::TaskMembers;
 use crate::schema::Schema;
 use crate::text::{Text, shortened};
 
@@ -43,6 +47,12 @@ pub(crate) trait CallTools {
     /// Returns whether the caller of `cx` can see and use the tool `name`.
     fn may_use(&self, name: &str, cx: &Context) -> bool;
 
+    /// Returns the way of tasks of mounted servers to callers, if the server passes them on.
+    fn passed_tasks(&self) -> Option<&Rc<dyn PassTasks>>;
+
+    /// Returns the mounted server of the tool `name`. Its type belongs to the room of gateways.
+    fn mount_of(&self, name: &str) -> Option<Rc<dyn Any>>;
+
     /// Describes the tool `name` for an agent, if it exists for the caller of `cx`, the caller has the tool's scopes, and the tool is not for
     /// user interfaces only.
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool>;
@@ -54,6 +64,31 @@ pub(crate) trait CallTools {
         arguments: serde_json::Value,
         cx: &'a Context,
     ) -> LocalBoxFuture<'a, Result<ToolResult, HandlerError>>;
+}
+
+/// Passes tasks of mounted servers on. Only `McpServerBuilder::pass_tasks` creates it, so the wasm module of another server does not contain
+/// the code. The room `tasks` implements it.
+pub(crate) trait PassTasks {
+    /// Returns the length of the longest id, as JSON text, of a task of `tool` that can be passed on. Returns `None` if the call of `cx` cannot
+    /// be answered with a task.
+    fn longest_id(&self, mount: &str, tool: &str, cx: &Context) -> Option<usize>;
+
+    /// Describes a task for the caller of `cx`, with an id for this caller.
+    ///
+    /// # Errors
+    /// The id cannot be encrypted.
+    fn describe(&self, task: &PassedTask, members: &TaskMembers, cx: &Context) -> Result<Box<RawValue>, HandlerError>;
+
+    /// Returns whether `id` has the form of an id of [`describe`](Self::describe).
+    fn is_passed(&self, id: &str) -> bool;
+
+    /// Sends a request about the task `id` to its server, and returns the result of the request.
+    fn send(
+        &self,
+        id: String,
+        request: TaskRequest,
+        cx: Context,
+    ) -> LocalBoxFuture<'static, Result<Box<RawValue>, HandlerError>>;
 }
 
 /// A hook: it gets the name of a tool, an event of a call, and the context of the call.

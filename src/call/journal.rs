@@ -29,6 +29,12 @@ pub(crate) trait Journal {
     /// Sets the message that describes the state of the task.
     fn report(&self, message: &str);
 
+    /// Stores that a cancellation of the task must reach the handler, also while it sleeps: the handler has work at another server.
+    fn must_release(&self);
+
+    /// Returns whether the task is cancelled, so that there is no later attempt.
+    fn is_cancelled(&self) -> bool;
+
     /// Completes when the task is cancelled. The attempt is then not dropped at once.
     fn cancelled(&self) -> LocalBoxFuture<'static, ()>;
 }

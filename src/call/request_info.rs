@@ -7,7 +7,8 @@ use std::rc::Rc;
 use super::client_extensions::{ClientSupport, OfClient};
 use super::state::{MissingState, State};
 use super::task_info::TaskService;
-use crate::auth::Principal;
+use crate::auth::{Principal, StateKeys};
+use crate::config::ConfigError;
 use crate::host::{Request, path_of};
 use crate::limits::FOREIGN_SCHEMAS_STEPS;
 use crate::schema::CheckSteps;
@@ -48,6 +49,8 @@ struct Shared {
     extensions: RefCell<Vec<Rc<dyn Any>>>,
     state: RefCell<State>,
     tasks: Option<TaskService>,
+    /// The keys of the endpoint, or the error in their configuration.
+    state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
     foreign: ForeignSteps,
@@ -75,7 +78,7 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, OfClient::default(), false, State::default(), None)
+        Self::of_endpoint(head, principal, OfClient::default(), false, State::default(), None, None)
     }
 
     /// Creates the request that `principal` sent to an endpoint with this state. Pages need no token. If calls of their endpoint need one,
@@ -87,6 +90,7 @@ impl RequestInfo {
         is_unidentified: bool,
         state: State,
         tasks: Option<TaskService>,
+        state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
     ) -> Self {
         Self(Rc::new(Shared {
             head: PerCaller::new(head),
@@ -97,6 +101,7 @@ impl RequestInfo {
             extensions: RefCell::default(),
             state: RefCell::new(state),
             tasks,
+            state_keys,
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
             foreign: ForeignSteps::default(),
@@ -106,6 +111,11 @@ impl RequestInfo {
     /// Returns the service that runs durable tasks, if the endpoint has one.
     pub(crate) fn tasks(&self) -> Option<&TaskService> {
         self.0.tasks.as_ref()
+    }
+
+    /// Returns the keys of the endpoint, if it has valid ones.
+    pub(crate) fn state_keys(&self) -> Option<&StateKeys> {
+        self.0.state_keys.as_deref()?.as_ref().ok()
     }
 
     /// Returns the steps that are left for checks of arguments and of answers to questions. The messages of a batch share them.

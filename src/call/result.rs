@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, write};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::{HandlerError, IntoHandlerError};
@@ -39,9 +40,18 @@ pub struct ToolResult {
     /// Not serialized here: the envelope writes it, together with the other members of `_meta`.
     #[serde(skip)]
     pub(crate) meta: Option<Box<Map<String, Value>>>,
+    /// The description of the task that the client gets instead of the result: a JSON object. Only the outermost call of a client that supports
+    /// tasks has one.
+    #[serde(skip)]
+    pub(crate) task: Option<Box<RawValue>>,
 }
 
 impl ToolResult {
+    /// Creates the outcome of a call that continues as a task.
+    pub(crate) fn of_task(task: Box<RawValue>) -> Self {
+        Self { task: Some(task), ..Self::default() }
+    }
+
     /// Creates a result with these content blocks.
     pub fn new(content: impl IntoIterator<Item = Content>) -> Self {
         Self { content: content.into_iter().collect(), ..Self::default() }
@@ -59,7 +69,7 @@ impl ToolResult {
             // Each answer has the name of the server that answers.
             meta.remove(SERVER_INFO);
         }
-        Some(Self { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()) })
+        Some(Self { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()), task: None })
     }
 
     /// Creates a result with `value` as structured content, and as text for clients that read only text.

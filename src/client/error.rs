@@ -8,6 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::remote_task::RemoteTask;
+use super::wire::task::METHODS;
 use crate::call::error::{CauseForLog, HandlerError, IntoHandlerError};
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::method::Method;
@@ -423,9 +424,9 @@ impl fmt::Display for ClientError {
     }
 }
 
-/// Returns whether a request with this method may have effects: a call of a tool, or a method of an extension.
+/// Returns whether a request with this method may have effects: a call of a tool, or a method of another extension than tasks.
 fn is_call(method: &str) -> bool {
-    Method::named(method).is_none_or(|method| method == Method::CallTool)
+    Method::named(method).map_or(!METHODS.contains(&method), |method| method == Method::CallTool)
 }
 
 /// The source is the cause for the log.

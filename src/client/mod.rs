@@ -51,10 +51,14 @@ pub use operations::definition::Definition;
 #[cfg(feature = "gateway")]
 pub(crate) use operations::definition::{OutputSchema, warn_of_output};
 pub use operations::listing::{Listing, Toolset};
+#[cfg(feature = "gateway")]
+pub(crate) use operations::passed_task::Added;
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::request::{Request, RequestResult};
 pub use operations::result::CallResult;
 pub use operations::running_task::RunningTask;
+#[cfg(feature = "gateway")]
+pub(crate) use operations::tool_request::Called;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use remote_task::RemoteTask;
 pub use session::about::About;

@@ -22,7 +22,8 @@
 //! A [`Mount`] has the settings of a server, and `mounted` the requests to it, which its circuit `breaker` can hold back. `servers` are all
 //! servers of a gateway, which its `builder` builds. `names` and `uris` are the names by which callers know the items of a server: `tools`,
 //! and the other `items`. `found` are the items of all servers, and `content` changes results accordingly. `pins` hold changed definitions
-//! back. `apps` are the user interfaces of tools, `app_calls` the calls of their pages, and `skills` the skills. The `catalogue` decides which
+//! back. `apps` are the user interfaces of tools, `app_calls` the calls of their pages, and `skills` the skills. `passed_tasks` are
+//! those that callers follow. The `catalogue` decides which
 //! tools are listed, and `search` finds and calls the others.
 
 mod app_calls;
@@ -36,6 +37,7 @@ mod items;
 mod mount;
 mod mounted;
 mod names;
+pub(crate) mod passed_tasks;
 mod pins;
 mod search;
 mod servers;

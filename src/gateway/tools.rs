@@ -1,5 +1,6 @@
 //! Mounted tools.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -13,10 +14,12 @@ use super::servers::Gateway;
 use super::{apps, content};
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
+use crate::call::passed_task::PassedTask;
 use crate::call::result::ToolResult;
-use crate::client::{ClientError, Definition, OutputSchema, Peer, warn_of_output};
+use crate::client::{Called, ClientError, Definition, OutputSchema, Peer, warn_of_output};
 use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
 use crate::protocol::description::Icon;
+use crate::protocol::error::INTERNAL;
 use crate::protocol::foreign::read_meta;
 use crate::protocol::meta::LOG_LEVEL;
 use crate::protocol::ui;
@@ -179,6 +182,10 @@ impl AnyToolHandler for MountedTool {
         published.map_err(|reason| warn_of_output(&self.mount.name, reason, "published", cx.host())).ok().map(Ok)
     }
 
+    fn mount(&self) -> Option<Rc<dyn Any>> {
+        Some(self.mount.clone())
+    }
+
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
         let arguments = object_of(arguments)?;
         let (mount, named, must_be_read_only) = (self.mount.clone(), self.named.clone(), self.must_be_read_only);
@@ -233,8 +240,21 @@ async fn call(
             }
         });
     }
-    let result = call.await?.into_tool_result();
-    Ok(Ok(content::shown_result(mount, result)))
+    let shown = match named {
+        Named::AtServer(own) => mount.tool_name(own),
+        Named::InList(shown) => shown.clone(),
+    };
+    let passing = cx.tools().and_then(|tools| tools.passed_tasks());
+    let longest = passing.and_then(|passing| passing.longest_id(&mount.name, &shown, cx));
+    Ok(match (call.result_or_task(longest).await?, passing) {
+        (Called::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
+        (Called::Task(remote, members), Some(passing)) => {
+            let task = PassedTask { mount: mount.name.to_string(), tool: shown, id: remote.id().to_owned() };
+            passing.describe(&task, &members, cx).map(ToolResult::of_task)
+        }
+        // Without a way to pass a task on, the client waits for it.
+        (Called::Task(..), None) => Err(HandlerError::new(INTERNAL)),
+    })
 }
 
 /// Returns the name at the server of the tool to call, or the reason why there is none. It asks for the list of tools only if the name does not

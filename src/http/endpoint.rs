@@ -177,7 +177,8 @@ impl Endpoint {
         principal: Option<Principal>,
         client: OfClient,
     ) -> RequestInfo {
-        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone(), self.task_service())
+        let keys = Some((*self.state_keys).clone());
+        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone(), self.task_service(), keys)
     }
 
     /// Returns the service for durable tasks, if the endpoint has one.

@@ -42,6 +42,7 @@ impl Endpoint {
                 needs_token,
                 self.state.clone(),
                 None,
+                None,
             );
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;

@@ -372,6 +372,9 @@ impl Endpoint {
             Err(problem) if definitions.has_tasks() && self.has_task_objects() => {
                 Some(format!("a tool has durable tasks, and {problem}"))
             }
+            Err(problem) if definitions.passed_tasks.is_some() => {
+                Some(format!("the server passes tasks on, and {problem}"))
+            }
             _ if definitions.requires_tasks() && !self.has_task_objects() => {
                 Some("a tool can only answer with a durable task, and the binding MCP_TASKS is missing".to_owned())
             }

@@ -112,9 +112,6 @@ async fn respond(
     let mut result = match work.await {
         Executed::Done(result) => result,
         Executed::Waits => return Ok(Outcome::Waits),
-        Executed::Task(task) => {
-            return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Outcome::Response);
-        }
         // In revisions without `inputRequests`, a model sees the error.
         Executed::CannotAsk(error) if call.cx.revision().era() == Era::Legacy => ToolResult::failure(error.0.message),
         Executed::TaskFailed(error) if call.cx.revision().era() == Era::Legacy => {
@@ -123,6 +120,9 @@ async fn respond(
         Executed::TaskFailed(error) => return Err(error),
         Executed::CannotAsk(error) => return Err(handler_error::without_own_code(&call, &name, error)),
     };
+    if let Some(task) = result.task.take() {
+        return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Outcome::Response);
+    }
     let revision = call.cx.revision();
     // The client would reject content that its revision does not have.
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();

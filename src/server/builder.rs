@@ -69,9 +69,14 @@ impl McpServer {
         Self { has_task_service, ..self }
     }
 
-    /// Returns whether calls of the server's tools can become durable tasks.
+    /// Returns whether calls of the server's tools can become durable tasks, or tasks of mounted servers.
     pub(crate) fn offers_tasks(&self) -> bool {
-        self.has_task_service && self.definitions.has_tasks()
+        (self.has_task_service && self.definitions.has_tasks()) || self.passes_tasks()
+    }
+
+    /// Returns whether the server passes tasks of mounted servers on.
+    fn passes_tasks(&self) -> bool {
+        cfg!(feature = "tasks") && self.definitions.passed_tasks.is_some()
     }
 
     /// Caches lists as JSON for the requests that share this server.
@@ -123,7 +128,7 @@ impl McpServer {
     pub(crate) fn extension_method(&self, name: &str, revision: Revision) -> Option<Rc<ExtensionMethod>> {
         let mut methods = self.definitions.extension_methods.iter();
         let method = methods.find(|method| method.name == name && method.since <= revision)?;
-        let exists = self.has_task_service || method.extension != task::EXTENSION;
+        let exists = self.has_task_service || self.passes_tasks() || method.extension != task::EXTENSION;
         (exists && self.shows(&method.access)).then(|| method.clone())
     }
 

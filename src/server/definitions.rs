@@ -16,7 +16,7 @@ use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, add_new};
 use super::tool::{Origin, Tool};
-use crate::call::context::{Context, Hook};
+use crate::call::context::{Context, Hook, PassTasks};
 use crate::host::warning;
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
@@ -61,6 +61,8 @@ pub(crate) struct Definitions {
     /// The skills and their methods. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills`
     /// sets it, so the wasm module of a server without skills does not contain the methods.
     pub skill_methods: Option<Rc<dyn Any>>,
+    /// Passes tasks of mounted servers on.
+    pub passed_tasks: Option<Rc<dyn PassTasks>>,
     /// The `_meta` of a list, if parts of a source failed.
     pub found_meta: Option<Map<String, Value>>,
     /// The problems of the sources, if none of them answered.
@@ -112,6 +114,7 @@ impl Definitions {
             extension_methods: Vec::new(),
             start_extension_method: None,
             skill_methods: None,
+            passed_tasks: None,
             found_meta: None,
             found_failure: None,
         }

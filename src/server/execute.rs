@@ -1,5 +1,6 @@
 //! A tool call: checks of the arguments, hooks, handler and deadline, and checks of the result.
 
+use std::any::Any;
 use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::executed::Executed;
 use super::hook::notify;
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
-use crate::call::context::{CallTools, CallableTool, Context, Hook, unknown_tool};
+use crate::call::context::{CallTools, CallableTool, Context, Hook, PassTasks, unknown_tool};
 use crate::call::deadline::{Ended, late, run};
 use crate::call::error::HandlerError;
 use crate::call::failure;
@@ -231,7 +232,7 @@ impl Called {
     /// Source: 2025-06-18 and later, server/tools, "Output Schema".
     fn checked(&self, result: ToolResult) -> ToolResult {
         let cause = match &self.output {
-            Ok(Some(schema)) if schema.is_enforced() && !result.is_error => {
+            Ok(Some(schema)) if schema.is_enforced() && !result.is_error && result.task.is_none() => {
                 output_mistakes(schema, &result, self.cx.request().result_steps())
             }
             Ok(_) => None,
@@ -248,15 +249,16 @@ impl Called {
     }
 }
 
-/// Returns the last event of a call for its hooks. Returns `None` for a call that asks the client.
+/// Returns the last event of a call for its hooks. Returns `None` for a call that asks the client, or that another server continues as a task.
 #[cold]
 #[inline(never)]
 fn outcome(executed: &Executed) -> Option<ToolEvent> {
     match executed {
+        Executed::Done(result) if result.task.is_some() => None,
         Executed::Done(result) if result.is_error => Some(ToolEvent::Error(result.text().into())),
         Executed::Done(result) => Some(ToolEvent::Output(Rc::new(result.clone()))),
         Executed::CannotAsk(error) => Some(ToolEvent::Error(error.message().into())),
-        Executed::Waits | Executed::Task(_) | Executed::TaskFailed(_) => None,
+        Executed::Waits | Executed::TaskFailed(_) => None,
     }
 }
 
@@ -357,10 +359,11 @@ pub(crate) async fn execute_nested_text(
     drop(document);
     drop(text);
     match work.await {
+        // A nested call never becomes a task.
+        Executed::Done(result) if result.task.is_some() => Err(HandlerError::new(INTERNAL)),
         Executed::Done(result) => Ok(result),
         Executed::CannotAsk(error) => Err(error),
-        // A nested call never becomes a task.
-        Executed::Task(_) | Executed::TaskFailed(_) => Err(HandlerError::new(INTERNAL)),
+        Executed::TaskFailed(_) => Err(HandlerError::new(INTERNAL)),
         // The questions also end the outermost call.
         Executed::Waits => std::future::pending().await,
     }
@@ -381,6 +384,15 @@ impl CallTools for McpServer {
 
     fn may_use(&self, name: &str, cx: &Context) -> bool {
         self.tool(name).is_some_and(|tool| permits(cx.request(), &tool.access.scopes))
+    }
+
+    fn passed_tasks(&self) -> Option<&Rc<dyn PassTasks>> {
+        // Without the feature, the compiler then removes the code for tasks.
+        if cfg!(feature = "tasks") { self.definitions.passed_tasks.as_ref() } else { None }
+    }
+
+    fn mount_of(&self, name: &str) -> Option<Rc<dyn Any>> {
+        self.tool(name)?.handler.mount()
     }
 
     fn callable(&self, name: &str, cx: &Context) -> Option<CallableTool> {

@@ -1,6 +1,6 @@
 //! The handlers of tools, with their types erased.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -20,6 +20,10 @@ pub(crate) trait AnyToolHandler {
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>>;
     /// Returns the type of the handler, if it determines both schemas.
     fn type_with_schemas(&self) -> Option<TypeId> {
+        None
+    }
+    /// Returns the mounted server to which the tool belongs. Its type belongs to the room of gateways.
+    fn mount(&self) -> Option<Rc<dyn Any>> {
         None
     }
     /// Calls the handler. The error names the arguments that its type rejects.

@@ -14,7 +14,7 @@ use super::journal::TaskJournal;
 use super::live::Live;
 use super::object::Object;
 use super::quota;
-use super::record::{CALL, End, INTERRUPTED, MESSAGE, RECORD, Record, Status, StoredCall, StoredQuestion};
+use super::record::{CALL, End, INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, StoredCall, StoredQuestion};
 use super::rows::Row;
 use crate::call::failure;
 use crate::call::journal::JournalError;
@@ -107,7 +107,10 @@ impl Object {
             return self.rows.set_alarm(record.expires_ms());
         }
         if record.is_cancelled {
-            return self.end(Status::Cancelled, None).await;
+            if record.failures > 0 || self.rows.read::<bool>(RELEASES)?.is_none() {
+                return self.end(Status::Cancelled, None).await;
+            }
+            self.live.cancel();
         }
         match record.wake_at {
             Some(wake_at) if wake_at <= now => {}
@@ -137,11 +140,15 @@ impl Object {
 
     /// Runs the handler to its end, or until the task is cancelled.
     async fn run(&self, record: &Record, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Next {
+        let is_cancelled = record.is_cancelled;
         let attempt = match self.attempt(record) {
             Ok(attempt) => attempt,
             Err(cause) => return Next::Failure(cause),
         };
-        let running = pin!(self.run_until_cancelled(run(attempt)));
+        let running = pin!(async {
+            // The handler of a task that was cancelled while it slept runs until it waits again.
+            if is_cancelled { Some(run(attempt).await) } else { self.run_until_cancelled(run(attempt)).await }
+        });
         let late = pin!(self.late());
         let attempted = match select(running, late).await {
             Either::Left((Some(attempted), _)) => attempted,

@@ -88,10 +88,11 @@ pub(super) async fn ask(id: &str, cx: &Context, message: &Message) -> Result<Vie
 }
 
 async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<View, HandlerError> {
+    // A server that only passes tasks on has none of its own.
+    cx.request().tasks().ok_or_else(unknown)?;
     let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
     let id = TaskId::read(id, &owner, keys).ok_or_else(unknown)?;
-    let failed = |cause: String| HandlerError::new(INTERNAL).because(cause);
     match send(&service.objects, &id.object, &owner.digest(), message).await.map_err(failed)? {
         Reply::Task(view) => Ok(*view),
         Reply::Invalid(problem) => Err(HandlerError::invalid(problem)),
@@ -99,8 +100,13 @@ async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<View, Hand
     }
 }
 
-fn unknown() -> HandlerError {
+pub(super) fn unknown() -> HandlerError {
     HandlerError::invalid(UNKNOWN)
+}
+
+/// Returns the error of a failure whose cause is only for the log.
+pub(super) fn failed(cause: String) -> HandlerError {
+    HandlerError::new(INTERNAL).because(cause)
 }
 
 fn message(task: &RawValue) -> Option<String> {

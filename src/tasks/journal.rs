@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::live::Live;
-use super::record::{RECORD, Record, number, with_number};
+use super::record::{RECORD, RELEASES, Record, number, with_number};
 use super::rows::{Row, Rows};
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
@@ -187,6 +187,10 @@ impl Journal for TaskJournal {
                 shortened(step)
             )));
         }
+        // After a cancellation, the handler only releases what it has.
+        if self.live.is_cancelled() && !self.live.is_watched() && !self.steps.borrow().contains_key(&digest(place)) {
+            return Err(JournalError::Temporary("the task is cancelled".to_owned()));
+        }
         // The row also stops an object that another one has replaced: its effects wait until the row is stored.
         self.write(place, self.step(place, step, None))
     }
@@ -219,6 +223,17 @@ impl Journal for TaskJournal {
         // A model may read the message.
         let message = line(message, TASK_MESSAGE_CHARACTERS).into_owned();
         self.live.message.replace((!message.is_empty()).then_some(message));
+    }
+
+    fn must_release(&self) {
+        // If the row cannot be stored, a step that follows fails too.
+        if let Ok(None) = self.rows.read::<bool>(RELEASES) {
+            let _stored = self.rows.write(RELEASES, &true);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.live.is_cancelled()
     }
 
     fn cancelled(&self) -> LocalBoxFuture<'static, ()> {

@@ -55,6 +55,10 @@ impl Live {
         self.notify();
     }
 
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.get()
+    }
+
     pub(super) fn watch(&self) {
         self.is_watched.set(true);
     }

@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 
 use super::follow::{ask, view};
 use super::message::{Message, members};
-use crate::call::context::Context;
+use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
+use crate::call::passed_task::TaskRequest;
 use crate::protocol::revision::Revision;
 use crate::protocol::task::EXTENSION;
 use crate::rpc::enable_extension_methods;
@@ -52,8 +53,11 @@ impl JsonSchema for Responses {
     }
 }
 
-/// Adds the methods to a server.
+/// Adds the methods to a server, once.
 pub(super) fn install(definitions: &mut Definitions) {
+    if definitions.extension_methods.iter().any(|method| method.extension == EXTENSION) {
+        return;
+    }
     let methods = [
         ExtensionMethod::new("tasks/get", get),
         ExtensionMethod::new("tasks/update", update),
@@ -67,6 +71,9 @@ pub(super) fn install(definitions: &mut Definitions) {
 }
 
 async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<ExtensionResult, HandlerError> {
+    if let Some(passing) = passing(&task_id, &cx) {
+        return ExtensionResult::new(&passing.send(task_id, TaskRequest::Get, cx).await?);
+    }
     let view = view(&task_id, &cx).await?;
     ExtensionResult::new(&view.detailed(&task_id))
 }
@@ -74,9 +81,21 @@ async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<Extensio
 async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Context) -> Result<(), HandlerError> {
     let document = Document::parse(input_responses.0.get().as_bytes(), JsonLimits::MOST)?;
     let answers = members(document.root()).unwrap_or_default();
+    if let Some(passing) = passing(&task_id, &cx) {
+        return passing.send(task_id, TaskRequest::Update(answers), cx).await.map(drop);
+    }
     ask(&task_id, &cx, &Message::Update { answers }).await.map(|_| ())
 }
 
 async fn cancel(TaskParams { task_id }: TaskParams, cx: Context) -> Result<(), HandlerError> {
+    if let Some(passing) = passing(&task_id, &cx) {
+        return passing.send(task_id, TaskRequest::Cancel, cx).await.map(drop);
+    }
     ask(&task_id, &cx, &Message::Cancel).await.map(|_| ())
+}
+
+/// Returns the way to the server of a task that is not one of this server.
+fn passing(id: &str, cx: &Context) -> Option<Rc<dyn PassTasks>> {
+    let passing = cx.tools()?.passed_tasks().filter(|passing| passing.is_passed(id))?;
+    Some(passing.clone())
 }

@@ -26,7 +26,7 @@
 //! for the end of a task, and passes its questions on to the client. The `object` answers messages. When its alarm rings, `attempt` runs the
 //! handler, whose steps the `journal` stores. The `record` has the state of the task, and `rows` stores everything, encrypted. `answers`
 //! checks the answers to questions, and `quota` counts the tasks of a caller. `live` connects an attempt with the messages that arrive
-//! meanwhile.
+//! meanwhile. The tasks of mounted servers are `passed` on: callers ask for them with the same methods.
 
 mod answers;
 mod attempt;
@@ -38,6 +38,8 @@ mod live;
 mod message;
 mod methods;
 mod object;
+#[cfg(feature = "gateway")]
+mod passed;
 mod quota;
 mod record;
 mod rows;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::journal::TaskJournal;
 use super::live::Live;
 use super::message::{Created, Message, Reply, State, View, send};
-use super::record::{CALL, END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
+use super::record::{CALL, END, End, MESSAGE, QUESTION, RECORD, RELEASES, Record, Status, StoredQuestion};
 use super::rows::Rows;
 use super::{answers, quota};
 use crate::call::failure;
@@ -167,10 +167,12 @@ impl Object {
         if !record.status.is_final() {
             // Even if this isolate ends now, the next alarm ends the task.
             let now = self.host.now_ms();
-            self.rows.write(RECORD, &Record { is_cancelled: true, wake_at: Some(now), ..record.clone() })?;
+            let cancelled = Record { is_cancelled: true, wake_at: Some(now), failures: 0, ..record.clone() };
+            self.rows.write(RECORD, &cancelled)?;
             self.arm(Some(now), &record)?;
             self.live.cancel();
-            if !self.live.is_running.get() {
+            // A sleeping handler that has work at another server runs once more.
+            if !self.live.is_running.get() && self.rows.read::<bool>(RELEASES)?.is_none() {
                 self.end(Status::Cancelled, None).await?;
             }
         }

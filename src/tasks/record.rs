@@ -17,6 +17,8 @@ pub(super) const MESSAGE: &str = "message";
 pub(super) const END: &str = "end";
 /// The row that the host writes if a crash of other work has interrupted an attempt: `true`.
 pub(super) const INTERRUPTED: &str = "interrupted";
+/// The row that exists if a cancellation must reach the handler: `true`.
+pub(super) const RELEASES: &str = "releases";
 /// The prefix of the encrypted rows with each [`StoredQuestion`].
 pub(super) const QUESTION: &str = "question:";
 
@@ -295,7 +297,7 @@ impl Record {
 }
 
 /// Returns a time in milliseconds since 1970 in the form of ISO 8601.
-fn time(ms: u64) -> String {
+pub(super) fn time(ms: u64) -> String {
     let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
     let (hours, minutes, seconds) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);
     let (year, month, day) = date(days);

@@ -116,7 +116,9 @@ const LATE: &str =
 async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Executed {
     let started = async {
         if client_has_tasks(&cx) {
-            return create(&task, &name, &arguments, &cx).await.map(|(id, view)| Executed::Task(view.describe(&id)));
+            return create(&task, &name, &arguments, &cx)
+                .await
+                .map(|(id, view)| Executed::Done(ToolResult::of_task(view.describe(&id))));
         }
         let id: String =
             cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;

@@ -18,6 +18,8 @@ mod hostile;
 mod lists;
 mod loops;
 mod names;
+#[cfg(feature = "tasks")]
+mod passed_tasks;
 #[path = "../client/peer.rs"]
 #[expect(dead_code, reason = "the tests of the client use the rest")]
 mod peer;

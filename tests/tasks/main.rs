@@ -19,4 +19,6 @@ mod lifetime;
 mod programs;
 mod protocol;
 mod questions;
+#[cfg(feature = "client")]
+mod remote;
 mod world;

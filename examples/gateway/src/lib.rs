@@ -15,7 +15,7 @@ fn endpoint(env: &impl Environment) -> Result<Endpoint, ConfigError> {
     let server = move |_: &_| {
         let server = McpServer::builder("gateway", env!("CARGO_PKG_VERSION")).title("Gateway");
         // The callers of older revisions get the log messages from this level on.
-        server.gateway(&gateway).logging(LogLevel::Info).build()
+        server.gateway(&gateway).pass_tasks().logging(LogLevel::Info).build()
     };
     Ok(Endpoint::new(server).configured(env))
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::asked::Asked;
 use super::definition::Definition;
 use super::result::CallResult;
-use super::tool_request::call_tool;
+use super::tool_request::{Called, call_tool};
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::client::connection::{Connection, Link, Peer};
@@ -23,6 +23,8 @@ use crate::client::session::listeners::{Listeners, LogMessage, Progress};
 use crate::client::session::outgoing::{Outgoing, TaskWait};
 use crate::client::wire::message::Params;
 use crate::limits::PROGRESS_MESSAGE;
+#[cfg(feature = "gateway")]
+use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::text::{line, make_visible, visible};
@@ -197,7 +199,16 @@ impl Call {
         self
     }
 
-    async fn send(self) -> Result<CallResult, ClientError> {
+    /// Calls the tool, and returns a task instead of its result. A task is waited for instead if its id as JSON text has more than `longest` bytes,
+    /// or if the program answers questions of the server.
+    #[cfg(feature = "gateway")]
+    pub(crate) async fn result_or_task(mut self, longest: Option<usize>) -> Result<Called, ClientError> {
+        let answers_questions = self.link.channel.upstream().handlers.capabilities() != ClientCapabilities::default();
+        self.task_wait.longest_passed_id = longest.filter(|_| !answers_questions);
+        self.send().boxed_local().await
+    }
+
+    async fn send(self) -> Result<Called, ClientError> {
         let Self { link, name, arguments, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
         let not_called = |problem: &str| {
             let failure = Failure::Local(format!("was not called: {problem}"));
@@ -228,6 +239,17 @@ impl IntoFuture for Call {
     type IntoFuture = LocalBoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        self.send().boxed_local()
+        let server = self.link.channel.server().name.clone();
+        let called = self.send();
+        let result = async move {
+            match called.await? {
+                Called::Result(result) => Ok(result),
+                // Only `result_or_task` sets that the program gets tasks.
+                Called::Task(task, _) => {
+                    Err(ClientError::new(&server, Method::CallTool.name().into(), Failure::StillRunning(task)))
+                }
+            }
+        };
+        result.boxed_local()
     }
 }

@@ -134,7 +134,7 @@ impl Request {
         outgoing.target = target;
         outgoing.result_types.clone_from(&result_types);
         let asked = Asked { cx, pass: None, is_kept: !is_idempotent };
-        let json = answered_once(&link.session, &outgoing, &name, &asked).await?;
+        let json = answered_once(&link.session, &outgoing, &name, &asked).await?.result;
         let result = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
         let Some(result) = result.as_ref().map(Document::root).filter(|result| result.kind() == Kind::Object) else {
             return Err(error(Failure::Malformed("has a result that is not an object")));

@@ -92,7 +92,7 @@ impl CallResult {
             // This server answers the caller, and adds its own name.
             meta.remove(SERVER_INFO);
         }
-        ToolResult { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()) }
+        ToolResult { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()), task: None }
     }
 
     /// Returns the result as JSON text, as the server sent it.

@@ -33,13 +33,18 @@ struct Round {
     state: Option<String>,
 }
 
-/// Sends a request, answers the questions of the server, and returns the final result. If the server answers with a task, the result is that of
-/// the task.
+/// Sends a request that cannot be a task, answers the questions of the server, and returns the final result.
 pub(super) async fn answered(
     session: &Rc<Session>,
-    mut outgoing: Outgoing,
+    outgoing: Outgoing,
     asked: &Asked,
 ) -> Result<Box<RawValue>, ClientError> {
+    outcome(session, outgoing, asked).boxed_local().await.map(|outcome| outcome.result)
+}
+
+/// Sends a request, answers the questions of the server, and returns the final result. If the server answers with a task, the result is that of
+/// the task, unless the program gets the task.
+async fn outcome(session: &Rc<Session>, mut outgoing: Outgoing, asked: &Asked) -> Result<RoundResult, ClientError> {
     let channel = &*session.channel;
     let capabilities = asked.capabilities(channel.upstream());
     outgoing.capabilities = Some(capabilities);
@@ -62,10 +67,10 @@ pub(super) async fn answered(
         });
         let RoundResult { kind, result } = sent?;
         match kind {
-            ResultKind::Complete => return Ok(result),
+            ResultKind::Complete => return Ok(RoundResult { kind, result }),
             ResultKind::Task => {
                 // Most calls are no tasks, so their futures have no room for one.
-                return task::result_of_created(session, &outgoing, &result, asked).boxed_local().await;
+                return task::outcome_of_created(session, &outgoing, result, asked).boxed_local().await;
             }
             ResultKind::Asks => {}
         }
@@ -89,21 +94,20 @@ pub(super) async fn answered(
     Err(failed(TOO_MANY_ROUNDS.into()))
 }
 
-/// Sends a request as [`answered`] does. If the rounds are kept, the request is a step of our caller's request: it is not sent again after it
+/// Sends a request as [`answered`] does. The result may be a task, if the program gets it. If the rounds are kept, the request is a step of our caller's request: it is not sent again after it
 /// has finished.
 pub(super) async fn answered_once(
     session: &Rc<Session>,
     outgoing: &Outgoing,
     name: &str,
     asked: &Asked,
-) -> Result<Box<RawValue>, ClientError> {
-    let answered = answered(session, outgoing.clone(), asked);
+) -> Result<RoundResult, ClientError> {
+    let outcome = outcome(session, outgoing.clone(), asked);
     if !asked.is_kept {
-        return answered.await;
+        return outcome.await;
     }
     let step = format!("{}_{name}", session.channel.server().name);
-    let work = async { Ok(RoundResult::complete(answered.await?)) };
-    Ok(self::step(&session.channel, &asked.cx, &step, outgoing, work.boxed_local()).await?.result)
+    self::step(&session.channel, &asked.cx, &step, outgoing, outcome.boxed_local()).await
 }
 
 /// Sends the request of one round. If the rounds are kept, a later round of the caller's request does not send it again.

@@ -4,12 +4,14 @@
 //!
 //! Source: the extension io.modelcontextprotocol/tasks for 2026-07-28.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, Value};
+use edge_json::{Document, JsonLimits, Value, write};
 use futures::FutureExt;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::asked::{ANSWERS, Asked, Question, TOO_MANY_ROUNDS, answers};
@@ -26,18 +28,41 @@ use crate::client::session::outgoing::Outgoing;
 use crate::client::session::request::Session;
 use crate::client::session::send::deadline;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{RoundResult, of_task_error};
+use crate::client::wire::response::{ResultKind, RoundResult, of_task_error};
 use crate::client::wire::task::{Created, GET, Status, TaskState, UPDATE};
 use crate::limits::{
     LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
     UPSTREAM_TASK_SECONDS,
 };
-use crate::text::line;
+use crate::protocol::task::TaskMembers;
 
 /// The time before the deadline of the handler at which the wait ends, so that the handler can react.
 const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
 /// The least time for the last request.
 const LAST: Duration = Duration::from_secs(1);
+
+/// In a durable task, a pause is at least the wait so far, divided by this number.
+const PAUSES: u32 = 50;
+
+/// The answer to a request about a task, or an outage. A durable task stores it.
+#[derive(Default, Deserialize, Serialize)]
+struct Sent {
+    answer: Option<Box<RawValue>>,
+    /// A description of the outage.
+    problem: String,
+    /// The time after which the server wants to be asked again.
+    after: Option<Duration>,
+}
+
+impl Sent {
+    fn outage(error: &ClientError) -> Self {
+        let after = match error.failure() {
+            Failure::Unavailable { after } => *after,
+            _ => None,
+        };
+        Self { answer: None, problem: error.to_string(), after }
+    }
+}
 
 /// A task, and the call to which it belongs.
 pub(super) struct Waiting<'a> {
@@ -49,6 +74,9 @@ pub(super) struct Waiting<'a> {
     interval: Duration,
     /// The end of the wait, in milliseconds since 1970.
     until: u64,
+    /// In a durable task: the rest of the wait, and the time of the pauses so far. Only pauses count, because a later attempt must make the same
+    /// decisions at the same points of the wait.
+    durable: Option<(Duration, Duration)>,
     /// The keys of the answered questions.
     answered: BTreeSet<String>,
     rounds: usize,
@@ -56,23 +84,40 @@ pub(super) struct Waiting<'a> {
     unfinished: Option<Unfinished>,
 }
 
-/// Returns the result of the task with which a server has answered a call.
-pub(super) async fn result_of_created(
+/// Returns the result of the task with which a server has answered a call, or the task, if the program gets it.
+pub(super) async fn outcome_of_created(
     session: &Rc<Session>,
     call: &Outgoing,
-    created: &RawValue,
+    result: Box<RawValue>,
+    asked: &Asked,
+) -> Result<RoundResult, ClientError> {
+    let created = created(&session.channel, call, &result)?;
+    let length = write::literal(&created.id).get().len();
+    if call.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
+        return Ok(RoundResult { kind: ResultKind::Task, result });
+    }
+    result_of_created(session, call, created, asked).await.map(RoundResult::complete)
+}
+
+/// Reads the task with which a server has answered a call.
+pub(super) fn created(channel: &Channel, call: &Outgoing, result: &RawValue) -> Result<Created, ClientError> {
+    Created::read(result).map_err(|problem| channel.failed(call.method.clone(), Failure::Malformed(problem).into()))
+}
+
+async fn result_of_created(
+    session: &Rc<Session>,
+    call: &Outgoing,
+    created: Created,
     asked: &Asked,
 ) -> Result<Box<RawValue>, ClientError> {
     let channel = &session.channel;
-    let created = Created::read(created)
-        .map_err(|problem| channel.failed(call.method.clone(), Failure::Malformed(problem).into()))?;
     let tool = call.target.clone().unwrap_or_default();
+    let is_working = created.is_working();
     let remote = RemoteTask::new(channel.server().name.clone(), tool, created.id);
     let mut waiting = Waiting::new(session, call, asked, remote);
-    waiting.continue_wait().await?;
-    waiting.set_interval(created.interval);
+    waiting.set_interval(&created.members);
     waiting.unfinished = Some(Unfinished::new(session, &waiting.remote, &asked.cx, asked.remembers()));
-    waiting.result(!created.is_working).await
+    waiting.result(!is_working).await
 }
 
 /// Returns the result of a task that the program knows.
@@ -87,9 +132,14 @@ pub(super) async fn result_of_known(
 
 impl<'a> Waiting<'a> {
     fn new(session: &'a Session, call: &'a Outgoing, asked: &'a Asked, remote: RemoteTask) -> Self {
-        let time = call.task_wait.time.unwrap_or(Duration::from_secs(UPSTREAM_TASK_SECONDS));
+        let is_durable = asked.cx.task().is_some();
+        let longest = if is_durable { LONGEST_TASK_SECONDS } else { UPSTREAM_TASK_SECONDS };
+        let wait = call.task_wait.time.unwrap_or(Duration::from_secs(longest));
         let of_handler = asked.cx.time_left().map(|left| left.saturating_sub(BEFORE_DEADLINE));
-        let time = of_handler.map_or(time, |left| time.min(left));
+        let time = of_handler.map_or(wait, |left| wait.min(left));
+        if let Some(journal) = asked.cx.rounds().journal() {
+            journal.must_release();
+        }
         Self {
             session,
             call,
@@ -97,28 +147,16 @@ impl<'a> Waiting<'a> {
             remote,
             interval: Duration::from_secs(UPSTREAM_POLL_DEFAULT_SECONDS),
             until: after(&session.channel, time),
+            durable: is_durable.then_some((wait, Duration::ZERO)),
             answered: BTreeSet::new(),
             rounds: 0,
             unfinished: None,
         }
     }
 
-    /// Continues the wait that an earlier attempt of a durable task began.
-    async fn continue_wait(&mut self) -> Result<(), ClientError> {
-        let cx = self.asked.cx.clone();
-        if cx.task().is_none() {
-            return Ok(());
-        }
-        let begun = cx.step("wait for a task", &(), async || Ok(cx.now_ms())).await;
-        let begun = begun.map_err(|error| self.interrupted(error))?;
-        let time = self.call.task_wait.time.unwrap_or(Duration::from_secs(LONGEST_TASK_SECONDS));
-        self.until = begun.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        Ok(())
-    }
-
     /// Sets the interval. A state without an interval does not change it.
-    fn set_interval(&mut self, interval: Option<Duration>) {
-        self.interval = interval.unwrap_or(self.interval);
+    fn set_interval(&mut self, members: &TaskMembers) {
+        self.interval = members.poll_interval_ms.map_or(self.interval, Duration::from_millis);
     }
 
     /// Waits for the end of the task. `is_due` says whether the first request is sent at once.
@@ -128,12 +166,12 @@ impl<'a> Waiting<'a> {
                 self.pause(None).await?;
             }
             is_due = false;
-            let json = self.poll().await?;
+            let json = self.send(GET, None).await?;
             let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
                 .map_err(|_| self.failed(Failure::Malformed("has a result that is not JSON").into()))?;
             let state = TaskState::read(document.root(), self.remote.id());
             let state = state.map_err(|problem| self.failed(Failure::Malformed(problem).into()))?;
-            self.set_interval(state.interval);
+            self.set_interval(&state.members);
             match state.status {
                 Status::Working => {}
                 Status::Asks(requests) => self.answer(requests).await?,
@@ -144,8 +182,7 @@ impl<'a> Waiting<'a> {
                 }
                 Status::Failed(error) => {
                     self.forget();
-                    let message = state.message.map(|message| line(&message, MESSAGE).into_owned());
-                    return Err(self.failed(Failed::new(of_task_error(error), message)));
+                    return Err(self.failed(Failed::new(of_task_error(error), state.members.message)));
                 }
                 Status::Cancelled => {
                     self.forget();
@@ -153,17 +190,6 @@ impl<'a> Waiting<'a> {
                 }
             }
         }
-    }
-
-    /// Requests the state of the task. In a durable task, a later attempt does not repeat the request.
-    async fn poll(&mut self) -> Result<Box<RawValue>, ClientError> {
-        let (channel, cx) = (self.session.channel.clone(), self.asked.cx.clone());
-        if cx.task().is_none() {
-            return self.send(GET, None).await;
-        }
-        let poll = self.request(GET, None);
-        let work = async { self.send(GET, None).await.map(RoundResult::complete) };
-        step(&channel, &cx, "poll a task", &poll, work.boxed_local()).await.map(|state| state.result)
     }
 
     /// Answers the questions that are not answered yet.
@@ -215,8 +241,12 @@ impl<'a> Waiting<'a> {
         answers: Option<Box<RawValue>>,
     ) -> Result<Box<RawValue>, ClientError> {
         loop {
-            let error = match self.attempt(method, answers.as_deref()).await {
-                Ok(answer) => return Ok(answer),
+            let error = match self.sent(method, answers.as_deref()).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(outage)) => {
+                    self.pause(Some(&outage)).await?;
+                    continue;
+                }
                 Err(error) => error,
             };
             // In answer to `tasks/update`, the code may also mean an invalid answer.
@@ -227,9 +257,42 @@ impl<'a> Waiting<'a> {
                     return Err(self.of_call(error));
                 }
                 Failure::BudgetExhausted => return Err(self.late(Some(&error))),
-                failure if failure.is_outage() => self.pause(Some(&error)).await?,
                 _ => return Err(self.asked.explained(&self.session.channel, self.of_call(error))),
             }
+        }
+    }
+
+    /// Sends a request about the task once. In a durable task, a later attempt does not send it again. Returns the answer or an outage.
+    async fn sent(
+        &self,
+        method: &'static str,
+        answers: Option<&RawValue>,
+    ) -> Result<Result<Box<RawValue>, ClientError>, ClientError> {
+        let outcome = |sent: Result<_, ClientError>| match sent {
+            Err(error) if !error.failure().is_outage() => Err(error),
+            sent => Ok(sent),
+        };
+        if self.durable.is_none() {
+            return outcome(self.attempt(method, answers).await);
+        }
+        let failed = Cell::new(None);
+        let step = self.asked.cx.step(format!("request {method}"), &(), async || {
+            match outcome(self.attempt(method, answers).await) {
+                Ok(Ok(answer)) => Ok(Sent { answer: Some(answer), ..Sent::default() }),
+                Ok(Err(outage)) => Ok(Sent::outage(&outage)),
+                Err(error) => {
+                    let shown = HandlerError::new(error.to_string());
+                    failed.set(Some(error));
+                    Err(shown)
+                }
+            }
+        });
+        match step.await {
+            Ok(Sent { answer: Some(answer), .. }) => Ok(Ok(answer)),
+            Ok(Sent { problem, after, .. }) => {
+                Ok(Err(self.failed(Failed::new(Failure::Unavailable { after }, Some(problem)))))
+            }
+            Err(error) => Err(failed.take().unwrap_or_else(|| self.interrupted(error))),
         }
     }
 
@@ -265,7 +328,7 @@ impl<'a> Waiting<'a> {
     /// # Errors
     /// The time is over.
     async fn pause(&mut self, outage: Option<&ClientError>) -> Result<(), ClientError> {
-        if self.asked.remembers() && continues_later(&self.asked.cx) {
+        if self.durable.is_none() && self.asked.remembers() && continues_later(&self.asked.cx) {
             return end_of_round(&self.asked.cx).await.map_err(|error| self.interrupted(error));
         }
         let left = self.left();
@@ -277,7 +340,17 @@ impl<'a> Waiting<'a> {
             Some(Failure::Unavailable { after: Some(after) }) => (*after).min(most).max(self.interval),
             _ => self.interval,
         };
-        self.asked.cx.sleep(time.min(left)).await;
+        let time = match &mut self.durable {
+            None => time.min(left),
+            Some((rest, waited)) => {
+                // A journal has a limit of steps, so a long wait asks less often.
+                let time = time.max(waited.checked_div(PAUSES).unwrap_or_default()).min(*rest);
+                *rest = rest.saturating_sub(time);
+                *waited = waited.saturating_add(time);
+                time
+            }
+        };
+        self.asked.cx.sleep(time).await;
         Ok(())
     }
 
@@ -287,6 +360,9 @@ impl<'a> Waiting<'a> {
     }
 
     fn left(&self) -> Duration {
+        if let Some((rest, _)) = self.durable {
+            return rest;
+        }
         Duration::from_millis(self.until.saturating_sub(self.session.channel.host().now_ms()))
     }
 
@@ -319,9 +395,6 @@ impl<'a> Waiting<'a> {
         error.of_method(self.call.method.clone()).executed_as(Executed::Unknown)
     }
 }
-
-/// The longest status message in the log, in characters.
-const MESSAGE: usize = 500;
 
 /// Returns the time after `time`, in milliseconds since 1970.
 fn after(channel: &Channel, time: Duration) -> u64 {

@@ -12,15 +12,27 @@ use super::definition::{Definition, Output, warn_of_output};
 use super::param_headers;
 use super::result::CallResult;
 use super::rounds;
+use super::task::created;
 use crate::call::context::Context;
 use crate::call::request_info::ForeignSteps;
 use crate::client::connection::Link;
 use crate::client::error::{ClientError, Executed, Failure};
+use crate::client::remote_task::RemoteTask;
 use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::{HeaderParams, NewHeaders, Outgoing};
 use crate::client::session::send::deadline;
+use crate::client::wire::response::{ResultKind, RoundResult};
+use crate::client::wire::task::Created;
 use crate::protocol::method::Method;
+use crate::protocol::task::TaskMembers;
 use crate::server::list::ListKind;
+
+/// The outcome of a call.
+pub(crate) enum Called {
+    Result(CallResult),
+    /// The server continues the call as a task, which the program gets.
+    Task(RemoteTask, TaskMembers),
+}
 
 /// Calls a tool. Without a definition, the client uses a known list of the tools.
 ///
@@ -31,7 +43,7 @@ pub(super) async fn call_tool(
     mut outgoing: Outgoing,
     definition: Option<Definition>,
     mut asked: Asked,
-) -> Result<CallResult, ClientError> {
+) -> Result<Called, ClientError> {
     let channel = &*link.channel;
     outgoing.deadline = Some(deadline(channel, outgoing.timeout));
     let name = outgoing.target.clone().unwrap_or_default();
@@ -46,8 +58,12 @@ pub(super) async fn call_tool(
         outgoing.header_params = header_params(channel, tool, &outgoing.arguments)?;
     }
     outgoing.new_headers = Some(new_headers(link, &outgoing, &name));
-    let json = rounds::answered_once(&link.session, &outgoing, &name, &asked).await?;
-    checked(link, &outgoing, definition, &json, &asked.cx).await
+    let RoundResult { kind, result } = rounds::answered_once(&link.session, &outgoing, &name, &asked).await?;
+    if kind == ResultKind::Task {
+        let Created { id, members } = created(channel, &outgoing, &result)?;
+        return Ok(Called::Task(RemoteTask::new(channel.server().name.clone(), name, id), members));
+    }
+    checked(link, &outgoing, definition, &result, &asked.cx).await.map(Called::Result)
 }
 
 /// Reads the result of a call, and checks it against the definition of the tool.

@@ -36,16 +36,24 @@ pub(in crate::client) type Pass =
 /// # Errors
 /// The question is not valid, or it is not an elicitation.
 pub(in crate::client) fn pass(question: &ServerQuestion<'_>, key: &str, cx: &Context) -> Result<AnswerFuture, Failed> {
-    // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
-    let request_url = cx.url();
-    let own = [cx.resource().unwrap_or_default(), &request_url];
-    let request = for_caller(question, own)?.ok_or_else(undeclared)?;
+    let request = request(question, cx)?;
     let (key, cx) = (key.to_owned(), cx.clone());
     let answer = async move {
         let answer = cx.pass_question(&key, request).await;
         answer.map_err(|error| Failed::new(Failure::Local(format!("asked a question: {error}.")), None))
     };
     Ok(answer.boxed_local())
+}
+
+/// Returns a question as a request for the client of `cx`.
+///
+/// # Errors
+/// The question is not valid, or it is not passed on.
+pub(in crate::client) fn request(question: &ServerQuestion<'_>, cx: &Context) -> Result<Json, Failed> {
+    // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
+    let request_url = cx.url();
+    let own = [cx.resource().unwrap_or_default(), &request_url];
+    for_caller(question, own)?.ok_or_else(undeclared)
 }
 
 /// Returns an elicitation as a request for the client of this program, which has the URLs `own`.

@@ -30,6 +30,8 @@ pub(in crate::client) struct TaskWait {
     pub time: Option<Duration>,
     /// Whether the task is cancelled after this time. Otherwise, the program gets it.
     pub cancels_late: bool,
+    /// The program gets a task at once instead of its result, if the id as JSON text is not longer than this.
+    pub longest_passed_id: Option<usize>,
 }
 
 /// A request to a server.

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::limits::{UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_POLL_SECONDS, UPSTREAM_TASK_ID_BYTES};
 use crate::protocol::reply::ServerError;
+use crate::protocol::task::TaskMembers;
+use crate::text::line;
 
 /// The identifier of the extension.
 pub(in crate::client) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -26,19 +28,14 @@ pub(in crate::client) const ID: &str = "taskId";
 #[derive(Debug)]
 pub(in crate::client) struct Created {
     pub id: String,
-    /// Whether the task needs time. Otherwise, it has ended or asks for input.
-    pub is_working: bool,
-    pub interval: Option<Duration>,
+    pub members: TaskMembers,
 }
 
 /// The state of a task.
 #[derive(Debug)]
 pub(in crate::client) struct TaskState<'d> {
     pub status: Status<'d>,
-    /// The time after which the server wants to be asked again. The least is 1 s, and the most 60 s.
-    pub interval: Option<Duration>,
-    /// A description of the state.
-    pub message: Option<String>,
+    pub members: TaskMembers,
 }
 
 /// The status of a task, with the members that belong to it.
@@ -67,11 +64,12 @@ impl Created {
         if id.len() > UPSTREAM_TASK_ID_BYTES {
             return Err("has a task whose `taskId` is too long");
         }
-        let status = task.string("status").ok_or(NO_STATUS)?;
-        if !STATUSES.contains(&&*status) {
-            return Err(NO_STATUS);
-        }
-        Ok(Self { id, is_working: status == WORKING, interval: interval(task) })
+        Ok(Self { id, members: members(task)? })
+    }
+
+    /// Returns whether the task needs time. Otherwise, it has ended or asks for input.
+    pub(in crate::client) fn is_working(&self) -> bool {
+        self.members.status == WORKING
     }
 }
 
@@ -84,18 +82,18 @@ impl<'d> TaskState<'d> {
         if !task.get(ID).is_some_and(|found| found.is_str(id)) {
             return Err("has a task with another `taskId`");
         }
-        let status = match task.string("status").as_deref() {
-            Some(WORKING) => Status::Working,
-            Some("input_required") => Status::Asks(task.get("inputRequests")),
-            Some("completed") => Status::Completed(result(task)?),
-            Some("failed") => {
+        let members = members(task)?;
+        let status = match members.status {
+            WORKING => Status::Working,
+            "input_required" => Status::Asks(task.get("inputRequests")),
+            "completed" => Status::Completed(result(task)?),
+            "failed" => {
                 let error = task.get("error").and_then(ServerError::read);
                 Status::Failed(error.ok_or("has a failed task without a valid error")?)
             }
-            Some("cancelled") => Status::Cancelled,
-            _ => return Err(NO_STATUS),
+            _ => Status::Cancelled,
         };
-        Ok(Self { status, interval: interval(task), message: task.string("statusMessage") })
+        Ok(Self { status, members })
     }
 }
 
@@ -113,13 +111,42 @@ fn result(task: Value<'_>) -> Result<Value<'_>, &'static str> {
     }
 }
 
-/// Returns the time after which the server wants to be asked again, within the limits.
-fn interval(task: Value<'_>) -> Option<Duration> {
+/// Reads the members that each description of a task has.
+fn members(task: Value<'_>) -> Result<TaskMembers, &'static str> {
+    let status = task.string("status").and_then(|status| STATUSES.into_iter().find(|known| *known == status));
+    let time = |name: &str| task.string(name).filter(|time| is_time(time));
+    let message = task.string("statusMessage").map(|message| line(&message, MESSAGE).into_owned());
+    Ok(TaskMembers {
+        status: status.ok_or(NO_STATUS)?,
+        message: message.filter(|message| !message.is_empty()),
+        created_at: time("createdAt"),
+        updated_at: time("lastUpdatedAt"),
+        ttl_ms: task.get("ttlMs").and_then(|ttl| ttl.text().parse().ok()).filter(|ttl| *ttl <= MOST_MILLISECONDS),
+        poll_interval_ms: interval_ms(task),
+    })
+}
+
+/// Returns whether a text has the characters of a time in the form of ISO 8601.
+fn is_time(text: &str) -> bool {
+    let is_of_time = |byte: u8| byte.is_ascii_digit() || b"-:.TZ+".contains(&byte);
+    text.len() <= TIME && text.bytes().all(is_of_time) && text.contains('T')
+}
+
+/// The longest status message, in characters.
+const MESSAGE: usize = 500;
+/// The longest time, in bytes.
+const TIME: usize = 40;
+/// The largest integer that all clients can read.
+const MOST_MILLISECONDS: u64 = (1 << 53) - 1;
+
+/// Returns the time after which the server wants to be asked again, in milliseconds. The least is 1 s, and the most 60 s.
+fn interval_ms(task: Value<'_>) -> Option<u64> {
     let interval = task.get("pollIntervalMs").filter(|interval| interval.kind() == Kind::Number)?;
     // A number that is too large for the type is infinite.
     let seconds = interval.text().parse::<f64>().ok()? / 1000.0;
     let (least, most) = (Duration::from_secs(UPSTREAM_POLL_SECONDS), Duration::from_secs(UPSTREAM_POLL_MOST_SECONDS));
-    Some(Duration::from_secs_f64(seconds.clamp(least.as_secs_f64(), most.as_secs_f64())))
+    let interval = Duration::from_secs_f64(seconds.clamp(least.as_secs_f64(), most.as_secs_f64()));
+    u64::try_from(interval.as_millis()).ok()
 }
 
 #[cfg(test)]
@@ -180,7 +207,7 @@ mod tests {
         ] {
             let text = format!(r#"{{"pollIntervalMs":{interval}}}"#);
             let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
-            let found = super::interval(document.root()).map(|interval| interval.as_millis());
+            let found = interval_ms(document.root());
             assert_eq!(found, expected, "{interval}");
         }
     }
