@@ -85,6 +85,11 @@ async fn listen(ListenParams { notifications }: ListenParams, cx: Context) -> Re
         cx.host().sleep(Duration::from_millis(poll_ms)).await;
         let mut found = Vec::new();
         for task in tasks {
+            if task.view.state.is_final() {
+                // The client has not read the notifications before the end of this task.
+                found.push(task);
+                continue;
+            }
             match find(&task.id, &cx).await {
                 Ok(Some(view)) => found.push(Listened { view, ..task }),
                 // The task has expired.

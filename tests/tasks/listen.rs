@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Body, Context, Endpoint, EventStream, Limits, McpServerBuilder, Revision, StaticTokens, Tool};
+use edge_mcp::{
+    Body, Context, Endpoint, EventStream, HandlerError, Limits, McpServerBuilder, Revision, StaticTokens, Tool,
+};
 use edge_mcp_test_support::{Answer, Ask, events, modern_as, on};
 use futures::executor::LocalPool;
 use futures::{FutureExt, StreamExt};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::world::{EXTENSION, World, all, created, endpoint, with_tokens};
+use crate::world::{EXTENSION, World, all, created, endpoint};
 
 const LISTEN: &str = "subscriptions/listen";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -26,9 +28,12 @@ async fn rest(cx: Context) -> &'static str {
 
 fn items(server: McpServerBuilder) -> McpServerBuilder {
     let sleep = async |cx: Context| cx.sleep(Duration::from_hours(20)).await;
-    let ask = async |cx: Context| cx.confirm("agree", "Do you agree?").await.map(|agreed| agreed.to_string());
+    let ask = async |cx: Context| {
+        let agreed = cx.confirm("agree", "Do you agree?").await?;
+        Ok::<_, HandlerError>(format!("{agreed} {}", cx.confirm("sure", "Are you sure?").await?))
+    };
     server
-        .tool(Tool::new("rest", "Rests.", rest).task(Task::new()))
+        .tool(Tool::new("rest", "Rests.", rest).task(Task::new()).scopes(["jobs"]))
         .tool(Tool::new("ask", "Asks.", ask).task(Task::new()))
         .tool(Tool::new("sleep", "Sleeps.", sleep).task(Task::new()))
         .tool(Tool::new("short", "Sleeps.", sleep).task(Task::new().ttl(Duration::from_mins(1))))
@@ -104,6 +109,11 @@ impl Listening {
     }
 }
 
+/// Returns an endpoint that knows these tokens.
+fn with(tokens: &Value) -> Endpoint {
+    endpoint(items).auth(StaticTokens::from_json("T", Some(&tokens.to_string())).expect("tokens"))
+}
+
 /// Runs the attempts that are due.
 fn run(world: &World) {
     testing::run(world.run());
@@ -123,6 +133,14 @@ fn state(world: &World, id: &str) -> Value {
 
 fn notification(params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/tasks", "params": params })
+}
+
+/// Removes the suggested poll interval, which grows with the age of a task and is not a change.
+fn steady(mut messages: Vec<Value>) -> Vec<Value> {
+    for message in &mut messages {
+        message["params"].as_object_mut().expect("params").remove("pollIntervalMs");
+    }
+    messages
 }
 
 fn acknowledged(ids: &[&str]) -> Value {
@@ -150,12 +168,9 @@ fn each_change_is_a_notification() {
         assert_eq!(state(&world, &id)["statusMessage"], message);
         let expected = notification(&state(&world, &id));
         let comments = listening.comments;
-        let (mut changes, ended) = listening.read_for(&world, 60);
+        let (changes, ended) = listening.read_for(&world, 60);
         assert!(listening.comments - comments >= 11, "comments keep the stream open");
-        // The suggested interval grows with the age of the task, and is not a change.
-        let interval = expected["params"]["pollIntervalMs"].clone();
-        changes.iter_mut().for_each(|change| change["params"]["pollIntervalMs"] = interval.clone());
-        assert_eq!((changes, ended), (vec![expected], None));
+        assert_eq!((steady(changes), ended), (steady(vec![expected]), None));
     }
     run(&world);
     let (last, ended) = listening.read_for(&world, 16);
@@ -175,11 +190,19 @@ fn a_stream_ends_after_all_its_tasks() {
     assert_eq!(first[0], acknowledged(&[&question, &sleeping, &done]));
     let states: Vec<_> = [&question, &sleeping, &done].map(|id| notification(&state(&world, id))).into();
     assert_eq!(first[1..], states);
-    let key = first[1]["params"]["inputRequests"].as_object().expect("questions").keys().next().expect("a key").clone();
-    let answer = json!({ key: { "action": "accept", "content": { "agree": true } } });
-    assert!(testing::run(world.update(&question, answer)).error().is_none());
-    run(&world);
-    assert_eq!(listening.read_for(&world, 5), (vec![notification(&state(&world, &question))], None));
+    let (mut known, answer) = (first[1].clone(), json!({ "action": "accept", "content": { "agree": true } }));
+    // The status is the same after the first answer, but the question is another one.
+    for status in ["input_required", "completed"] {
+        let questions = known["params"]["inputRequests"].as_object().expect("questions");
+        let answers: Value = questions.keys().map(|key| (key.clone(), answer.clone())).collect::<Map<_, _>>().into();
+        world.advance(1);
+        assert!(testing::run(world.update(&question, answers)).error().is_none());
+        run(&world);
+        let (changes, ended) = listening.read_for(&world, 5);
+        known = notification(&state(&world, &question));
+        assert_eq!(known["params"]["status"], status);
+        assert_eq!((steady(changes), ended), (steady(vec![known.clone()]), None));
+    }
     testing::run(world.cancel(&sleeping));
     let (last, ended) = listening.read_for(&world, 5);
     assert_eq!(last, [notification(&state(&world, &sleeping)), end()]);
@@ -193,7 +216,12 @@ fn a_stream_ends_after_all_its_tasks() {
 /// T21, T28, U3: ids that are not those of a task of the caller are left out, whatever the reason, and without a message to an object.
 #[test]
 fn other_ids_are_left_out() {
-    let world = World::of(with_tokens(endpoint(items)));
+    let tokens = json!([
+        { "token": "ada", "subject": "ada", "scopes": ["jobs"] },
+        { "token": "bob", "subject": "bob", "scopes": ["jobs"] },
+        { "token": "less", "subject": "bob", "scopes": [] },
+    ]);
+    let world = World::of(with(&tokens));
     let start = |token: &str, tool: &str| created(&testing::run(world.client().token(token).call(tool, json!({}))));
     let (of_ada, of_bob, expired) = (start("ada", "rest"), start("bob", "rest"), start("bob", "short"));
     world.advance(61);
@@ -209,6 +237,9 @@ fn other_ids_are_left_out() {
         assert_eq!((&messages[0], messages.len(), is_over), (&acknowledged(&[&of_bob]), 2, false));
     }
     assert_eq!(open(&[]), (vec![acknowledged(&[]), end()], true));
+    // Bob without the scope of the tool.
+    let request = ask(&json!(7), &json!({ "taskIds": [of_bob] }), &all()).header("Authorization", "Bearer less");
+    assert_eq!(Listening::open(&world, request).read(), (vec![acknowledged(&[]), end()], true));
 }
 
 /// T28: a stream has at most five tasks, each once.
@@ -228,9 +259,11 @@ fn a_stream_has_at_most_five_tasks() {
 /// U6: a stream ends with its result before the token of its caller expires, and after 10 minutes at the latest. Its polls are rare.
 #[test]
 fn a_stream_ends_in_time() {
-    let tokens = json!([{ "token": "brief", "subject": "ada", "scopes": [], "expires": 1_800_000_030 }, { "token": "long", "subject": "ada", "scopes": [] }]);
-    let tokens = StaticTokens::from_json("T", Some(&tokens.to_string())).expect("tokens");
-    let world = World::of(endpoint(items).auth(tokens));
+    let tokens = json!([
+        { "token": "brief", "subject": "ada", "scopes": [], "expires": 1_800_000_030 },
+        { "token": "long", "subject": "ada", "scopes": [] },
+    ]);
+    let world = World::of(with(&tokens));
     let id = created(&testing::run(world.client().token("long").call("sleep", json!({}))));
     run(&world);
     for (token, times) in [("brief", 20..30), ("long", 585..601)] {
@@ -297,9 +330,13 @@ fn long_results_are_sent_one_after_the_other() {
     };
     let (world, mut listening, first, is_over) = open(endpoint(items));
     assert_eq!((first.len(), is_over), (2, false), "the acknowledgement, and the first task");
+    let before = world.tasks.messages();
+    world.host.advance(Duration::from_millis(500));
+    assert_eq!(listening.read(), (Vec::new(), false));
     assert_eq!(listening.read_for(&world, 1).0.len(), 1);
     let (last, ended) = listening.read_for(&world, 1);
     assert_eq!((last.len(), &last[1], ended), (2, &end(), Some(1)));
+    assert_eq!(world.tasks.messages(), before, "a task that has ended is not read again");
 
     let mut limits = Limits::default();
     limits.output = 1 << 20;
@@ -394,7 +431,8 @@ fn other_streams_are_empty_as_before() {
         for revision in [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
             let client = Client::new(&world.endpoint).host(&world.host).capabilities(all()).revision(revision);
             let answer = client.request(LISTEN, json!({ "notifications": ids })).await;
-            assert_eq!((answer.status(), answer.error().map(|error| error.0)), (200, Some(-32601)));
+            let expected = "This server does not serve the method \"subscriptions/listen\".";
+            assert_eq!((answer.status(), answer.error()), (200, Some((-32601, expected))));
         }
     });
 }
