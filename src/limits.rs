@@ -158,6 +158,10 @@ limits! {
             "the time that a client without tasks waits for a result" => "the client gets a handle";
         TASK_REQUESTS_SECONDS: u64 = 10, Seconds, "":
             "the time for the requests to the object of a durable task, besides that wait" => "a result with `isError`";
+        LISTENED_TASKS: usize = 5, Count, "":
+            "durable tasks of a `subscriptions/listen`" => "further ids are not accepted";
+        LISTEN_SECONDS: u64 = 600, Seconds, "":
+            "the time of a stream with the changes of durable tasks" => "the stream ends with its result, and the client can listen again";
         TASKS_PER_CALLER: u32 = 32, Count, "`Task::per_caller`":
             "durable tasks of a tool that a caller has at the same time" => "a result with `isError`, with the time of the next free place";
         TASK_FAILURES: u32 = 5, Count, "":

@@ -144,6 +144,18 @@ impl Outbox {
         }
     }
 
+    /// Sends a notification of an extension, and returns whether it was sent.
+    #[cfg(feature = "tasks")]
+    pub(crate) fn extension(&self, method: &'static str, params: &RawValue) -> bool {
+        self.send(method, &params)
+    }
+
+    /// Returns whether all further notifications are dropped, because the limit on their size was exceeded.
+    #[cfg(feature = "tasks")]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.is_exhausted.get()
+    }
+
     /// Sends a notification, and returns whether it was sent. Data that cannot be serialized is dropped.
     fn send(&self, method: &'static str, params: &impl Serialize) -> bool {
         if self.is_exhausted.get() || !self.waiting.has_room(0) {

@@ -1,7 +1,8 @@
 //! `subscriptions/listen`: an empty stream.
 //!
 //! A server without state cannot watch for changes. It acknowledges no subscriptions and completes immediately. The specification defines
-//! this answer for a server without subscriptions. Clients poll instead, after the time in `ttlMs`.
+//! this answer for a server without subscriptions. Clients poll instead, after the time in `ttlMs`. A request with the ids of durable tasks
+//! does not get here: it is a method of the tasks extension.
 //!
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 

@@ -218,7 +218,7 @@ impl Endpoint {
         self.authorize(slice::from_ref(&resolved), info.checked_caller(), url)
             .map_err(|error| error.with_id(Some(request.id.clone())))?;
         line.target(&resolved);
-        if resolved.method == Some(Method::Listen) && !self.json_only {
+        if resolved.method == Some(Method::Listen) && !resolved.listens_to_tasks() && !self.json_only {
             let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
             return listen::answer(&request, &server).map(|response| Begun::Answered(response.into())).map_err(refused);
         }
@@ -232,7 +232,8 @@ impl Endpoint {
                 .map_err(|error| error.with_id(Some(request.id.clone())))?;
         }
         let requested = self.requested_notifications(&request, resolved.notifies(), &server, revision, head)?;
-        let notifications = (!requested.is_empty())
+        let has_channel = !requested.is_empty() || (resolved.listens_to_tasks() && !self.json_only);
+        let notifications = has_channel
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
         let (of_context, channel) = notifications.unzip();
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());

@@ -30,9 +30,7 @@ pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, 
 
 fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
     let Some(method) = call.method else {
-        let Ok(Target::Extension(method)) = target else { return Err(not_found(&request.method)) };
-        let work = extension_methods::begin(call, request, method);
-        return work.unwrap_or_else(|| Err(not_found(&request.method))).map(Stage::Working);
+        return extension(call, request, target);
     };
     let target = target?;
     match method {
@@ -53,9 +51,18 @@ fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -
         Method::ListSkills | Method::GetSkill | Method::ReadDirectory => {
             start_handler(call, request, target, skill_methods::begin)
         }
+        #[cfg(feature = "tasks")]
+        Method::Listen if call.cx.live().is_some() => extension(call, request, Ok(target)),
         // The response is a stream. An endpoint without streams does not serve this method.
         Method::Listen => Err(not_found(&request.method)),
     }
+}
+
+/// Starts a method of an extension.
+fn extension(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
+    let Ok(Target::Extension(method)) = target else { return Err(not_found(&request.method)) };
+    let work = extension_methods::begin(call, request, method);
+    work.unwrap_or_else(|| Err(not_found(&request.method))).map(Stage::Working)
 }
 
 /// Answers a method that runs no handler.

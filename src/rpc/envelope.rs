@@ -10,6 +10,8 @@ use super::call::{Call, MethodResponse};
 use crate::call::failure;
 use crate::protocol::description::Implementation;
 use crate::protocol::message::{long_response, result_response};
+#[cfg(feature = "tasks")]
+use crate::protocol::method::Method;
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
 use crate::server::cached_lists::CachedLists;
@@ -30,6 +32,9 @@ struct Envelope<'a> {
 struct ResultMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
     server_info: Option<&'a Implementation>,
+    #[cfg(feature = "tasks")]
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId", skip_serializing_if = "Option::is_none")]
+    subscription_id: Option<Raw<'a>>,
     /// The members that the handler sets.
     #[serde(flatten)]
     own: Option<&'a Map<String, Value>>,
@@ -137,8 +142,14 @@ fn respond(
         _ => {
             let server_info = has_envelope.then_some(&call.server.definitions.info);
             let result_type = has_envelope.then_some(result_type);
-            let envelope =
-                Envelope { result_type, cache: cache.filter(|_| has_envelope), meta: ResultMeta { server_info, own } };
+            let meta = ResultMeta {
+                server_info,
+                // The id is copied as text, because a number may exceed every number type.
+                #[cfg(feature = "tasks")]
+                subscription_id: (call.method == Some(Method::Listen)).then(|| Raw(call.cx.request_id().as_json())),
+                own,
+            };
+            let envelope = Envelope { result_type, cache: cache.filter(|_| has_envelope), meta };
             with_members(response, &envelope)
         }
     });

@@ -54,6 +54,8 @@ impl Resolved {
             Some(Method::GetPrompt) => prompt(request, server),
             Some(Method::ReadResource) => resource(request, server, revision),
             Some(Method::Complete) => reference(request, server),
+            #[cfg(feature = "tasks")]
+            Some(Method::Listen) => Ok(listen(request, server, revision)),
             Some(_) => Ok(Target::None),
             None => Ok(server.extension_method(&request.method, revision).map_or(Target::None, Target::Extension)),
         };
@@ -73,6 +75,11 @@ impl Resolved {
             Ok(Target::Extension(method)) => Some(method),
             _ => None,
         }
+    }
+
+    /// Returns whether the request listens to durable tasks. Its response is always a stream.
+    pub(crate) fn listens_to_tasks(&self) -> bool {
+        cfg!(feature = "tasks") && self.method == Some(Method::Listen) && self.extension_method().is_some()
     }
 
     /// Returns whether the method runs a handler, which can send notifications before the answer.
@@ -145,6 +152,14 @@ fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Re
         Found::Nothing => server.resource_of_sources(&uri).map(Target::Resource),
     };
     found.ok_or_else(|| resource_not_found(revision, &uri))
+}
+
+/// Returns the target of `subscriptions/listen`: the method of the tasks extension, if the request names tasks and the server has them.
+#[cfg(feature = "tasks")]
+fn listen(request: &Request<'_>, server: &McpServer, revision: Revision) -> Target {
+    let names_tasks = request.param("notifications").is_some_and(|filter| filter.get("taskIds").is_some());
+    let method = names_tasks.then(|| server.extension_method(&request.method, revision)).flatten();
+    method.map_or(Target::None, Target::Extension)
 }
 
 /// Returns the target of `completion/complete`: a prompt or a template.

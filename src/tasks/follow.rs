@@ -73,9 +73,14 @@ pub(super) fn service(cx: &Context) -> Result<(&TaskService, &StateKeys), Handle
 /// # Errors
 /// There is no such task of the caller.
 pub(super) async fn view(id: &str, cx: &Context) -> Result<View, HandlerError> {
+    find(id, cx).await?.ok_or_else(unknown)
+}
+
+/// Returns the task `id`, like [`view`], or `None` if there is no such task of the caller.
+pub(super) async fn find(id: &str, cx: &Context) -> Result<Option<View>, HandlerError> {
     let view = send_to(id, cx, &Message::Get { wait_ms: 0 }).await?;
     // The caller may have lost the tool since it made the call.
-    if cx.tools().is_some_and(|tools| tools.may_use(&view.tool, cx)) { Ok(view) } else { Err(unknown()) }
+    Ok(view.filter(|view| cx.tools().is_some_and(|tools| tools.may_use(&view.tool, cx))))
 }
 
 /// Sends a message to the object of the task `id`, and returns the task, if the caller can use its tool.
@@ -84,19 +89,21 @@ pub(super) async fn view(id: &str, cx: &Context) -> Result<View, HandlerError> {
 /// There is no such task of the caller, or an answer does not fit its question.
 pub(super) async fn ask(id: &str, cx: &Context, message: &Message) -> Result<View, HandlerError> {
     view(id, cx).await?;
-    send_to(id, cx, message).await
+    send_to(id, cx, message).await?.ok_or_else(unknown)
 }
 
-async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<View, HandlerError> {
+async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<Option<View>, HandlerError> {
     // A server that only passes tasks on has none of its own.
-    cx.request().tasks().ok_or_else(unknown)?;
+    if cx.request().tasks().is_none() {
+        return Ok(None);
+    }
     let (service, keys) = service(cx)?;
     let owner = Owner::of(cx);
-    let id = TaskId::read(id, &owner, keys).ok_or_else(unknown)?;
+    let Some(id) = TaskId::read(id, &owner, keys) else { return Ok(None) };
     match send(&service.objects, &id.object, &owner.digest(), message).await.map_err(failed)? {
-        Reply::Task(view) => Ok(*view),
+        Reply::Task(view) => Ok(Some(*view)),
         Reply::Invalid(problem) => Err(HandlerError::invalid(problem)),
-        _ => Err(unknown()),
+        _ => Ok(None),
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::follow::{ask, view};
+use super::listen;
 use super::message::{Message, members};
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
@@ -67,6 +68,7 @@ pub(super) fn install(definitions: &mut Definitions) {
         let method = method.since(Revision::V2026_07_28).target("taskId").requires_client();
         definitions.extension_methods.push(Rc::new(method.of_extension(EXTENSION)));
     }
+    definitions.extension_methods.push(Rc::new(listen::method()));
     enable_extension_methods(definitions);
 }
 

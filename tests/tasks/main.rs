@@ -16,6 +16,7 @@ mod hooks;
 mod hostile;
 mod interruptions;
 mod lifetime;
+mod listen;
 mod programs;
 mod protocol;
 mod questions;

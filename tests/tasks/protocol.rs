@@ -474,19 +474,6 @@ fn parameters_are_checked() {
     });
 }
 
-/// T28: the server sends no notifications about tasks. So it accepts no ids, and the stream ends at once.
-#[test]
-fn the_server_listens_to_no_task() {
-    testing::run(async {
-        let world = World::new(items);
-        let id = world.start("rest", json!({})).await;
-        let params = json!({ "notifications": { "taskIds": [id] } });
-        let answer = world.client().request("subscriptions/listen", params).await;
-        assert_eq!(answer.notifications()[0]["params"]["notifications"], json!({}), "{}", answer.json());
-        assert_eq!(answer.result()["resultType"], "complete");
-    });
-}
-
 /// T26: a task sends neither progress notifications nor log messages. The last message of the handler is the message of the task.
 #[test]
 fn a_task_sends_no_notifications() {
