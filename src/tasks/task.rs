@@ -77,7 +77,7 @@ impl Task {
         Self { has_handle: false, ..self }
     }
 
-    /// Lets the task begin at [`Context::start_task`]. Without it, the task begins with the call.
+    /// Lets the task begin at [`Context::start_task`](crate::Context::start_task). Without it, the task begins with the call.
     #[must_use]
     pub fn starts_later(self) -> Self {
         Self { starts_later: true, ..self }
