@@ -9,6 +9,7 @@
     clippy::arithmetic_side_effects
 )]
 
+mod agents;
 mod attempts;
 mod deploy;
 mod fallback;
