@@ -16,6 +16,8 @@ import { appendPrivately, makePrivate } from './lib/private-file.mjs'
 
 const NOT_CREATED_YET = '00000000-0000-0000-0000-000000000000'
 const TOKEN_FILE = '.deploy.vars'
+/** The secrets that only the Worker needs to know. */
+const KEYS = ['MCP_STATE_KEY', 'MCP_TOKEN_KEY']
 
 /** The dimensions of the vectors of the models of Workers AI. The first model is the default. */
 const DIMENSIONS = {
@@ -88,9 +90,6 @@ async function ensureIndex({ index_name: name }, { vars }) {
   console.error(`creating the index ${name} with ${dimensions} dimensions`)
   await wrangler(['vectorize', 'create', name, '--dimensions', String(dimensions), '--metric', 'cosine'])
 }
-
-/** The secrets that only the Worker needs to know. */
-const KEYS = ['MCP_STATE_KEY', 'MCP_TOKEN_KEY']
 
 function randomKey(name) {
   console.error(`${name} is not set: creating a random one`)

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use edge_mcp::testing::{self, Answer, Client};
+use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
 use edge_mcp::{Endpoint, Presented, Principal, Revision, TokenRefusal};
 use edge_mcp_test_support::golden;
 use serde_json::{Value, json};
@@ -19,7 +19,8 @@ fn published_tools_equal_the_golden_file() {
 }
 
 fn endpoint() -> Endpoint {
-    testing::endpoint(server).state(Paging { page_size: None }).state(parcels::client().expect("a client"))
+    let endpoint = testing::endpoint(server).task_objects(TestTasks::new(&TestHost::new()));
+    endpoint.state(Paging { page_size: None }).state(parcels::client().expect("a client"))
 }
 
 /// Sends a request as a client of 2025-11-25. The server cannot ask such a client for input.
