@@ -28,7 +28,7 @@ impl Agent for Researcher {
 
     async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
         let found = effect(&cx, &self.seen, "find", 1).await?;
-        cx.sleep(Duration::from_secs(600)).await;
+        cx.sleep(Duration::from_mins(10)).await;
         let checked = effect(&cx, &self.seen, "check", found).await?;
         Ok(AgentReply::new(format!("{message} {checked}")))
     }
@@ -36,7 +36,7 @@ impl Agent for Researcher {
 
 async fn grow(seen: Seen, cx: Context) -> Result<Json<u32>, HandlerError> {
     let first = effect(&cx, &seen, "first", 1).await?;
-    cx.sleep(Duration::from_secs(600)).await;
+    cx.sleep(Duration::from_mins(10)).await;
     let second = effect(&cx, &seen, "second", first).await?;
     Ok(Json(second))
 }
