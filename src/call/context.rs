@@ -338,8 +338,9 @@ impl Context {
 
     /// Sends a progress notification: `progress` of `total`, if the total is known, and a message.
     ///
-    /// In a durable task, the message becomes the message of the task. Otherwise, the notification is sent at once, on the stream of the response. It is dropped if the client did not send a
-    /// progress token, if the response cannot be a stream, or if `progress` is not greater than before.
+    /// In a durable task, the message becomes the message of the task. Otherwise, the notification is sent at once,
+    /// on the stream of the response. It is dropped if the client did not send a progress token, if the response
+    /// cannot be a stream, or if `progress` is not greater than before.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: impl Into<Text>) {
         if self.depth > 0 {
             return;

@@ -19,7 +19,7 @@ pub(crate) struct State {
     pub added: Shown,
 }
 
-/// What the state of a task adds to its description, as the caller sees it.
+/// The members that the state of a task adds to its description, as the caller sees it.
 pub(crate) enum Shown {
     Nothing,
     /// The questions, by the keys for the caller.

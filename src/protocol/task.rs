@@ -4,6 +4,12 @@
 
 /// The name of the extension.
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+/// The methods of the extension.
+pub(crate) const GET: &str = "tasks/get";
+pub(crate) const UPDATE: &str = "tasks/update";
+pub(crate) const CANCEL: &str = "tasks/cancel";
+/// The parameter with the id of a task. A description of the task has it too.
+pub(crate) const ID: &str = "taskId";
 /// The type of the result that creates a task.
 pub(crate) const RESULT_TYPE: &str = "task";
 

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, write};
+use edge_json::write;
 use futures::future::{Either, select};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -94,7 +94,7 @@ impl Object {
     pub(crate) async fn ring(&self, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
         let now = self.host.now_ms();
         let Some(row) = self.rows.read::<Box<RawValue>>(RECORD)? else { return quota::expire(&self.rows, now) };
-        let Some(mut record) = read_text(row.get()) else {
+        let Some(mut record) = Record::parse(row.get().as_bytes()) else {
             failure::log(&self.host, "tasks", "the record of a task does not have the format of this version");
             // Another version of the program may be able to read it.
             return self.rows.set_alarm(now.saturating_add(UNREADABLE_MS));
@@ -326,10 +326,6 @@ impl Object {
 /// Returns the pause in milliseconds after this number of attempts without progress: 1 s, 2 s, 4 s and so on.
 fn pause_ms(failures: u32) -> u64 {
     1000_u64.saturating_mul(1 << failures.saturating_sub(1).min(6))
-}
-
-fn read_text(row: &str) -> Option<Record> {
-    Record::read(Document::parse(row.as_bytes(), JsonLimits::MOST).ok()?.root())
 }
 
 /// Returns a key that no question of the task has had. Source: ext-tasks, "Task Update Requests".

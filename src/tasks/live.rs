@@ -10,7 +10,7 @@ thread_local! {
     static LIVE: RefCell<BTreeMap<String, Weak<Live>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// What the attempt of a task and the messages to its object share.
+/// The data that the attempt of a task shares with the messages to its object.
 #[derive(Default)]
 pub(super) struct Live {
     pub is_running: Cell<bool>,

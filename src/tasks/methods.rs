@@ -17,7 +17,7 @@ use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::TaskRequest;
 use crate::protocol::revision::Revision;
-use crate::protocol::task::EXTENSION;
+use crate::protocol::task::{CANCEL, EXTENSION, GET, ID, UPDATE};
 use crate::rpc::enable_extension_methods;
 use crate::server::definitions::Definitions;
 use crate::server::extension::{ExtensionMethod, ExtensionResult};
@@ -59,13 +59,10 @@ pub(super) fn install(definitions: &mut Definitions) {
     if definitions.extension_methods.iter().any(|method| method.extension == EXTENSION) {
         return;
     }
-    let methods = [
-        ExtensionMethod::new("tasks/get", get),
-        ExtensionMethod::new("tasks/update", update),
-        ExtensionMethod::new("tasks/cancel", cancel),
-    ];
+    let methods =
+        [ExtensionMethod::new(GET, get), ExtensionMethod::new(UPDATE, update), ExtensionMethod::new(CANCEL, cancel)];
     for method in methods {
-        let method = method.since(Revision::V2026_07_28).target("taskId").requires_client();
+        let method = method.since(Revision::V2026_07_28).target(ID).requires_client();
         definitions.extension_methods.push(Rc::new(method.of_extension(EXTENSION)));
     }
     definitions.extension_methods.push(Rc::new(listen::method()));

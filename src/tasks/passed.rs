@@ -27,7 +27,7 @@ use crate::client::{ClientError, Failure};
 use crate::gateway::passed_tasks::{self, Shown, State};
 use crate::limits::{UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_TASK_ID_BYTES};
 use crate::protocol::error::ErrorCode;
-use crate::protocol::task::{EXTENSION, TaskMembers};
+use crate::protocol::task::{EXTENSION, ID, TaskMembers};
 use crate::server::builder::McpServerBuilder;
 
 /// The version of the format.
@@ -157,7 +157,7 @@ fn described(id: &str, members: &TaskMembers, cx: &Context) -> ObjectWriter {
     let now = time(cx.now_ms());
     let ttl = members.ttl_ms.map_or_else(|| "null".to_owned(), |ttl| ttl.to_string());
     let interval = members.poll_interval_ms.unwrap_or(UPSTREAM_POLL_DEFAULT_SECONDS.saturating_mul(1000));
-    let mut task = ObjectWriter::new().text("taskId", id).text("status", members.status);
+    let mut task = ObjectWriter::new().text(ID, id).text("status", members.status);
     if let Some(message) = &members.message {
         task = task.text("statusMessage", message);
     }

@@ -16,6 +16,11 @@ pub(super) trait Row: Sized {
 
     /// Reads a stored value. Returns `None` if it has another format.
     fn read(value: Value<'_>) -> Option<Self>;
+
+    /// Reads a stored value from its JSON text.
+    fn parse(json: &[u8]) -> Option<Self> {
+        Self::read(Document::parse(json, JsonLimits::MOST).ok()?.root())
+    }
 }
 
 impl Row for u64 {
@@ -157,6 +162,5 @@ fn part(key: &str, nth: u8) -> String {
 }
 
 fn parse<T: Row>(key: &str, json: &[u8]) -> Result<T, String> {
-    let read = Document::parse(json, JsonLimits::MOST).ok().and_then(|document| T::read(document.root()));
-    read.ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
+    T::parse(json).ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
 }

@@ -65,7 +65,7 @@ struct State {
     messages: Cell<usize>,
 }
 
-/// What happens at a write.
+/// The fault at a write.
 #[derive(Clone, Copy)]
 enum Fault {
     /// The write fails.

@@ -303,7 +303,7 @@ fn each_question_of_a_task_is_answered_once() {
     }
 }
 
-/// T17: a question that cannot be answered ends the call, and the task is cancelled: nobody can answer it.
+/// T17: a question that cannot be answered ends the call and cancels the task.
 #[test]
 fn an_unanswered_question_ends_the_call() {
     let question = || asking(json!({ "q": form("Where to?", json!({})) }));

@@ -169,7 +169,7 @@ fn a_client_that_cannot_be_asked_is_told_so() {
     });
 }
 
-/// An answer that does not fit its question is an error of the call, and no task stays behind that nobody knows.
+/// An answer that does not fit its question is an error of the call, which also cancels the task.
 #[test]
 fn a_wrong_answer_does_not_leave_a_task_behind() {
     testing::run(async {

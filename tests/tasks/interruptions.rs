@@ -67,7 +67,7 @@ fn steps(seen: Seen) -> Endpoint {
                 Ok(c + d)
             })
             .await?;
-        // Equal steps are told apart by their order.
+        // The order distinguishes equal steps.
         let mut polls = 0;
         while cx
             .step("poll", &(), async || {

@@ -43,7 +43,7 @@ pub(super) fn unknown(error: ClientError) -> ClientError {
 
 const UNKNOWN: i64 = ErrorCode::InvalidParams.number() as i64;
 
-/// A task that has not ended. If the program drops its call, nobody can get its result, so the client asks the server to cancel it.
+/// A task that has not ended. If the program drops its call, the result cannot be requested, so the client asks the server to cancel the task.
 ///
 /// If the call is dropped because the caller of this program is asked, the task continues, and the next round waits for it again.
 pub(super) struct Unfinished {

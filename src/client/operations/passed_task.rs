@@ -24,7 +24,7 @@ use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
 
-/// What the state of a task adds to its description.
+/// The members that the state of a task adds to its description.
 pub(crate) enum Added {
     Nothing,
     /// The questions for the caller, by the keys of the server.

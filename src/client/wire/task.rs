@@ -10,19 +10,10 @@ use serde_json::value::RawValue;
 use crate::limits::{UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_POLL_SECONDS, UPSTREAM_TASK_ID_BYTES};
 use crate::protocol::reply::ServerError;
 use crate::protocol::task::TaskMembers;
+pub(in crate::client) use crate::protocol::task::{CANCEL, EXTENSION, GET, ID, UPDATE};
 use crate::text::line;
 
-/// The identifier of the extension.
-pub(in crate::client) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-
-/// The methods of the extension.
-pub(in crate::client) const GET: &str = "tasks/get";
-pub(in crate::client) const UPDATE: &str = "tasks/update";
-pub(in crate::client) const CANCEL: &str = "tasks/cancel";
 pub(in crate::client) const METHODS: [&str; 3] = [GET, UPDATE, CANCEL];
-
-/// The parameter with the id of a task.
-pub(in crate::client) const ID: &str = "taskId";
 
 /// A task that a server has created.
 #[derive(Debug)]
