@@ -259,6 +259,17 @@ impl Engine for Rc<Sqlite> {
     }
 }
 
+/// The engine of [`TestDatabase::database`], for an engine of a test that adds its own faults.
+impl Engine for TestDatabase {
+    fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
+        self.sqlite.query(statement)
+    }
+
+    fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<String>, DatabaseError>> {
+        self.sqlite.batch(statements)
+    }
+}
+
 impl fmt::Debug for TestDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TestDatabase")

@@ -1,0 +1,451 @@
+//! A caller: a client of either era that calls tools, answers questions, polls tasks, and checks what it gets. Some callers are hostile.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::rc::Rc;
+
+use edge_mcp_test_support::random::Random;
+use futures::StreamExt;
+use futures::future::{Either, select};
+use serde_json::{Map, Value, json};
+
+use crate::case::{CallerPlan, Operation};
+use crate::faults::Point;
+use crate::ledger::{Invariant, mark};
+use crate::network::Sent;
+use crate::parts::{self, Part};
+use crate::program::{self, token};
+use crate::world::World;
+
+/// The most rounds of a call without faults, and the most polls of a task.
+const ROUNDS: usize = 40;
+const POLLS: usize = 400;
+/// The faults after which an answer can be incomplete.
+const INCOMPLETE: &[Point] = &[Point::AnswerCut, Point::AnswerEnds, Point::AnswerStalls, Point::IsolateEnds];
+
+/// What hostile callers can get of others: the parameters of a round, and the ids of tasks.
+#[derive(Default)]
+pub struct Overheard {
+    rounds: RefCell<Vec<(String, Value)>>,
+    tasks: RefCell<Vec<(String, String)>>,
+}
+
+/// A caller.
+pub struct Caller {
+    world: Rc<World>,
+    plan: CallerPlan,
+    overheard: Rc<Overheard>,
+    random: RefCell<Random>,
+    /// The number of the call.
+    number: RefCell<u32>,
+}
+
+/// A call: its tool and its parts.
+struct Called<'c> {
+    arguments: Value,
+    parts: &'c [Part],
+}
+
+/// The answer of the program to a request, if it has arrived.
+type Arrived = Option<Value>;
+
+impl Caller {
+    pub fn new(world: &Rc<World>, plan: &CallerPlan, overheard: &Rc<Overheard>, seed: u64) -> Self {
+        Self {
+            world: world.clone(),
+            plan: plan.clone(),
+            overheard: overheard.clone(),
+            random: RefCell::new(Random::new(seed)),
+            number: RefCell::default(),
+        }
+    }
+
+    /// Does everything that the caller does.
+    pub async fn run(self) {
+        for operation in &self.plan.operations {
+            match operation {
+                Operation::Call(tool, parts) => self.call(tool, parts, None).await,
+                Operation::Cancel(ms, parts) => self.call("durable", parts, Some(*ms)).await,
+                Operation::List => self.list().await,
+                Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
+            }
+        }
+    }
+
+    fn once_in(&self, times: usize) -> bool {
+        self.random.borrow_mut().once_in(times)
+    }
+
+    fn fires(&self, point: Point) -> bool {
+        self.world.faults.at(point).is_some()
+    }
+
+    fn violate(&self, invariant: Invariant, text: String) {
+        self.world.ledger.violate(invariant, format!("{}: {text}", self.plan.name));
+    }
+
+    async fn list(&self) {
+        let mut cursor = None;
+        for _ in 0..5 {
+            let params = cursor.map_or_else(|| json!({}), |cursor: Value| json!({ "cursor": cursor }));
+            let Some(answer) = self.post("tools/list", params, None).await else { return };
+            let Some(tools) = answer["result"]["tools"].as_array() else {
+                return self.failed(&answer, "a list");
+            };
+            let own = tools.iter().filter(|tool| !tool["name"].as_str().unwrap_or_default().contains('_')).count();
+            self.world
+                .ledger
+                .check((2..=7).contains(&own), Invariant::OneAnswer, || format!("a list has {own} own tools"));
+            cursor = answer["result"].get("nextCursor").cloned();
+            if cursor.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Calls a tool, and follows the call to its end.
+    async fn call(&self, tool: &str, parts: &[Part], cancel_after: Option<u64>) {
+        *self.number.borrow_mut() += 1;
+        let number = format!("{}-{}", self.plan.name, self.number.borrow());
+        let owned = mark(&self.plan.name, &number);
+        let called =
+            Called { arguments: json!({ "caller": number, "owned": owned, "place": "", "parts": parts }), parts };
+        let params = json!({ "name": tool, "arguments": called.arguments });
+        let result = self.rounds(params, tool, &called).await;
+        let Some(result) = result else { return };
+        if result["resultType"] == "task" {
+            let Some(id) = result["taskId"].as_str() else {
+                return self.violate(Invariant::OneAnswer, format!("a task has no id: {result}"));
+            };
+            return self.task(id, &called, cancel_after).await;
+        }
+        if let Some(job) = result["_meta"]["edge-mcp/job"].as_str() {
+            return self.job(job, &called).await;
+        }
+        self.ended(&result, &called);
+    }
+
+    /// Sends the rounds of a call, and returns its result.
+    async fn rounds(&self, first: Value, tool: &str, called: &Called<'_>) -> Option<Value> {
+        let mut params = first;
+        let mut earlier: Vec<Value> = Vec::new();
+        for _ in 0..ROUNDS {
+            let answer = self.round(&params, tool).await?;
+            let result = &answer["result"];
+            if !result.is_object() {
+                self.failed(&answer, tool);
+                return None;
+            }
+            if result["resultType"] != "input_required" {
+                return Some(result.clone());
+            }
+            let mut next = params.clone();
+            next["inputResponses"] = self.answers(&result["inputRequests"], false).into();
+            next["requestState"] = result["requestState"].clone();
+            earlier.push(std::mem::replace(&mut params, next));
+            if self.plan.is_modern {
+                self.overheard.rounds.borrow_mut().push((self.plan.name.clone(), params.clone()));
+            }
+            if self.fires(Point::CallerReplays) {
+                self.replay(&earlier, tool, called).await;
+            }
+            if self.fires(Point::CallerMixes) {
+                self.mix(&params).await;
+            }
+        }
+        self.violate(Invariant::Budget, format!("a call has more than {ROUNDS} rounds: {:?}", called.parts));
+        None
+    }
+
+    /// Sends a round, and sends it again if its answer is lost.
+    async fn round(&self, params: &Value, tool: &str) -> Arrived {
+        for _ in 0..3 {
+            if self.fires(Point::CallerRepeats) {
+                self.world.fork();
+                self.post("tools/call", params.clone(), Some(tool)).await;
+            }
+            let answer = self.post("tools/call", params.clone(), Some(tool)).await;
+            if answer.is_some() || self.once_in(3) {
+                return answer;
+            }
+            self.world.fork();
+        }
+        None
+    }
+
+    /// Sends an earlier round with other answers. Its result must be one of the same call.
+    async fn replay(&self, earlier: &[Value], tool: &str, called: &Called<'_>) {
+        self.world.fork();
+        let mut params = earlier[self.world.below(earlier.len())].clone();
+        if let Some(answers) = params["inputResponses"].as_object_mut() {
+            for answer in answers.values_mut() {
+                if let Some(reply) = answer["content"]["reply"].as_str() {
+                    answer["content"]["reply"] = json!(format!("{reply}again"));
+                }
+            }
+        }
+        let Some(answer) = self.post("tools/call", params, Some(tool)).await else { return };
+        let result = &answer["result"];
+        if result["resultType"] == "complete" && result["_meta"]["edge-mcp/job"].is_null() {
+            self.ended(result, called);
+        }
+    }
+
+    /// Sends the state of another caller, and the id of another caller's task. Both must be refused.
+    async fn mix(&self, own: &Value) {
+        self.world.fork();
+        let others: Vec<Value> = {
+            let rounds = self.overheard.rounds.borrow();
+            rounds.iter().filter(|(owner, _)| *owner != self.plan.name).map(|(_, params)| params.clone()).collect()
+        };
+        if !others.is_empty() {
+            let other = &others[self.world.below(others.len())];
+            let mut params = own.clone();
+            params["requestState"] = other["requestState"].clone();
+            if self.once_in(2) {
+                params = other.clone();
+                // The texts of the other caller are known, so the answer may repeat them.
+                params["arguments"]["owned"] = own["arguments"]["owned"].clone();
+                params["arguments"]["caller"] = own["arguments"]["caller"].clone();
+                params["inputResponses"] = own["inputResponses"].clone();
+            }
+            let tool = params["name"].as_str().unwrap_or_default().to_owned();
+            let answer = self.post("tools/call", params, Some(&tool)).await;
+            let is_refused = answer.as_ref().is_none_or(|answer| answer["error"]["code"] == -32_602);
+            let is_failure = answer.as_ref().is_some_and(|answer| answer["error"].is_object());
+            if !is_refused && !(is_failure && self.has_faults()) {
+                self.violate(Invariant::OwnResult, format!("the state of another caller is accepted: {answer:?}"));
+            }
+        }
+        let tasks: Vec<String> = {
+            let tasks = self.overheard.tasks.borrow();
+            tasks.iter().filter(|(owner, _)| *owner != self.plan.name).map(|(_, id)| id.clone()).collect()
+        };
+        if !tasks.is_empty() && self.plan.has_tasks {
+            let id = &tasks[self.world.below(tasks.len())];
+            for method in ["tasks/get", "tasks/cancel"] {
+                let answer = self.post(method, json!({ "taskId": id }), Some(id)).await;
+                if answer.as_ref().is_some_and(|answer| answer["error"].is_null()) {
+                    self.violate(Invariant::OwnResult, format!("the task of another caller is known: {answer:?}"));
+                }
+            }
+        }
+    }
+
+    /// Polls a task to its end.
+    async fn task(&self, id: &str, called: &Called<'_>, cancel_after: Option<u64>) {
+        self.overheard.tasks.borrow_mut().push((self.plan.name.clone(), id.to_owned()));
+        let began = self.world.schedule.now_ms();
+        let mut lost = 0;
+        for _ in 0..POLLS {
+            let now = self.world.schedule.now_ms();
+            if cancel_after.is_some_and(|ms| now >= began + ms) && self.once_in(2) {
+                self.post("tasks/cancel", json!({ "taskId": id }), Some(id)).await;
+            }
+            let Some(answer) = self.post("tasks/get", json!({ "taskId": id }), Some(id)).await else {
+                lost += 1;
+                if lost > 20 {
+                    return;
+                }
+                self.world.schedule.sleep(2000).await;
+                continue;
+            };
+            let task = &answer["result"];
+            match task["status"].as_str() {
+                Some("working") => {
+                    let pause = task["pollIntervalMs"].as_u64().unwrap_or(1000);
+                    self.world.schedule.sleep(pause).await;
+                }
+                Some("input_required") => {
+                    let answers = self.answers(&task["inputRequests"], true);
+                    let params = json!({ "taskId": id, "inputResponses": answers });
+                    self.post("tasks/update", params, Some(id)).await;
+                    self.world.schedule.sleep(500).await;
+                }
+                Some("completed") => return self.ended(&task["result"], called),
+                Some("cancelled") if cancel_after.is_some() => return,
+                Some("failed" | "cancelled") if self.has_faults() => return,
+                _ => return self.failed(&answer, "a task"),
+            }
+        }
+        self.violate(Invariant::Budget, format!("a task does not end in {POLLS} polls: {:?}", called.parts));
+    }
+
+    /// Asks for the result of a job until it has ended.
+    async fn job(&self, job: &str, called: &Called<'_>) {
+        for _ in 0..60 {
+            let params = json!({ "name": "job-result", "arguments": { "job": job } });
+            let Some(result) = self.rounds(params, "job-result", called).await else { return };
+            if result["_meta"]["edge-mcp/job"].is_null() {
+                return self.ended(&result, called);
+            }
+        }
+        self.violate(Invariant::Budget, format!("a job does not end: {:?}", called.parts));
+    }
+
+    /// Checks the result of a call.
+    fn ended(&self, result: &Value, called: &Called<'_>) {
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        if result["isError"] == true {
+            return self.failed(result, "a call");
+        }
+        let Some((call, text)) = text.split_once('|') else {
+            return self.violate(Invariant::OneAnswer, format!("a result has no text: {result}"));
+        };
+        if parts::result(called.parts, text) != Some("") {
+            return self.violate(Invariant::OwnResult, format!("{text} is not the result of {:?}", called.parts));
+        }
+        let mut steps = BTreeMap::new();
+        parts::steps(called.parts, "", true, &mut steps);
+        for (place, (count, is_certain)) in steps {
+            let keys = self.world.ledger.keys_at(call, &place);
+            if is_certain && keys != count {
+                self.violate(Invariant::NoLostEffect, format!("{place} of {call} has {keys} effects of {count}"));
+            }
+        }
+        let sent = parts::all(called.parts);
+        let certain = sent.iter().filter(|part| matches!(part, Part::Attempt(..))).count() == 0;
+        for part in sent {
+            if let Part::Remote { number, .. } = part
+                && certain
+                && !self.world.remote_calls.is_executed(call, *number)
+            {
+                self.violate(Invariant::NoLostEffect, format!("call {number} of {call} was not executed"));
+            }
+        }
+    }
+
+    fn has_faults(&self) -> bool {
+        !self.world.faults.fired().is_empty()
+    }
+
+    /// Records the failure of a request, which needs a reason.
+    fn failed(&self, answer: &Value, what: &str) {
+        self.world.trace(|| format!("{} {what} fails: {answer}", self.plan.name));
+        // The handlers of older clients cannot ask, so their calls may fail.
+        if self.plan.is_modern && !self.has_faults() && !self.asks_legacy() {
+            self.violate(Invariant::Success, format!("{what} fails without a fault: {answer}"));
+        }
+    }
+
+    /// Returns whether a server of an older revision may want to ask, which it cannot.
+    fn asks_legacy(&self) -> bool {
+        false
+    }
+
+    /// Answers questions. If `some`, it may leave some of them open.
+    fn answers(&self, questions: &Value, some: bool) -> Map<String, Value> {
+        let mut answers = Map::new();
+        for (key, question) in questions.as_object().into_iter().flatten() {
+            if some && self.once_in(3) {
+                continue;
+            }
+            let message = question["params"]["message"].as_str().unwrap_or_default();
+            let own = mark(&self.plan.name, "answer");
+            let reply = format!("{message}#{}{own}", self.world.below(10));
+            let is_form = !question["params"]["requestedSchema"]["properties"]["reply"].is_null();
+            let content = if is_form { json!({ "reply": reply }) } else { json!({}) };
+            answers.insert(key.clone(), json!({ "action": "accept", "content": content }));
+        }
+        answers
+    }
+
+    /// Sends a request, and reads its answer. Returns `None` if no answer arrives.
+    async fn post(&self, method: &str, mut params: Value, target: Option<&str>) -> Arrived {
+        let id = self.world.below(1_000_000);
+        let mut meta = Map::new();
+        if self.plan.has_progress {
+            meta.insert("progressToken".into(), json!(id));
+        }
+        if self.plan.is_modern {
+            let tasks = if self.plan.has_tasks { json!({ "io.modelcontextprotocol/tasks": {} }) } else { json!({}) };
+            meta.insert("io.modelcontextprotocol/protocolVersion".into(), json!("2026-07-28"));
+            meta.insert(
+                "io.modelcontextprotocol/clientCapabilities".into(),
+                json!({ "elicitation": { "form": {} }, "extensions": tasks }),
+            );
+        }
+        params["_meta"] = meta.into();
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let mut request = Sent::post(program::URL, message.to_string().into_bytes())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("authorization", &format!("Bearer {}", token(&self.plan.name)));
+        if self.plan.is_modern {
+            request = request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
+            if let Some(target) = target {
+                request = request.header("mcp-name", target);
+            }
+        } else {
+            request = request.header("mcp-protocol-version", "2025-11-25");
+        }
+        let patience = self.world.faults.at(Point::CallerLeaves).map_or(300_000, |fault| fault.ms(10_000));
+        if patience < 300_000 {
+            self.world.fork();
+        }
+        let answer = pin!(self.exchange(request, id, method));
+        let late = self.world.schedule.sleep(patience);
+        match select(answer, late).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => None,
+        }
+    }
+
+    async fn exchange(&self, request: Sent, id: usize, method: &str) -> Arrived {
+        self.world.trace(|| format!("{} sends {}", self.plan.name, String::from_utf8_lossy(&request.body)));
+        let mut opened = self.world.send(request).await.ok()?;
+        let mut body = Vec::new();
+        let mut is_complete = true;
+        while let Some(chunk) = opened.body.next().await {
+            match chunk {
+                Ok(chunk) => body.extend(chunk),
+                Err(_) => {
+                    is_complete = false;
+                    break;
+                }
+            }
+        }
+        let name = &self.plan.name;
+        self.world.schedule.record(&body);
+        self.world.ledger.count();
+        self.world.trace(|| format!("{name} gets {} {}", opened.status, String::from_utf8_lossy(&body)));
+        self.world.ledger.scan(&body, &[name], name);
+        for (_, value) in &opened.headers {
+            self.world.ledger.scan(value.as_bytes(), &[], name);
+        }
+        if !is_complete || self.world.faults.has_fired(INCOMPLETE) && serde_json::from_slice::<Value>(&body).is_err() {
+            return self.complete_stream(&body, id);
+        }
+        let kind = opened.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind != "text/event-stream" {
+            let answer: Option<Value> = serde_json::from_slice(&body).ok();
+            let is_answer = answer
+                .as_ref()
+                .is_some_and(|answer| answer["id"] == id || (answer["id"].is_null() && answer["error"].is_object()));
+            if !is_answer {
+                let body = String::from_utf8_lossy(&body);
+                self.violate(Invariant::OneAnswer, format!("{method} is answered with {} {body}", opened.status));
+            }
+            return answer;
+        }
+        let answers: Vec<Value> = messages(&body).into_iter().filter(|message| message.get("id").is_some()).collect();
+        if answers.len() != 1 || answers[0]["id"] != id {
+            let body = String::from_utf8_lossy(&body);
+            self.violate(Invariant::OneAnswer, format!("the stream of {method} has {} answers: {body}", answers.len()));
+        }
+        answers.into_iter().next()
+    }
+
+    /// Returns the answer of a stream that may have ended early.
+    fn complete_stream(&self, body: &[u8], id: usize) -> Arrived {
+        messages(body).into_iter().find(|message| message["id"] == id && message.get("method").is_none())
+    }
+}
+
+/// Returns the messages of an event stream.
+fn messages(stream: &[u8]) -> Vec<Value> {
+    let text = String::from_utf8_lossy(stream);
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.filter_map(|data| serde_json::from_str(data).ok()).collect()
+}

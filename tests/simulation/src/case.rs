@@ -1,0 +1,124 @@
+//! A case: everything that decides about a run. It can be written as JSON, so a run can be repeated exactly.
+
+use edge_mcp_test_support::random::Random;
+use serde::{Deserialize, Serialize};
+
+use crate::faults::{FaultPlan, Point};
+use crate::parts::{Generator, Part};
+use crate::program::Era;
+
+/// A case.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Case {
+    /// The seed of the schedule and of all random bytes.
+    pub seed: u64,
+    pub plan: Plan,
+    pub faults: FaultPlan,
+}
+
+/// The systems of a case, and what the callers do.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Plan {
+    /// The number of isolates that serve requests.
+    pub isolates: usize,
+    /// Whether the program publishes the tools of the servers.
+    pub has_source: bool,
+    pub servers: Vec<ServerPlan>,
+    pub callers: Vec<CallerPlan>,
+}
+
+/// Another server.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct ServerPlan {
+    pub era: Era,
+    /// Whether the program knows the era, and does not negotiate.
+    pub is_known: bool,
+    /// Whether each caller has a token of their own.
+    pub has_tokens: bool,
+}
+
+/// A caller, and what it does, one after the other.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct CallerPlan {
+    pub name: String,
+    /// Whether its client is of revision 2026-07-28.
+    pub is_modern: bool,
+    /// Whether its client has tasks.
+    pub has_tasks: bool,
+    /// Whether its client asks for progress, and so gets streams.
+    pub has_progress: bool,
+    pub operations: Vec<Operation>,
+}
+
+/// What a caller does.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub enum Operation {
+    /// Calls a tool that runs these parts.
+    Call(String, Vec<Part>),
+    /// Calls a tool, and cancels its task after this number of milliseconds.
+    Cancel(u64, Vec<Part>),
+    /// Lists the tools.
+    List,
+    /// Waits for some milliseconds.
+    Wait(u64),
+}
+
+/// The names of callers.
+const CALLERS: [&str; 3] = ["ada", "bob", "eve"];
+
+impl Case {
+    /// Generates the case of a seed.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let faults = faults(seed, &mut random);
+        Self { seed, plan: plan(&mut random), faults }
+    }
+}
+
+/// Most cases have some kinds of faults, so that the others happen in peace.
+fn faults(seed: u64, random: &mut Random) -> FaultPlan {
+    if random.once_in(12) {
+        return FaultPlan::None;
+    }
+    let one_in = 1 + random.below(4);
+    let never = Point::ALL.iter().map(|(point, ..)| *point).filter(|_| !random.once_in(one_in)).collect();
+    FaultPlan::Random { seed, percent: [40, 100, 300][random.below(3)], never }
+}
+
+fn plan(random: &mut Random) -> Plan {
+    let era = [Era::Modern, Era::Modern, Era::WithSessions, Era::WithoutSessions];
+    let server = |random: &mut Random| ServerPlan {
+        era: era[random.below(4)],
+        is_known: random.once_in(3),
+        has_tokens: !random.once_in(3),
+    };
+    let servers: Vec<_> = (0..random.below(4)).map(|_| server(random)).collect();
+    let count = 1 + random.below(CALLERS.len());
+    let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), random)).collect();
+    Plan { isolates: 1 + random.below(3), has_source: random.once_in(3), servers, callers }
+}
+
+fn caller(name: &str, servers: usize, random: &mut Random) -> CallerPlan {
+    let is_modern = !random.once_in(5);
+    CallerPlan {
+        name: name.to_owned(),
+        is_modern,
+        has_tasks: is_modern && random.once_in(2),
+        has_progress: random.once_in(2),
+        operations: (0..1 + random.below(3)).map(|_| operation(servers, random)).collect(),
+    }
+}
+
+fn operation(servers: usize, random: &mut Random) -> Operation {
+    let parts = |random: &mut Random| {
+        let left = 4 + random.below(10);
+        Generator { random, left, servers, keys: 0 }.parts(0)
+    };
+    match random.below(10) {
+        0 => Operation::List,
+        1 => Operation::Wait(random.below(60_000) as u64),
+        2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),
+        3..=5 => Operation::Call("durable".to_owned(), parts(random)),
+        _ => Operation::Call("direct".to_owned(), parts(random)),
+    }
+}

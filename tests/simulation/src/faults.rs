@@ -1,0 +1,158 @@
+//! The points at which something can fail, and the decision whether it does.
+//!
+//! A decision depends on the seed, the point, and the number of times that the point was reached. So a run in which less happens still has
+//! most of the faults of the longer run.
+
+use std::cell::RefCell;
+
+use serde::{Deserialize, Serialize};
+
+/// Defines the points with their names.
+macro_rules! points {
+    ($($name:ident $rate:literal $about:literal,)*) => {
+        /// A point at which something can fail.
+        #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub enum Point {
+            $(#[doc = $about] $name,)*
+        }
+
+        impl Point {
+            /// All points, with the number of faults in 10 000 times at which a point is reached, at the usual rate.
+            pub const ALL: &[(Self, u64, &str)] = &[$((Self::$name, $rate, $about),)*];
+        }
+    };
+}
+
+points! {
+    RequestLost 150 "A request does not reach its server.",
+    RequestDelayed 400 "A request takes long, so that later requests overtake it.",
+    RequestTwice 120 "A request reaches its server twice.",
+    RequestCut 60 "The body of a request ends early.",
+    AnswerLost 200 "The server answers, and the connection ends before the head of its answer.",
+    AnswerDelayed 400 "An answer takes long, so that later answers overtake it.",
+    AnswerCut 150 "The connection ends within the body of an answer.",
+    AnswerEnds 80 "The body of an answer ends early, as if it were complete.",
+    AnswerStalls 60 "The body of an answer stops, and the connection stays open.",
+    ServerFails 150 "Another server answers with the status 500, and does nothing.",
+    ServerLies 60 "Another server executes a request, and answers that it did not.",
+    ServerFailsLate 100 "Another server executes a request, and answers with the status 500.",
+    ServerAsks 500 "Another server asks before it executes a call.",
+    ServerChanges 100 "Another server changes its tools.",
+    ServerIsSilent 50 "Another server never answers.",
+    SessionEnds 150 "Another server has forgotten the session.",
+    TokenRevoked 100 "Another server does not accept a token any more.",
+    DatabaseFails 80 "A batch of statements fails before it has an effect.",
+    DatabaseFailsLate 80 "A batch of statements takes effect, and its answer is lost.",
+    DatabaseIsSlow 200 "A batch of statements takes long.",
+    ClockJumps 5 "The clock jumps by minutes.",
+    IsolateEnds 12 "An isolate ends while its tasks wait.",
+    ObjectEnds 60 "The isolate of a durable object ends while its work waits.",
+    WriteFails 40 "A write of a durable object fails.",
+    WriteEnds 40 "The isolate of a durable object ends at a write.",
+    AlarmIsLate 200 "The alarm of a durable object rings late.",
+    AlarmRepeats 100 "The alarm of a durable object rings again, although it was answered.",
+    MessageLost 60 "A message does not reach its durable object.",
+    MessageAnswerLost 60 "The answer of a durable object to a message is lost.",
+    CallerLeaves 60 "A caller does not wait for an answer.",
+    CallerRepeats 200 "A caller sends a request again.",
+    CallerReplays 200 "A caller sends an old state with new answers.",
+    CallerMixes 200 "A caller sends the state or the id of another caller.",
+}
+
+/// The faults of a run.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub enum FaultPlan {
+    /// Nothing fails.
+    #[default]
+    None,
+    /// Faults at random: the seed, and the rate in percent of the usual rate. The points in the list never fail.
+    Random { seed: u64, percent: u64, never: Vec<Point> },
+    /// The faults in the list: each is a point, and the number of times that it was reached.
+    Only(Vec<(Point, u32)>),
+}
+
+/// The counts of a point.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    pub reached: u32,
+    pub fired: u32,
+}
+
+/// Decides about the faults of a run.
+pub struct Faults {
+    plan: FaultPlan,
+    counts: RefCell<Vec<Count>>,
+    fired: RefCell<Vec<(Point, u32)>>,
+}
+
+impl Faults {
+    pub fn new(plan: FaultPlan) -> Self {
+        Self { plan, counts: RefCell::new(vec![Count::default(); Point::ALL.len()]), fired: RefCell::default() }
+    }
+
+    /// Returns whether there is a fault at this point, this time. The number decides about its size: see [`Fault::size`].
+    pub fn at(&self, point: Point) -> Option<Fault> {
+        let nth = {
+            let count = &mut self.counts.borrow_mut()[point as usize];
+            count.reached += 1;
+            count.reached
+        };
+        let fires = match &self.plan {
+            FaultPlan::None => false,
+            FaultPlan::Random { seed, percent, never } => {
+                let rate = Point::ALL[point as usize].1 * percent / 100;
+                mix(*seed, point as u64, u64::from(nth)) % 10_000 < rate && !never.contains(&point)
+            }
+            FaultPlan::Only(faults) => faults.contains(&(point, nth)),
+        };
+        if !fires {
+            return None;
+        }
+        self.counts.borrow_mut()[point as usize].fired += 1;
+        self.fired.borrow_mut().push((point, nth));
+        // The size does not depend on the seed, so a list of the faults of a run is the same run.
+        Some(Fault(mix(7, point as u64, u64::from(nth) + (1 << 32))))
+    }
+
+    /// Returns the faults so far.
+    pub fn fired(&self) -> Vec<(Point, u32)> {
+        self.fired.borrow().clone()
+    }
+
+    /// Returns whether a fault at one of these points has happened.
+    pub fn has_fired(&self, points: &[Point]) -> bool {
+        let counts = self.counts.borrow();
+        points.iter().any(|point| counts[*point as usize].fired > 0)
+    }
+
+    pub fn counts(&self) -> Vec<Count> {
+        self.counts.borrow().clone()
+    }
+}
+
+/// A fault that happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault(u64);
+
+impl Fault {
+    /// Returns the size of the fault: a number less than `limit`, which must not be 0.
+    pub fn size(self, limit: usize) -> usize {
+        usize::try_from(self.0 % limit as u64).expect("a number less than a usize")
+    }
+
+    /// Returns a time of the fault in milliseconds, less than `limit`. Most times are short.
+    pub fn ms(self, limit: u64) -> u64 {
+        let scale = self.0 % 4;
+        1 + (self.0 >> 8) % (limit >> (3 * (3 - scale))).max(1)
+    }
+}
+
+fn mix(seed: u64, point: u64, nth: u64) -> u64 {
+    let mut mixed = seed ^ point.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ nth.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    for _ in 0..2 {
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+    }
+    mixed
+}

@@ -1,0 +1,17 @@
+//! A simulation of whole systems: see README.md.
+
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+pub mod caller;
+pub mod case;
+pub mod database;
+pub mod faults;
+pub mod ledger;
+pub mod network;
+pub mod objects;
+pub mod parts;
+pub mod program;
+pub mod run;
+pub mod schedule;
+pub mod upstream;
+pub mod world;

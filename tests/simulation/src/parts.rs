@@ -1,0 +1,318 @@
+//! Random handlers: programs of parts, the interpreter that runs them, and the model of their results.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use edge_mcp::client::{Executed, McpClient};
+use edge_mcp::{Context, HandlerError};
+use edge_mcp_test_support::random::Random;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, try_join_all};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::ledger::mark;
+use crate::upstream;
+use crate::world::World;
+
+/// A part of a handler. It returns a text.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub enum Part {
+    /// A step with this name, and the parts within it. They are its input, so equal steps do the same.
+    Step(String, Vec<Part>),
+    /// Branches that run at the same time.
+    Join(Vec<Vec<Part>>),
+    /// A question with this key. The number makes questions with the same key different.
+    Ask(String, u32),
+    /// A sleep of some seconds.
+    Sleep(u64),
+    /// A nested call of the tool that runs these parts.
+    Call(Vec<Part>),
+    /// A nested call of the tool that needs the person's approval.
+    Approved(Vec<Part>),
+    /// A progress notification.
+    Progress,
+    /// A wait without any effect, after which other branches run.
+    Yield,
+    /// Parts whose failure is not a failure of the handler. After this number of milliseconds, they are dropped.
+    Attempt(u64, Vec<Part>),
+    /// A call of the tool `work` of another server, with a number that no other call has. The server may ask.
+    Remote { server: usize, number: u32, asks: bool },
+}
+
+/// The arguments of the tools that run parts.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+pub struct Program {
+    /// The name of the caller, and the number of its call.
+    pub caller: String,
+    /// A text that belongs to the caller.
+    pub owned: String,
+    /// The place of a nested call, or an empty text.
+    pub place: String,
+    pub parts: Vec<Part>,
+}
+
+/// Generates programs. Each has a bounded number of parts.
+pub struct Generator<'r> {
+    pub random: &'r mut Random,
+    pub left: usize,
+    /// The number of other servers.
+    pub servers: usize,
+    pub keys: u32,
+}
+
+impl Generator<'_> {
+    pub fn parts(&mut self, depth: usize) -> Vec<Part> {
+        let mut parts = Vec::new();
+        while self.left > 0 && parts.len() < 4 && !(parts.len() > 1 && self.random.once_in(3)) {
+            self.left -= 1;
+            parts.push(self.part(depth));
+        }
+        parts
+    }
+
+    fn key(&mut self) -> u32 {
+        self.keys += 1;
+        self.keys
+    }
+
+    fn part(&mut self, depth: usize) -> Part {
+        match self.random.below(if depth > 3 { 9 } else { 16 }) {
+            0..=2 => Part::Step(self.random.one(&["a", "b"]).to_owned(), Vec::new()),
+            3 => Part::Ask(format!("q{}", self.key()), 0),
+            4 => Part::Sleep(1 + self.random.below(3) as u64),
+            5 => Part::Progress,
+            6 => Part::Yield,
+            7 | 8 if self.servers > 0 => {
+                let (server, asks) = (self.random.below(self.servers), self.random.once_in(4));
+                Part::Remote { server, number: self.key(), asks }
+            }
+            7..=9 => Part::Step(self.random.one(&["c", "d"]).to_owned(), self.parts(depth + 1)),
+            10 => Part::Call(self.parts(depth + 1)),
+            11 => Part::Approved(self.parts(depth + 1)),
+            12 if depth == 0 => {
+                // Different questions with one key, one after the other.
+                let number = self.key();
+                Part::Ask("again".to_owned(), number)
+            }
+            12 | 13 => {
+                let ms = [0, 10, 2000, 9000][self.random.below(4)];
+                Part::Attempt(ms, self.parts(depth + 1))
+            }
+            _ => Part::Join((0..2 + self.random.below(2)).map(|_| self.parts(depth + 1)).collect()),
+        }
+    }
+}
+
+/// Returns the lists of parts within a part.
+fn inner(part: &Part) -> &[Vec<Part>] {
+    match part {
+        Part::Step(_, parts) | Part::Call(parts) | Part::Approved(parts) | Part::Attempt(_, parts) => {
+            std::slice::from_ref(parts)
+        }
+        Part::Join(branches) => branches,
+        Part::Ask(..) | Part::Sleep(_) | Part::Progress | Part::Yield | Part::Remote { .. } => &[],
+    }
+}
+
+/// Returns all parts, the outer ones first.
+pub fn all(parts: &[Part]) -> Vec<&Part> {
+    let mut found: Vec<&Part> = parts.iter().collect();
+    let mut at = 0;
+    while let Some(part) = found.get(at).copied() {
+        found.extend(inner(part).iter().flatten());
+        at += 1;
+    }
+    found
+}
+
+/// Returns the place of a step or a nested call: equal ones with the same parent have the same place.
+fn place_of(parent: &str, kind: &str, parts: &[Part]) -> String {
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in serde_json::to_vec(parts).expect("JSON") {
+        digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{parent}/{kind}{digest:x}")
+}
+
+/// Counts the equal steps at each place, and whether all of them certainly run if the call succeeds.
+pub fn steps(parts: &[Part], parent: &str, is_certain: bool, counts: &mut BTreeMap<String, (usize, bool)>) {
+    for part in parts {
+        match part {
+            Part::Step(name, inner) => {
+                let place = place_of(parent, name, inner);
+                let count = counts.entry(place.clone()).or_insert((0, true));
+                count.0 += 1;
+                count.1 &= is_certain;
+                steps(inner, &place, is_certain, counts);
+            }
+            Part::Call(inner) => steps(inner, &place_of(parent, "sub", inner), is_certain, counts),
+            Part::Approved(inner) => steps(inner, &place_of(parent, "approved", inner), is_certain, counts),
+            Part::Attempt(_, inner) => steps(inner, parent, false, counts),
+            Part::Join(branches) => branches.iter().for_each(|branch| steps(branch, parent, is_certain, counts)),
+            _ => {}
+        }
+    }
+}
+
+/// Returns what is left of `text` after the result of these parts, or `None` if `text` is not their result.
+pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
+    for part in parts {
+        text = match part {
+            Part::Step(name, inner) => {
+                result(inner, text.strip_prefix(name.as_str())?.strip_prefix('(')?)?.strip_prefix(')')?
+            }
+            Part::Call(inner) | Part::Approved(inner) => result(inner, text.strip_prefix('(')?)?.strip_prefix(')')?,
+            Part::Join(branches) => {
+                for branch in branches {
+                    text = result(branch, text.strip_prefix('(')?)?.strip_prefix(')')?;
+                }
+                text
+            }
+            Part::Attempt(_, inner) => match text.strip_prefix("{!}") {
+                Some(rest) => rest,
+                None => result(inner, text.strip_prefix('{')?)?.strip_prefix('}')?,
+            },
+            // The reply is the question, and a text of the caller.
+            Part::Ask(key, nth) => {
+                let rest = text.strip_prefix(&format!("[{key}:{nth}#"))?;
+                rest.split_once(']')?.1
+            }
+            Part::Remote { server, number, .. } => text.strip_prefix(&upstream::done(*server, *number))?,
+            Part::Sleep(_) | Part::Progress | Part::Yield => text,
+        };
+    }
+    Some(text)
+}
+
+/// The answer to a question.
+#[derive(Deserialize, JsonSchema)]
+pub struct Reply {
+    pub reply: String,
+}
+
+/// What a run of parts needs.
+#[derive(Clone)]
+pub struct Running {
+    pub world: Rc<World>,
+    pub client: McpClient,
+    pub cx: Context,
+    /// The caller of the call, and its owned text.
+    pub program: Rc<Program>,
+    pub outer: Rc<Outer>,
+}
+
+/// What the outermost call shares with its nested calls.
+pub struct Outer {
+    /// The id of the call, which is the same in all its rounds and attempts.
+    pub call: String,
+    pub steps: BTreeMap<String, (usize, bool)>,
+}
+
+/// Runs parts.
+pub fn run<'a>(
+    running: &'a Running,
+    parts: &'a [Part],
+    place: String,
+) -> LocalBoxFuture<'a, Result<String, HandlerError>> {
+    let run = async move {
+        let mut text = String::new();
+        let Running { cx, world, program, outer, .. } = running;
+        let mut add = |part: std::fmt::Arguments<'_>| text.write_fmt(part).expect("a text");
+        for part in parts {
+            match part {
+                Part::Step(name, inner) => {
+                    let place = place_of(&place, name, inner);
+                    let done = cx.step(name, inner, async || {
+                        let most = outer.steps.get(&place).map_or(0, |(count, _)| *count);
+                        world.ledger.effect(&outer.call, &place, &cx.idempotency_key()?, most);
+                        run(running, inner, place.clone()).await
+                    });
+                    add(format_args!("{name}({})", done.await?));
+                }
+                Part::Join(branches) => {
+                    let branches = branches.iter().map(|branch| run(running, branch, place.clone()));
+                    for branch in try_join_all(branches).await? {
+                        add(format_args!("({branch})"));
+                    }
+                }
+                Part::Ask(key, nth) => {
+                    let reply = cx.elicit::<Reply>(key.clone(), format!("{key}:{nth}")).await?.accepted();
+                    let reply = reply.ok_or_else(|| HandlerError::new("The question was declined."))?;
+                    add(format_args!("[{}]", reply.reply));
+                }
+                Part::Sleep(seconds) => cx.sleep(Duration::from_secs(*seconds)).await,
+                Part::Call(inner) => add(format_args!("({})", nested(running, "sub", inner, &place).await?)),
+                Part::Approved(inner) => add(format_args!("({})", nested(running, "approved", inner, &place).await?)),
+                Part::Progress => cx.progress(1.0, None, mark_of(&program.caller, "progress")),
+                Part::Yield => turn().await,
+                Part::Attempt(ms, inner) => match attempt(running, *ms, inner, &place).await {
+                    Some(done) => add(format_args!("{{{done}}}")),
+                    None => add(format_args!("{{!}}")),
+                },
+                Part::Remote { server, number, asks } => {
+                    add(format_args!("{}", remote(running, *server, *number, *asks).await?))
+                }
+            }
+        }
+        Ok(text)
+    };
+    run.boxed_local()
+}
+
+async fn nested(running: &Running, tool: &str, parts: &[Part], place: &str) -> Result<String, HandlerError> {
+    let Program { caller, owned, .. } = &*running.program;
+    let place = place_of(place, tool, parts);
+    let arguments = json!({ "caller": caller, "owned": owned, "place": place, "parts": parts });
+    let called = running.cx.call_tool(tool, arguments).await?;
+    if called.is_error() { Err(HandlerError::new(called.text())) } else { Ok(called.text()) }
+}
+
+async fn attempt(running: &Running, ms: u64, parts: &[Part], place: &str) -> Option<String> {
+    let work = run(running, parts, place.to_owned());
+    if ms == 0 {
+        return work.await.ok();
+    }
+    let late = running.world.schedule.sleep(ms);
+    futures::select_biased! {
+        done = work.fuse() => done.ok(),
+        () = late.fuse() => None,
+    }
+}
+
+async fn remote(running: &Running, server: usize, number: u32, asks: bool) -> Result<String, HandlerError> {
+    let Running { world, client, cx, program, outer } = running;
+    let peer = client.connect(cx).server(&upstream::name(server))?;
+    let arguments = json!({ "call": outer.call, "number": number, "asks": asks, "owned": program.owned });
+    match peer.call("work", arguments).ask_caller(cx).await {
+        Ok(result) => {
+            upstream::reported(world, &outer.call, number, true);
+            Ok(result.text())
+        }
+        Err(error) => {
+            if error.executed() == Executed::No {
+                upstream::reported(world, &outer.call, number, false);
+            }
+            Err(error.into())
+        }
+    }
+}
+
+fn mark_of(caller: &str, what: &str) -> String {
+    mark(caller.split('-').next().unwrap_or_default(), what)
+}
+
+/// Lets other branches run.
+async fn turn() {
+    let mut is_over = false;
+    poll_fn(|task| {
+        task.waker().wake_by_ref();
+        if std::mem::replace(&mut is_over, true) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}

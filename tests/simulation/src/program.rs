@@ -1,0 +1,244 @@
+//! The program under test: an endpoint in several isolates, whose tools run the parts of their arguments.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::host::{BodyError, Host, Request};
+use edge_mcp::tasks::Task;
+use edge_mcp::testing::STATE_KEY;
+use edge_mcp::{
+    Body, Context, Endpoint, HandlerError, LogPolicy, McpServer, RequestInfo, Revision, StateKeys, StaticTokens, Tool,
+};
+use futures::channel::{mpsc, oneshot};
+use futures::future::ready;
+use futures::{FutureExt, StreamExt};
+use serde_json::json;
+
+use crate::case::{Plan, ServerPlan};
+use crate::ledger::mark;
+use crate::network::{Head, Sent, Service, pump, reader};
+use crate::objects::{Handle, Objects};
+use crate::parts::{self, Outer, Program as Arguments, Running};
+use crate::schedule::Owner;
+use crate::upstream;
+use crate::world::{IsolateHost, World};
+
+/// The URL of the program.
+pub const URL: &str = "https://program.example/mcp";
+
+/// An isolate of the program. It shares no memory with others.
+pub struct Isolate {
+    pub owner: Owner,
+    pub host: Rc<dyn Host>,
+    endpoint: Endpoint,
+}
+
+impl Isolate {
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    fn new(world: &Rc<World>, plan: &Plan, objects: &Weak<Objects>) -> Rc<Self> {
+        let owner = world.isolate();
+        let host: Rc<dyn Host> = Rc::new(IsolateHost { world: world.clone(), owner });
+        Rc::new(Self { owner, host, endpoint: endpoint(world, plan, objects) })
+    }
+}
+
+/// The program, whose requests go to one of its isolates.
+pub struct Program {
+    world: Rc<World>,
+    plan: Rc<Plan>,
+    objects: Rc<Objects>,
+    isolates: RefCell<Vec<Rc<Isolate>>>,
+    next: Cell<usize>,
+}
+
+impl Program {
+    pub fn new(world: &Rc<World>, plan: &Rc<Plan>) -> Rc<Self> {
+        let objects = Objects::new(world);
+        let handle = Rc::downgrade(&objects);
+        let isolates = (0..plan.isolates).map(|_| Isolate::new(world, plan, &handle)).collect();
+        let (of_world, of_plan) = (world.clone(), plan.clone());
+        objects.run_in(move || Isolate::new(&of_world, &of_plan, &handle));
+        Rc::new(Self {
+            world: world.clone(),
+            plan: plan.clone(),
+            objects,
+            isolates: RefCell::new(isolates),
+            next: Cell::new(0),
+        })
+    }
+
+    pub fn objects(&self) -> &Rc<Objects> {
+        &self.objects
+    }
+
+    /// Returns whether these tasks belong to an isolate that serves requests.
+    pub fn serves(&self, owner: Owner) -> bool {
+        self.isolates.borrow().iter().any(|isolate| isolate.owner == owner)
+    }
+
+    /// Returns the isolate for the next request. An isolate that has ended is replaced.
+    pub fn isolate(&self) -> Rc<Isolate> {
+        let mut isolates = self.isolates.borrow_mut();
+        let at = self.next.get() % isolates.len();
+        self.next.set(self.next.get() + 1);
+        if self.world.schedule.is_dead(isolates[at].owner) {
+            isolates[at] = Isolate::new(&self.world, &self.plan, &Rc::downgrade(&self.objects));
+        }
+        isolates[at].clone()
+    }
+
+    /// Releases everything that refers to the program.
+    pub fn stop(&self) {
+        self.objects.stop();
+        self.isolates.borrow_mut().clear();
+    }
+}
+
+impl Service for Program {
+    fn serve(&self, request: Sent, answer: oneshot::Sender<Head>) {
+        let isolate = self.isolate();
+        let owner = isolate.owner;
+        let work = async move {
+            let response = isolate.endpoint.handle(Received(request), &isolate.host).await;
+            let (head, body) = response.into_parts();
+            let (reader, left) = reader();
+            let (sender, receiver) = mpsc::unbounded();
+            let sent =
+                answer.send(Head { status: head.status.as_u16(), headers: head.headers, body: receiver, reader });
+            if sent.is_err() {
+                return;
+            }
+            match body {
+                Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
+                Body::Stream(events) => pump(events.map(|event| event.to_vec()), sender, left).await,
+            }
+        };
+        self.world.schedule.spawn(owner, work.boxed_local());
+    }
+}
+
+/// A request that has reached the program.
+struct Received(Sent);
+
+impl Request for Received {
+    fn method(&self) -> String {
+        self.0.method.clone()
+    }
+
+    fn url(&self) -> String {
+        self.0.url.clone()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        self.0.value(name).map(str::to_owned)
+    }
+
+    fn body(&self, limit: usize) -> impl Future<Output = Result<Vec<u8>, BodyError>> {
+        ready(match &self.0 {
+            Sent { is_cut: true, .. } => Err(BodyError::Broken("the connection has ended".into())),
+            Sent { body, .. } if body.len() > limit => Err(BodyError::TooLarge),
+            Sent { body, .. } => Ok(body.clone()),
+        })
+    }
+}
+
+/// The token of a caller.
+pub fn token(caller: &str) -> String {
+    mark(&format!("{caller}-key"), "token")
+}
+
+fn endpoint(world: &Rc<World>, plan: &Plan, objects: &Weak<Objects>) -> Endpoint {
+    let callers = plan.callers.iter().map(|caller| &caller.name);
+    let tokens: Vec<_> =
+        callers.map(|name| json!({ "token": token(name), "subject": name, "scopes": ["work"] })).collect();
+    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens");
+    let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY)).expect("a key");
+    let server = server(world, plan);
+    Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
+        .auth(tokens)
+        .without_rate_limit()
+        .state_keys(keys)
+        .log(LogPolicy::All)
+        .task_objects(Handle(objects.clone()))
+}
+
+fn server(world: &Rc<World>, plan: &Plan) -> McpServer {
+    let client = client(plan);
+    let tool = |name: &'static str| {
+        let (world, client) = (world.clone(), client.clone());
+        let handler = move |program: Arguments, cx: Context| handle(world.clone(), client.clone(), program, cx);
+        Tool::new(name, "Runs parts.", handler).deadline(Duration::from_secs(280))
+    };
+    let approved = tool("approved").requires_approval(|program: Arguments, _: Context| async move {
+        Ok(Some(format!("Run {} parts for {}?", program.parts.len(), program.owned).into()))
+    });
+    let mut server = McpServer::builder("program", "1.0.0")
+        .tool(tool("direct").scopes(["work"]))
+        .tool(tool("sub"))
+        .tool(approved)
+        .tool(tool("durable").task(Task::new().ttl(Duration::from_secs(7200))));
+    if plan.has_source {
+        let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));
+        server = server.source(client.tools(names));
+    }
+    server.build().expect("a server")
+}
+
+fn client(plan: &Plan) -> McpClient {
+    let mut client = McpClient::builder("program", "1.0.0");
+    for (number, server) in plan.servers.iter().enumerate() {
+        client = client.server(upstream::name(number), upstream_of(number, server));
+    }
+    client.build().expect("a client")
+}
+
+fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
+    let upstream = Upstream::at(&upstream::url(number)).expect("a URL");
+    let upstream = if plan.is_known { upstream.revision(plan.era.revision()) } else { upstream };
+    if plan.has_tokens {
+        // Each caller has a token of their own.
+        let token = move |cx: Context| async move {
+            let caller = cx.caller()?.subject.clone();
+            Ok::<_, HandlerError>(Some(upstream::token(number, &caller)))
+        };
+        upstream.bearer_with(token)
+    } else {
+        upstream.bearer(&mark(&upstream::name(number), "token")).expect("a token")
+    }
+}
+
+async fn handle(world: Rc<World>, client: McpClient, program: Arguments, cx: Context) -> Result<String, HandlerError> {
+    let is_outermost = program.place.is_empty();
+    if is_outermost {
+        let mut steps = BTreeMap::new();
+        parts::steps(&program.parts, "", true, &mut steps);
+        cx.request().extend(Outer { call: cx.idempotency_key()?, steps });
+    }
+    let outer = cx.extension::<Outer>().ok_or_else(|| HandlerError::new("There is no outer call."))?;
+    let program = Rc::new(program);
+    let running = Running { world, client, cx, program: program.clone(), outer: outer.clone() };
+    let text = parts::run(&running, &program.parts, program.place.clone()).await?;
+    Ok(if is_outermost { format!("{}|{text}", outer.call) } else { text })
+}
+
+/// The era of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub enum Era {
+    Modern,
+    /// An older revision, with sessions.
+    WithSessions,
+    /// An older revision, without sessions.
+    WithoutSessions,
+}
+
+impl Era {
+    pub fn revision(self) -> Revision {
+        if self == Self::Modern { Revision::V2026_07_28 } else { Revision::V2025_11_25 }
+    }
+}

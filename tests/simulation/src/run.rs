@@ -1,0 +1,103 @@
+//! A run of a case.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+
+use crate::caller::Caller;
+use crate::case::Case;
+use crate::faults::{Count, Faults, Point};
+use crate::ledger::{Invariant, Violation};
+use crate::program::{self, Program};
+use crate::schedule::Owner;
+use crate::upstream::{self, Server};
+use crate::world::World;
+
+/// The most turns of a run.
+const TURNS: u64 = 400_000;
+
+/// What a run has shown.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub violation: Option<Violation>,
+    pub events: u64,
+    /// The counts of the points, in the order of [`Point::ALL`].
+    pub counts: Vec<Count>,
+    /// The faults, in order.
+    pub fired: Vec<(Point, u32)>,
+    /// A digest of everything that has happened. It is the same if the case runs again.
+    pub digest: u64,
+}
+
+/// Runs a case on a thread of its own, because some values of the library belong to a thread, as they belong to an isolate on Workers.
+pub fn run(case: &Case, is_verbose: bool) -> Outcome {
+    let of_thread = case.clone();
+    let thread = std::thread::Builder::new().stack_size(4 << 20);
+    let running = thread.spawn(move || run_here(&of_thread, is_verbose)).expect("a thread");
+    running.join().unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default();
+        let violation = Some(Violation { invariant: Invariant::NoPanic, text });
+        let counts = vec![Count::default(); Point::ALL.len()];
+        Outcome { violation, events: 0, counts, fired: Vec::new(), digest: 0 }
+    })
+}
+
+fn run_here(case: &Case, is_verbose: bool) -> Outcome {
+    let plan = Rc::new(case.plan.clone());
+    let callers = plan.callers.iter().map(|caller| caller.name.clone()).collect();
+    let world = World::new(case.seed, Faults::new(case.faults.clone()), callers, is_verbose);
+    for (number, server) in plan.servers.iter().enumerate() {
+        world.services.add(&upstream::origin(number), Server::new(&world, number, server));
+    }
+    let program = Program::new(&world, &plan);
+    world.services.add(program::URL, program.clone());
+    let overheard = Rc::default();
+    for (number, caller) in (0_u64..).zip(&plan.callers) {
+        let caller = Caller::new(&world, caller, &overheard, case.seed ^ (number << 32));
+        world.schedule.spawn(Owner::World, caller.run().boxed_local());
+    }
+    turns(&world, &program);
+    if !world.ledger.is_violated() {
+        check_end(&world, &program);
+    }
+    let outcome = Outcome {
+        violation: world.ledger.violation(),
+        events: world.ledger.events(),
+        counts: world.faults.counts(),
+        fired: world.faults.fired(),
+        digest: world.schedule.digest(),
+    };
+    world.schedule.stop();
+    world.services.stop();
+    program.stop();
+    outcome
+}
+
+fn turns(world: &World, program: &Program) {
+    while let Some(owner) = world.schedule.turn() {
+        if world.ledger.is_violated() {
+            return;
+        }
+        if program.serves(owner) && world.faults.at(Point::IsolateEnds).is_some() {
+            world.trace(|| format!("{owner:?} ends"));
+            world.schedule.kill(owner);
+        }
+        if let Some(fault) = world.faults.at(Point::ClockJumps) {
+            world.schedule.jump(fault.ms(600_000));
+        }
+        if world.schedule.turns() > TURNS {
+            return world.ledger.violate(Invariant::Budget, format!("the run does not end in {TURNS} turns"));
+        }
+    }
+}
+
+/// Checks that nothing is left.
+fn check_end(world: &World, program: &Program) {
+    let tasks = world.schedule.tasks();
+    world.ledger.check(tasks == 0, Invariant::NothingLeft, || format!("{tasks} tasks never end"));
+    let rows = program.objects().rows();
+    world
+        .ledger
+        .check(rows == 0, Invariant::NothingLeft, || format!("{rows} rows are left: {}", program.objects().describe()));
+}

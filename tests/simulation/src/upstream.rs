@@ -1,0 +1,341 @@
+//! The other servers, of each era. A server records what it executes for whom, and it can fail, lie, ask, and stay silent.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::channel::oneshot;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
+use crate::case::ServerPlan;
+use crate::faults::Point;
+use crate::ledger::{Invariant, mark};
+use crate::network::{Head, Sent, Service, answer};
+use crate::program::Era;
+use crate::schedule::Owner;
+use crate::world::World;
+
+pub fn name(server: usize) -> String {
+    format!("s{server}")
+}
+
+pub fn origin(server: usize) -> String {
+    format!("https://s{server}.example")
+}
+
+pub fn url(server: usize) -> String {
+    format!("{}/mcp", origin(server))
+}
+
+/// The token of a caller at a server.
+pub fn token(server: usize, caller: &str) -> String {
+    mark(&format!("{caller}-at-s{server}"), "token")
+}
+
+/// The result of a call.
+pub fn done(server: usize, number: u32) -> String {
+    format!("<s{server}:{number}>")
+}
+
+/// The calls of other servers: their arrivals, executions and answers.
+#[derive(Default)]
+pub struct RemoteCalls(RefCell<BTreeMap<(String, u32), RemoteCall>>);
+
+impl RemoteCalls {
+    pub fn is_executed(&self, call: &str, number: u32) -> bool {
+        self.0.borrow().get(&(call.to_owned(), number)).is_some_and(|call| call.executions > 0)
+    }
+}
+
+#[derive(Default)]
+struct RemoteCall {
+    arrivals: u32,
+    executions: u32,
+    /// Whether the last answer proves that the call was not executed.
+    is_denied: bool,
+    /// Whether the server has said so although it has executed the call.
+    is_lie: bool,
+}
+
+/// Checks the report of the client about a call: whether the server has executed it.
+pub fn reported(world: &World, call: &str, number: u32, is_executed: bool) {
+    let calls = world.remote_calls.0.borrow();
+    let known = calls.get(&(call.to_owned(), number));
+    let executions = known.map_or(0, |known| known.executions);
+    if is_executed {
+        world.ledger.check(executions > 0, Invariant::NoLostEffect, || {
+            format!("call {number} of {call} has a result, and no server has executed it")
+        });
+    } else if world.is_strict() && known.is_some_and(|known| !known.is_lie) {
+        world.ledger.check(executions == 0, Invariant::NoUnprovenCall, || {
+            format!("call {number} of {call} is reported as not executed, and was executed {executions} times")
+        });
+    }
+}
+
+/// A server.
+pub struct Server {
+    world: Rc<World>,
+    number: usize,
+    plan: ServerPlan,
+    /// The token of each session, and whether it still exists.
+    sessions: RefCell<BTreeMap<String, (String, bool)>>,
+    version: RefCell<u32>,
+}
+
+/// The answer to a request.
+struct Answer {
+    status: u16,
+    body: Value,
+    session: Option<String>,
+}
+
+impl Answer {
+    fn new(status: u16, body: Value) -> Self {
+        Self { status, body, session: None }
+    }
+
+    fn error(status: u16, code: i64) -> Self {
+        Self::new(status, json!({ "error": { "code": code, "message": "no" } }))
+    }
+}
+
+impl Server {
+    pub fn new(world: &Rc<World>, number: usize, plan: &ServerPlan) -> Rc<Self> {
+        let (plan, sessions) = (plan.clone(), RefCell::default());
+        Rc::new(Self { world: world.clone(), number, plan, sessions, version: RefCell::new(1) })
+    }
+
+    fn is_modern(&self) -> bool {
+        self.plan.era == Era::Modern
+    }
+
+    /// Returns the caller to whom the token of a request belongs.
+    fn caller_of(&self, request: &Sent) -> Option<String> {
+        let token = request.value("authorization")?.strip_prefix("Bearer ")?;
+        let caller = token.strip_prefix("Zq.")?.strip_suffix(&format!("-at-s{}.token.q", self.number))?;
+        Some(caller.to_owned())
+    }
+
+    /// Checks that a request has nothing that was not meant for this server.
+    fn check(&self, request: &Sent) {
+        let (own, caller) = (name(self.number), self.caller_of(request));
+        let of_caller = caller.as_ref().map(|caller| format!("{caller}-at-{own}"));
+        let reader = format!("server {own}, for {},", caller.as_deref().unwrap_or("everybody"));
+        for (name, value) in &request.headers {
+            let mut allowed = vec!["session"];
+            if name.eq_ignore_ascii_case("authorization") {
+                allowed.push(of_caller.as_deref().unwrap_or(&own));
+            }
+            self.world.ledger.scan(value.as_bytes(), &allowed, &reader);
+        }
+        let mut allowed: Vec<&str> = vec!["state", &own];
+        match &caller {
+            Some(caller) => allowed.push(caller),
+            // Without tokens of callers, the server gets the arguments of all of them.
+            None => allowed.extend(self.world.callers.iter().map(String::as_str)),
+        }
+        self.world.ledger.scan(&request.body, &allowed, &reader);
+    }
+
+    fn answer(&self, request: &Sent) -> Option<Answer> {
+        let faults = &self.world.faults;
+        self.check(request);
+        if request.method != "POST" {
+            return Some(Answer::new(if request.method == "DELETE" { 200 } else { 405 }, Value::Null));
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(&request.body) else {
+            return Some(Answer::error(400, -32_700));
+        };
+        let method = message["method"].as_str().unwrap_or_default();
+        let is_modern = request.value("mcp-method").is_some();
+        if is_modern != self.is_modern() {
+            return Some(if is_modern { Answer::error(400, -32_000) } else { Answer::error(404, -32_601) });
+        }
+        if faults.at(Point::ServerFails).is_some() {
+            self.arrived(&message, |call| call.is_denied = false);
+            return Some(Answer::new(500, Value::Null));
+        }
+        if self.plan.has_tokens && self.caller_of(request).is_none() {
+            return Some(Answer::new(401, Value::Null));
+        }
+        if let Some(refused) = self.session(request, method) {
+            self.arrived(&message, |call| call.is_denied = true);
+            return Some(refused);
+        }
+        if method == "tools/call" {
+            return self.call(&message["params"], &message);
+        }
+        if faults.at(Point::ServerIsSilent).is_some() {
+            return None;
+        }
+        Some(Answer::new(200, json!({ "result": self.result(method, request)? })).with_session(self, method, request))
+    }
+
+    /// Returns the refusal of a request without the session that it needs.
+    fn session(&self, request: &Sent, method: &str) -> Option<Answer> {
+        if self.plan.era != Era::WithSessions || method == "initialize" {
+            return None;
+        }
+        let token = request.value("authorization").unwrap_or_default();
+        let mut sessions = self.sessions.borrow_mut();
+        let Some((of_session, is_alive)) = request.value("mcp-session-id").and_then(|id| sessions.get_mut(id)) else {
+            return Some(Answer::error(400, -32_000));
+        };
+        self.world.ledger.check(of_session == token, Invariant::NoLeak, || {
+            format!("a session of {of_session} is used with {token}")
+        });
+        if self.world.faults.at(Point::SessionEnds).is_some() {
+            *is_alive = false;
+        }
+        (!*is_alive).then(|| Answer::error(404, -32_001))
+    }
+
+    fn result(&self, method: &str, request: &Sent) -> Option<Value> {
+        let mut result = match method {
+            "initialize" => {
+                json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": { "name": "s", "version": "1" } })
+            }
+            "server/discover" => {
+                json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} }, "serverInfo": { "name": "s", "version": "1" } })
+            }
+            "tools/list" => self.tools(request),
+            _ => json!({}),
+        };
+        if self.is_modern() {
+            result["resultType"] = json!("complete");
+        }
+        Some(result)
+    }
+
+    /// Returns the tools, whose descriptions depend on the caller.
+    fn tools(&self, request: &Sent) -> Value {
+        if self.world.faults.at(Point::ServerChanges).is_some() {
+            *self.version.borrow_mut() += 1;
+        }
+        let caller = self.caller_of(request);
+        let owned = caller.map_or_else(String::new, |caller| mark(&caller, "description"));
+        let description = format!("Works {}. {owned}", self.version.borrow());
+        let tool = json!({ "name": "work", "description": description, "inputSchema": { "type": "object" } });
+        let scope = if self.plan.has_tokens { "private" } else { "public" };
+        json!({ "tools": [tool], "ttlMs": 60_000, "cacheScope": scope })
+    }
+
+    /// Records the arrival of a call, and changes its record.
+    fn arrived(&self, message: &Value, change: impl FnOnce(&mut RemoteCall)) {
+        let arguments = &message["params"]["arguments"];
+        let (Some(call), Some(number)) = (arguments["call"].as_str(), arguments["number"].as_u64()) else { return };
+        let key = (call.to_owned(), u32::try_from(number).unwrap_or_default());
+        let mut calls = self.world.remote_calls.0.borrow_mut();
+        let known = calls.entry(key).or_default();
+        let is_unproven = known.arrivals > 0 && !known.is_denied && self.world.is_strict();
+        self.world.ledger.check(!is_unproven, Invariant::NoUnprovenCall, || {
+            format!("call {number} of {call} was sent again, and the answer to the last time does not permit it")
+        });
+        known.arrivals += 1;
+        change(known);
+    }
+
+    /// Executes a call. Returns `None` if the server never answers.
+    fn call(&self, params: &Value, message: &Value) -> Option<Answer> {
+        let faults = &self.world.faults;
+        let arguments = &params["arguments"];
+        let number = u32::try_from(arguments["number"].as_u64().unwrap_or_default()).unwrap_or_default();
+        let question = format!("at {} {number}", name(self.number));
+        let state = mark("state", &format!("{}-{number}", self.number));
+        let is_retry = params.get("requestState").is_some();
+        let can_ask = !params["_meta"]["io.modelcontextprotocol/clientCapabilities"]["elicitation"].is_null();
+        let asks = arguments["asks"] == true || (!is_retry && faults.at(Point::ServerAsks).is_some());
+        if asks && !is_retry && can_ask {
+            // The next round of the call is not a repetition.
+            self.arrived(message, |call| call.is_denied = true);
+            let form =
+                json!({ "type": "object", "properties": { "reply": { "type": "string" } }, "required": ["reply"] });
+            let request = json!({ "mode": "form", "message": question, "requestedSchema": form });
+            let questions = json!({ "sure": { "method": "elicitation/create", "params": request } });
+            let result = json!({ "resultType": "input_required", "inputRequests": questions, "requestState": state });
+            return Some(Answer::new(200, json!({ "result": result })));
+        }
+        if is_retry {
+            self.world.ledger.check(params["requestState"] == state, Invariant::OwnResult, || {
+                format!("{question} gets the state {}", params["requestState"])
+            });
+            let reply = params["inputResponses"]["sure"]["content"]["reply"].as_str().unwrap_or_default();
+            self.world.ledger.check(reply.contains(&question), Invariant::OwnResult, || {
+                format!("{question} gets the answer {}", params["inputResponses"])
+            });
+        }
+        let is_lie = faults.at(Point::ServerLies).is_some();
+        self.arrived(message, |call| {
+            call.executions += 1;
+            call.is_denied = is_lie;
+            call.is_lie |= is_lie;
+        });
+        self.world.trace(|| format!("{} executes {number}", name(self.number)));
+        if is_lie {
+            let code = if self.is_modern() { -32_601 } else { -32_001 };
+            return Some(Answer::error(404, code));
+        }
+        if faults.at(Point::ServerFailsLate).is_some() {
+            return Some(Answer::new(500, Value::Null));
+        }
+        if faults.at(Point::ServerIsSilent).is_some() {
+            return None;
+        }
+        let mut result = json!({ "content": [{ "type": "text", "text": done(self.number, number) }] });
+        if self.is_modern() {
+            result["resultType"] = json!("complete");
+        }
+        Some(Answer::new(200, json!({ "result": result })))
+    }
+}
+
+impl Answer {
+    /// Adds a new session to the answer to `initialize`.
+    fn with_session(mut self, server: &Server, method: &str, request: &Sent) -> Self {
+        if method == "initialize" && server.plan.era == Era::WithSessions {
+            let mut sessions = server.sessions.borrow_mut();
+            let id = mark("session", &format!("{}-{}", server.number, sessions.len()));
+            let token = request.value("authorization").unwrap_or_default().to_owned();
+            sessions.insert(id.clone(), (token, true));
+            self.session = Some(id);
+        }
+        self
+    }
+}
+
+impl Service for Server {
+    fn serve(&self, request: Sent, to: oneshot::Sender<Head>) {
+        if request.is_cut {
+            return;
+        }
+        let Some(Answer { status, mut body, session }) = self.answer(&request) else {
+            // The server keeps the connection open for longer than anybody waits.
+            let schedule = self.world.schedule.clone();
+            let silence = async move {
+                schedule.sleep(600_000).await;
+                drop(to);
+            };
+            self.world.schedule.spawn(Owner::World, silence.boxed_local());
+            return;
+        };
+        let mut headers = HeaderMap::new();
+        let message = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
+        let Some(id) = message.get("id").filter(|_| body.is_object()) else {
+            return answer(to, if status == 200 { 202 } else { status }, headers, Vec::new());
+        };
+        body["jsonrpc"] = json!("2.0");
+        body["id"] = id.clone();
+        if let Some(session) = session {
+            headers.insert("mcp-session-id", HeaderValue::from_str(&session).expect("ASCII"));
+        }
+        let is_stream = status == 200 && self.world.below(3) == 0;
+        let kind = if is_stream { "text/event-stream" } else { "application/json" };
+        headers.insert("content-type", HeaderValue::from_static(kind));
+        let text = if is_stream { format!("event: message\ndata: {body}\n\n") } else { body.to_string() };
+        let (first, second) = text.as_bytes().split_at(text.len() / 3);
+        answer(to, status, headers, vec![first.to_vec(), second.to_vec()]);
+    }
+}

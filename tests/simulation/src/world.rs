@@ -1,0 +1,153 @@
+//! Everything that a run has: its schedule, faults, record, network, databases, durable objects, and the isolates of the program.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened, Outbound};
+use edge_mcp_test_support::random::Random;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use crate::faults::{Faults, Point};
+use crate::ledger::{Invariant, Ledger};
+use crate::network::{Sent, Services, exchange, lost};
+use crate::schedule::{Owner, Schedule};
+use crate::upstream::RemoteCalls;
+
+/// The faults after which a call can have two histories.
+const FORKS: &[Point] =
+    &[Point::RequestTwice, Point::IsolateEnds, Point::ObjectEnds, Point::WriteEnds, Point::WriteFails];
+
+/// A run. All its parts are one value, because each of them can reach each other one.
+pub struct World {
+    pub schedule: Rc<Schedule>,
+    pub faults: Faults,
+    pub ledger: Ledger,
+    pub services: Services,
+    pub remote_calls: RemoteCalls,
+    /// The names of the callers.
+    pub callers: Vec<String>,
+    /// Whether a call can have two histories: its isolate has ended, or its caller has sent a request again.
+    is_forked: Cell<bool>,
+    random: RefCell<Random>,
+    isolates: Cell<u32>,
+    /// Whether the lines of the log are printed.
+    pub is_verbose: bool,
+}
+
+impl World {
+    pub fn new(seed: u64, faults: Faults, callers: Vec<String>, is_verbose: bool) -> Rc<Self> {
+        Rc::new(Self {
+            schedule: Rc::new(Schedule::new(seed)),
+            faults,
+            ledger: Ledger::default(),
+            services: Services::default(),
+            remote_calls: RemoteCalls::default(),
+            callers,
+            is_forked: Cell::new(false),
+            random: RefCell::new(Random::new(seed ^ 0x5eed)),
+            isolates: Cell::new(0),
+            is_verbose,
+        })
+    }
+
+    /// Returns the owner of the tasks of a new isolate.
+    pub fn isolate(&self) -> Owner {
+        self.isolates.set(self.isolates.get() + 1);
+        Owner::Isolate(self.isolates.get())
+    }
+
+    /// Records that a call can have two histories.
+    pub fn fork(&self) {
+        self.is_forked.set(true);
+    }
+
+    /// Returns whether each call has one history, so that nothing may be sent twice.
+    pub fn is_strict(&self) -> bool {
+        !self.is_forked.get() && !self.faults.has_fired(FORKS)
+    }
+
+    /// Returns a number less than `limit`, which must not be 0.
+    pub fn below(&self, limit: usize) -> usize {
+        self.random.borrow_mut().below(limit)
+    }
+
+    /// Prints a line if the run is shown, and adds it to the digest of the run.
+    pub fn trace(&self, line: impl FnOnce() -> String) {
+        if self.is_verbose {
+            println!("{:>9} {}", self.schedule.now_ms() - 1_800_000_000_000, line());
+        }
+    }
+
+    /// Sends a request to a service at its URL.
+    pub fn send(self: &Rc<Self>, request: Sent) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        self.ledger.count();
+        match self.services.at(&request.url) {
+            Some(service) => exchange(self.clone(), service, request).boxed_local(),
+            None => std::future::ready(Err(lost())).boxed_local(),
+        }
+    }
+}
+
+/// The host of an isolate.
+pub struct IsolateHost {
+    pub world: Rc<World>,
+    pub owner: Owner,
+}
+
+impl IsolateHost {
+    fn is_dead(&self) -> bool {
+        self.world.schedule.is_dead(self.owner)
+    }
+}
+
+impl Host for IsolateHost {
+    fn now_ms(&self) -> u64 {
+        self.world.schedule.now_ms()
+    }
+
+    fn sleep(&self, time: Duration) -> LocalBoxFuture<'static, ()> {
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.world.schedule.sleep(ms).boxed_local()
+    }
+
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        self.world.schedule.spawn(self.owner, task);
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+        for byte in bytes {
+            *byte = self.world.random.borrow_mut().byte();
+        }
+        Ok(())
+    }
+
+    fn log(&self, level: Level, line: &str) {
+        if self.is_dead() {
+            return;
+        }
+        self.world.schedule.record(line.as_bytes());
+        self.world.trace(|| format!("log {level:?} {line}"));
+        self.world.ledger.scan(line.as_bytes(), &[], "the log");
+        let is_json = serde_json::from_str::<serde_json::Value>(line).is_ok();
+        self.world.ledger.check(is_json, Invariant::OneAnswer, || format!("a line of the log is not JSON: {line}"));
+    }
+
+    fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        if self.is_dead() {
+            return std::future::pending().boxed_local();
+        }
+        let headers = request.headers.iter();
+        let headers =
+            headers.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
+        let sent = Sent {
+            method: request.method.to_string(),
+            headers: headers.collect(),
+            body: request.body.clone().into_bytes(),
+            url: request.url,
+            is_cut: false,
+        };
+        self.world.send(sent)
+    }
+}
