@@ -15,8 +15,9 @@ pub(super) fn enter(rows: &Rows, task: &str, most: u64, expires_ms: u64, now: u6
     if u64::try_from(expiries.len()).unwrap_or(u64::MAX) >= most {
         return Ok(Reply::Full(expiries.into_iter().min().unwrap_or(now)));
     }
-    rows.write(&key, &expires_ms)?;
+    // The alarm comes first: a row without an alarm would never be deleted.
     rows.set_alarm(expiries.into_iter().chain([expires_ms]).min().unwrap_or(expires_ms))?;
+    rows.write(&key, &expires_ms)?;
     Ok(Reply::Counted)
 }
 

@@ -68,21 +68,21 @@ pub enum FaultPlan {
     /// Faults at random: the seed, and the rate in percent of the usual rate. The points in the list never fail.
     Random { seed: u64, percent: u64, never: Vec<Point> },
     /// The faults in the list: each is a point, and the number of times that it was reached.
-    Only(Vec<(Point, u32)>),
+    Only(Vec<(Point, u64)>),
 }
 
 /// The counts of a point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count {
-    pub reached: u32,
-    pub fired: u32,
+    pub reached: u64,
+    pub fired: u64,
 }
 
 /// Decides about the faults of a run.
 pub struct Faults {
     plan: FaultPlan,
     counts: RefCell<Vec<Count>>,
-    fired: RefCell<Vec<(Point, u32)>>,
+    fired: RefCell<Vec<(Point, u64)>>,
 }
 
 impl Faults {
@@ -101,7 +101,7 @@ impl Faults {
             FaultPlan::None => false,
             FaultPlan::Random { seed, percent, never } => {
                 let rate = Point::ALL[point as usize].1 * percent / 100;
-                mix(*seed, point as u64, u64::from(nth)) % 10_000 < rate && !never.contains(&point)
+                mix(*seed, point as u64, nth) % 10_000 < rate && !never.contains(&point)
             }
             FaultPlan::Only(faults) => faults.contains(&(point, nth)),
         };
@@ -111,11 +111,11 @@ impl Faults {
         self.counts.borrow_mut()[point as usize].fired += 1;
         self.fired.borrow_mut().push((point, nth));
         // The size does not depend on the seed, so a list of the faults of a run is the same run.
-        Some(Fault(mix(7, point as u64, u64::from(nth) + (1 << 32))))
+        Some(Fault(mix(7, point as u64, nth + (1 << 32))))
     }
 
     /// Returns the faults so far.
-    pub fn fired(&self) -> Vec<(Point, u32)> {
+    pub fn fired(&self) -> Vec<(Point, u64)> {
         self.fired.borrow().clone()
     }
 

@@ -127,8 +127,9 @@ impl Ledger {
     pub fn scan(&self, bytes: &[u8], allowed: &[&str], reader: &str) {
         for at in positions(bytes, MARK.as_bytes()) {
             let rest = &bytes[at + MARK.len()..];
-            let owner: Vec<u8> = rest.iter().copied().take_while(|byte| *byte != b'.').take(32).collect();
-            let owner = String::from_utf8_lossy(&owner);
+            // An answer that ends early can end within a mark.
+            let Some(end) = rest.iter().position(|byte| *byte == b'.') else { continue };
+            let owner = String::from_utf8_lossy(&rest[..end.min(32)]);
             if !allowed.contains(&&*owner) {
                 let from = at.saturating_sub(80);
                 let around = String::from_utf8_lossy(&bytes[from..bytes.len().min(at + 60)]).into_owned();

@@ -13,5 +13,6 @@ pub mod parts;
 pub mod program;
 pub mod run;
 pub mod schedule;
+pub mod shrink;
 pub mod upstream;
 pub mod world;

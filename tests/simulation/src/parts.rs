@@ -109,14 +109,27 @@ impl Generator<'_> {
     }
 }
 
-/// Returns the lists of parts within a part.
-fn inner(part: &Part) -> &[Vec<Part>] {
-    match part {
-        Part::Step(_, parts) | Part::Call(parts) | Part::Approved(parts) | Part::Attempt(_, parts) => {
-            std::slice::from_ref(parts)
+impl Part {
+    /// Returns the lists of parts within this one.
+    pub fn lists(&self) -> &[Vec<Self>] {
+        match self {
+            Self::Step(_, parts) | Self::Call(parts) | Self::Approved(parts) | Self::Attempt(_, parts) => {
+                std::slice::from_ref(parts)
+            }
+            Self::Join(branches) => branches,
+            Self::Ask(..) | Self::Sleep(_) | Self::Progress | Self::Yield | Self::Remote { .. } => &[],
         }
-        Part::Join(branches) => branches,
-        Part::Ask(..) | Part::Sleep(_) | Part::Progress | Part::Yield | Part::Remote { .. } => &[],
+    }
+
+    /// Returns the same lists as [`lists`](Self::lists), to change them.
+    pub fn lists_mut(&mut self) -> &mut [Vec<Self>] {
+        match self {
+            Self::Step(_, parts) | Self::Call(parts) | Self::Approved(parts) | Self::Attempt(_, parts) => {
+                std::slice::from_mut(parts)
+            }
+            Self::Join(branches) => branches,
+            Self::Ask(..) | Self::Sleep(_) | Self::Progress | Self::Yield | Self::Remote { .. } => &mut [],
+        }
     }
 }
 
@@ -125,7 +138,7 @@ pub fn all(parts: &[Part]) -> Vec<&Part> {
     let mut found: Vec<&Part> = parts.iter().collect();
     let mut at = 0;
     while let Some(part) = found.get(at).copied() {
-        found.extend(inner(part).iter().flatten());
+        found.extend(part.lists().iter().flatten());
         at += 1;
     }
     found

@@ -24,7 +24,7 @@ pub struct Outcome {
     /// The counts of the points, in the order of [`Point::ALL`].
     pub counts: Vec<Count>,
     /// The faults, in order.
-    pub fired: Vec<(Point, u32)>,
+    pub fired: Vec<(Point, u64)>,
     /// A digest of everything that has happened. It is the same if the case runs again.
     pub digest: u64,
 }

@@ -1,0 +1,179 @@
+//! Makes a failing case smaller, as long as it violates the same invariant.
+
+use crate::case::{Case, Operation};
+use crate::faults::FaultPlan;
+use crate::ledger::{Invariant, Violation};
+use crate::parts::Part;
+use crate::run::run;
+
+/// The most runs for one case.
+const RUNS: usize = 4000;
+/// The number of schedules with which a smaller case is tried. A smaller case has another order of events.
+const SCHEDULES: u64 = 6;
+
+/// The smallest case found, and its violation.
+pub struct Shrunk {
+    pub case: Case,
+    pub violation: Violation,
+    pub runs: usize,
+}
+
+/// Shrinks a case that violates an invariant.
+pub fn shrink(case: &Case, violation: Violation) -> Shrunk {
+    let mut shrinking = Shrinking { invariant: violation.invariant, best: case.clone(), violation, runs: 0 };
+    shrinking.list_faults();
+    while shrinking.runs < RUNS && shrinking.pass() {}
+    Shrunk { case: shrinking.best, violation: shrinking.violation, runs: shrinking.runs }
+}
+
+struct Shrinking {
+    invariant: Invariant,
+    best: Case,
+    violation: Violation,
+    runs: usize,
+}
+
+impl Shrinking {
+    /// Runs a case, and keeps it if it violates the invariant.
+    fn fails(&mut self, case: Case) -> bool {
+        self.runs += 1;
+        match run(&case, false).violation {
+            Some(violation) if violation.invariant == self.invariant => {
+                (self.best, self.violation) = (case, violation);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Tries a smaller case with some schedules.
+    fn fails_soon(&mut self, case: &Case) -> bool {
+        let seeds = (0..SCHEDULES).map(|nth| if nth == 0 { case.seed } else { nth });
+        seeds.into_iter().any(|seed| self.runs < RUNS && self.fails(Case { seed, ..case.clone() }))
+    }
+
+    /// Replaces random faults by the list of those that happened.
+    fn list_faults(&mut self) {
+        let fired = run(&self.best, false).fired;
+        self.runs += 1;
+        self.fails(Case { faults: FaultPlan::Only(fired), ..self.best.clone() });
+    }
+
+    /// Tries each way of making the case smaller. Returns whether one of them worked.
+    fn pass(&mut self) -> bool {
+        let mut has_shrunk = false;
+        let mut at = 0;
+        loop {
+            // Each smaller case begins with the best one, so the list changes when one works.
+            let Some(smaller) = smaller(&self.best).into_iter().nth(at) else { return has_shrunk };
+            if self.runs >= RUNS {
+                return false;
+            }
+            if self.fails_soon(&smaller) {
+                has_shrunk = true;
+            } else {
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Returns the cases that are a bit smaller, those with the greatest difference first.
+fn smaller(case: &Case) -> Vec<Case> {
+    let mut found = Vec::new();
+    let plan = |change: &dyn Fn(&mut Case)| {
+        let mut smaller = case.clone();
+        change(&mut smaller);
+        smaller
+    };
+    for nth in 0..case.plan.callers.len() {
+        found.push(plan(&|case| drop(case.plan.callers.remove(nth))));
+    }
+    if let FaultPlan::Only(faults) = &case.faults {
+        let mut size = faults.len();
+        while size > 0 {
+            for from in (0..faults.len()).step_by(size) {
+                found.push(plan(&|case| {
+                    if let FaultPlan::Only(faults) = &mut case.faults {
+                        faults.drain(from..faults.len().min(from + size));
+                    }
+                }));
+            }
+            size /= 2;
+        }
+    }
+    for (caller, of) in case.plan.callers.iter().enumerate() {
+        for nth in 0..of.operations.len() {
+            found.push(plan(&|case| drop(case.plan.callers[caller].operations.remove(nth))));
+        }
+    }
+    for (caller, of) in case.plan.callers.iter().enumerate() {
+        for (nth, operation) in of.operations.iter().enumerate() {
+            for smaller in smaller_operations(operation) {
+                found.push(plan(&|case| case.plan.callers[caller].operations[nth] = smaller.clone()));
+            }
+        }
+        if of.has_progress {
+            found.push(plan(&|case| case.plan.callers[caller].has_progress = false));
+        }
+    }
+    if case.plan.isolates > 1 {
+        found.push(plan(&|case| case.plan.isolates = 1));
+    }
+    if case.plan.has_source {
+        found.push(plan(&|case| case.plan.has_source = false));
+    }
+    found
+}
+
+fn smaller_operations(operation: &Operation) -> Vec<Operation> {
+    match operation {
+        Operation::Call(tool, parts) => {
+            smaller_parts(parts).into_iter().map(|parts| Operation::Call(tool.clone(), parts)).collect()
+        }
+        Operation::Cancel(ms, parts) => {
+            smaller_parts(parts).into_iter().map(|parts| Operation::Cancel(*ms, parts)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the lists with one part less, or with a part replaced by what is within it, or with a smaller part.
+fn smaller_parts(parts: &[Part]) -> Vec<Vec<Part>> {
+    let mut found = Vec::new();
+    for nth in 0..parts.len() {
+        let mut without = parts.to_vec();
+        without.remove(nth);
+        found.push(without);
+    }
+    for (nth, part) in parts.iter().enumerate() {
+        let replaced = |by: Vec<Part>| {
+            let mut replaced = parts.to_vec();
+            replaced.splice(nth..=nth, by);
+            replaced
+        };
+        let lists = part.lists();
+        found.extend(lists.iter().map(|list| replaced(list.clone())));
+        for at in 0..lists.len() {
+            found.extend(smaller_parts(&lists[at]).into_iter().map(|smaller| {
+                let mut part = part.clone();
+                part.lists_mut()[at] = smaller;
+                replaced(vec![part])
+            }));
+        }
+        if let Part::Join(branches) = part {
+            for at in (0..branches.len()).filter(|_| branches.len() > 1) {
+                let mut branches = branches.clone();
+                branches.remove(at);
+                found.push(replaced(vec![Part::Join(branches)]));
+            }
+        }
+    }
+    found
+}
+
+/// Returns a test that repeats a case.
+pub fn test_of(case: &Case, violation: &Violation) -> String {
+    let json = serde_json::to_string(case).expect("JSON");
+    format!("/// {violation}\n#[test]\nfn seed_{}() {{\n    repeat(r#\"{json}\"#);\n}}\n", case.seed)
+}
