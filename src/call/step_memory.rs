@@ -133,6 +133,11 @@ impl StepMemory {
         self.finished.push(step);
     }
 
+    /// Returns whether an earlier round has finished a step with this name.
+    pub(crate) fn has_finished(&self, step: &str) -> bool {
+        self.finished.iter().any(|finished| finished.step == step)
+    }
+
     pub(crate) fn finished(&self) -> &[Finished] {
         &self.finished
     }

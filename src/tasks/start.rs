@@ -68,8 +68,13 @@ impl ToolTask for Task {
     ) -> LocalBoxFuture<'static, Executed> {
         let task = self.clone();
         let started = async move {
-            let executed = call.await;
             let rounds = cx.rounds();
+            // An earlier round has created the task, in which the handler runs. What it does before the mark must not happen twice.
+            if rounds.steps().has_finished(STEP) {
+                rounds.leave_handler();
+                return start(task, name, arguments, cx).await;
+            }
+            let executed = call.await;
             let starts = rounds.starts_task() && rounds.questions().is_empty() && rounds.obstacle().is_none();
             if !starts || !matches!(executed, Executed::Waits) {
                 return executed;

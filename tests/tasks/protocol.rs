@@ -257,6 +257,30 @@ fn steps_before_the_mark_run_once_for_every_client() {
     });
 }
 
+/// T7: after the task has begun, a round of the call does not run the handler in the request, where a call of another server before the mark
+/// that has failed would be sent once more.
+#[test]
+fn a_handler_runs_in_its_task_only() {
+    testing::run(async {
+        let seen = crate::world::Seen::default();
+        let of = seen.clone();
+        let world = World::new(move |server| {
+            let seen = of.clone();
+            let handler = move |cx: Context| {
+                let seen = seen.clone();
+                async move {
+                    crate::world::note(&seen, if cx.task().is_some() { "task" } else { "request" });
+                    cx.start_task().await;
+                    Ok::<_, HandlerError>(format!("{}", cx.confirm("sure", "Sure?").await?))
+                }
+            };
+            server.tool(Tool::new("later", "Asks.", handler).task(Task::new().starts_later()))
+        });
+        assert_eq!(world.plain().answer("sure", json!({})).call("later", json!({})).await.text(), "true");
+        assert_eq!(*seen.borrow(), ["request", "task", "task"]);
+    });
+}
+
 /// T7: a result before the mark that is too long for the state of the rounds fails the call, and is not lost.
 #[test]
 fn no_result_before_the_mark_is_lost() {

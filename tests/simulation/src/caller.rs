@@ -1,7 +1,6 @@
 //! A caller: a client of either era that calls tools, answers questions, polls tasks, and checks what it gets. Some callers are hostile.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -150,6 +149,9 @@ impl Caller {
             if self.fires(Point::CallerReplays) {
                 self.replay(&earlier, tool, called).await;
             }
+            if self.fires(Point::CallerChanges) {
+                self.change(&params).await;
+            }
             if self.fires(Point::CallerMixes) {
                 self.mix(&params).await;
             }
@@ -192,6 +194,31 @@ impl Caller {
         }
     }
 
+    /// Sends a state with other arguments, or to another server. It must be refused.
+    async fn change(&self, own: &Value) {
+        let mut params = own.clone();
+        let tool = params["name"].as_str().unwrap_or_default().to_owned();
+        let answer = if self.once_in(2) {
+            if let Some(parts) = params["arguments"]["parts"].as_array_mut() {
+                parts.push(json!("Progress"));
+            }
+            self.post("tools/call", params, Some(&tool)).await
+        } else {
+            self.post_to(program::OTHER_URL, "tools/call", params, Some(&tool)).await
+        };
+        self.refused(answer, "a state of another call");
+    }
+
+    /// Checks that a request was refused, if it was answered.
+    fn refused(&self, answer: Arrived, what: &str) {
+        let is_refused = answer.as_ref().is_none_or(|answer| {
+            answer["error"]["code"] == -32_602 || (answer["error"].is_object() && self.has_faults())
+        });
+        if !is_refused {
+            self.violate(Invariant::OwnResult, format!("{what} is accepted: {answer:?}"));
+        }
+    }
+
     /// Sends the state of another caller, and the id of another caller's task. Both must be refused.
     async fn mix(&self, own: &Value) {
         self.world.fork();
@@ -212,11 +239,7 @@ impl Caller {
             }
             let tool = params["name"].as_str().unwrap_or_default().to_owned();
             let answer = self.post("tools/call", params, Some(&tool)).await;
-            let is_refused = answer.as_ref().is_none_or(|answer| answer["error"]["code"] == -32_602);
-            let is_failure = answer.as_ref().is_some_and(|answer| answer["error"].is_object());
-            if !is_refused && !(is_failure && self.has_faults()) {
-                self.violate(Invariant::OwnResult, format!("the state of another caller is accepted: {answer:?}"));
-            }
+            self.refused(answer, "the state of another caller");
         }
         let tasks: Vec<String> = {
             let tasks = self.overheard.tasks.borrow();
@@ -296,22 +319,24 @@ impl Caller {
         if parts::result(called.parts, text) != Some("") {
             return self.violate(Invariant::OwnResult, format!("{text} is not the result of {:?}", called.parts));
         }
-        let mut steps = BTreeMap::new();
-        parts::steps(called.parts, "", true, &mut steps);
-        for (place, (count, is_certain)) in steps {
-            let keys = self.world.ledger.keys_at(call, &place);
-            if is_certain && keys != count {
-                self.violate(Invariant::NoLostEffect, format!("{place} of {call} has {keys} effects of {count}"));
-            }
+        let can_fail = parts::all(called.parts).iter().any(|part| matches!(part, Part::Attempt(..)));
+        let parts::Outer { steps, remote, .. } = parts::Outer::new(String::new(), called.parts);
+        for (place, step) in steps {
+            let (effects, runs) = self.world.ledger.effects_at(call, &place);
+            let problem =
+                || format!("{place} of {call} has {effects} effects of {}, which ran {runs} times", step.count);
+            let is_lost = step.is_certain && effects != step.count;
+            self.world.ledger.check(!is_lost, Invariant::NoLostEffect, problem);
+            let is_repeated = step.is_leaf && !can_fail && self.world.is_strict() && runs > step.count;
+            self.world.ledger.check(!is_repeated, Invariant::NoRepeatedEffect, problem);
         }
-        let sent = parts::all(called.parts);
-        let certain = sent.iter().filter(|part| matches!(part, Part::Attempt(..))).count() == 0;
-        for part in sent {
-            if let Part::Remote { number, .. } = part
-                && certain
-                && !self.world.remote_calls.is_executed(call, *number)
-            {
-                self.violate(Invariant::NoLostEffect, format!("call {number} of {call} was not executed"));
+        for ((server, number), count) in remote {
+            let executions = self.world.remote_calls.executions(call, server, number);
+            if !can_fail && executions < count {
+                self.violate(
+                    Invariant::NoLostEffect,
+                    format!("call {number} of {call} was executed {executions} times by server {server}, of {count}"),
+                );
             }
         }
     }
@@ -352,7 +377,11 @@ impl Caller {
     }
 
     /// Sends a request, and reads its answer. Returns `None` if no answer arrives.
-    async fn post(&self, method: &str, mut params: Value, target: Option<&str>) -> Arrived {
+    async fn post(&self, method: &str, params: Value, target: Option<&str>) -> Arrived {
+        self.post_to(program::URL, method, params, target).await
+    }
+
+    async fn post_to(&self, url: &str, method: &str, mut params: Value, target: Option<&str>) -> Arrived {
         let id = self.world.below(1_000_000);
         let mut meta = Map::new();
         if self.plan.has_progress {
@@ -368,7 +397,7 @@ impl Caller {
         }
         params["_meta"] = meta.into();
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let mut request = Sent::post(program::URL, message.to_string().into_bytes())
+        let mut request = Sent::post(url, message.to_string().into_bytes())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
             .header("authorization", &format!("Bearer {}", token(&self.plan.name)));

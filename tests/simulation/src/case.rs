@@ -118,7 +118,13 @@ fn operation(servers: usize, random: &mut Random) -> Operation {
         0 => Operation::List,
         1 => Operation::Wait(random.below(60_000) as u64),
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),
-        3..=5 => Operation::Call("durable".to_owned(), parts(random)),
+        3 => {
+            let mut before = parts(random);
+            before.push(Part::Start);
+            before.extend(parts(random));
+            Operation::Call("later".to_owned(), before)
+        }
+        4 | 5 => Operation::Call("durable".to_owned(), parts(random)),
         _ => Operation::Call("direct".to_owned(), parts(random)),
     }
 }

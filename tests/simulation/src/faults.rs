@@ -35,10 +35,11 @@ points! {
     AnswerStalls 60 "The body of an answer stops, and the connection stays open.",
     ServerFails 150 "Another server answers with the status 500, and does nothing.",
     ServerLies 60 "Another server executes a request, and answers that it did not.",
-    ServerFailsLate 100 "Another server executes a request, and answers with the status 500.",
+    ServerFailsLate 100 "Another server executes a request, and answers with a failure.",
     ServerAsks 500 "Another server asks before it executes a call.",
     ServerChanges 100 "Another server changes its tools.",
     ServerIsSilent 50 "Another server never answers.",
+    ServerConfuses 200 "A stream of another server has the answer to another request first.",
     SessionEnds 150 "Another server has forgotten the session.",
     TokenRevoked 100 "Another server does not accept a token any more.",
     DatabaseFails 80 "A batch of statements fails before it has an effect.",
@@ -56,6 +57,7 @@ points! {
     CallerLeaves 60 "A caller does not wait for an answer.",
     CallerRepeats 200 "A caller sends a request again.",
     CallerReplays 200 "A caller sends an old state with new answers.",
+    CallerChanges 200 "A caller sends a state with other arguments, or to another server.",
     CallerMixes 200 "A caller sends the state or the id of another caller.",
 }
 

@@ -1,7 +1,7 @@
 //! The record of a run, and the invariants that it is checked against while it grows.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The beginning of each secret and of each text that belongs to somebody: see [`mark`].
@@ -33,6 +33,8 @@ pub enum Invariant {
     OneKey,
     /// No effect that was reported is lost.
     NoLostEffect,
+    /// The effect of a step that nothing disturbs happens once.
+    NoRepeatedEffect,
     /// A call has the result of its own program: each step, answer and nested call belongs to its place.
     OwnResult,
     /// No text of a caller and no secret reaches anybody else.
@@ -65,8 +67,8 @@ pub type Place = (String, String);
 #[derive(Default)]
 pub struct Ledger {
     violation: RefCell<Option<Violation>>,
-    /// The idempotency keys of the effects at each place.
-    effects: RefCell<BTreeMap<Place, BTreeSet<String>>>,
+    /// The idempotency keys of the effects at each place, and how often each effect has happened.
+    effects: RefCell<BTreeMap<Place, BTreeMap<String, usize>>>,
     places: RefCell<BTreeMap<String, Place>>,
     events: Cell<u64>,
 }
@@ -107,7 +109,7 @@ impl Ledger {
         let place = (call.to_owned(), place.to_owned());
         let mut effects = self.effects.borrow_mut();
         let keys = effects.entry(place.clone()).or_default();
-        keys.insert(key.to_owned());
+        *keys.entry(key.to_owned()).or_default() += 1;
         self.check(keys.len() <= most, Invariant::OneKey, || {
             format!("{place:?} has {} idempotency keys for {most} steps: {keys:?}", keys.len())
         });
@@ -118,9 +120,11 @@ impl Ledger {
         });
     }
 
-    /// Returns the number of idempotency keys at a place of a call.
-    pub fn keys_at(&self, call: &str, place: &str) -> usize {
-        self.effects.borrow().get(&(call.to_owned(), place.to_owned())).map_or(0, BTreeSet::len)
+    /// Returns the number of effects at a place of a call, and how often they have happened.
+    pub fn effects_at(&self, call: &str, place: &str) -> (usize, usize) {
+        let effects = self.effects.borrow();
+        let keys = effects.get(&(call.to_owned(), place.to_owned()));
+        keys.map_or((0, 0), |keys| (keys.len(), keys.values().sum()))
     }
 
     /// Checks that the owners of all marked texts in `bytes` are in `allowed`. `reader` describes who gets the bytes.

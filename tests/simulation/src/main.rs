@@ -12,13 +12,16 @@ use simulation::ledger::Violation;
 use simulation::run::{Outcome, run};
 use simulation::shrink::{Shrunk, shrink, test_of};
 
-const USAGE: &str = "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--show SEED] [--case FILE]";
+const USAGE: &str =
+    "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink yes] [--show SEED] [--case FILE]";
 
 struct Settings {
     seconds: u64,
     first: u64,
     runs: u64,
     threads: usize,
+    /// Whether a failing case is made smaller.
+    shrinks: bool,
     /// The seed of the one run whose events are printed.
     show: Option<u64>,
     /// The file with the one case whose events are printed.
@@ -31,7 +34,8 @@ struct Found {
     events: AtomicU64,
     is_over: AtomicBool,
     counts: Mutex<Vec<Count>>,
-    failure: Mutex<Option<(u64, Violation)>>,
+    /// The seed that violates an invariant, and the time after which it was found.
+    failure: Mutex<Option<(u64, Violation, Duration)>>,
 }
 
 fn main() -> ExitCode {
@@ -95,8 +99,13 @@ fn simulate(settings: &Settings) -> ExitCode {
     });
     println!("{}", progress(settings, &found, began));
     let failure = found.failure.lock().expect("no thread panics").clone();
-    if let Some((seed, violation)) = failure {
-        println!("\nseed {seed} violates {violation}\n\nIt is made smaller …");
+    if let Some((seed, violation, time)) = failure {
+        let text = violation.to_string().replace('\n', " ");
+        println!("\nseed {seed} violates {text} (after {:.1} s)", time.as_secs_f64());
+        if !settings.shrinks {
+            return ExitCode::FAILURE;
+        }
+        println!("\nThe case is made smaller …");
         let Shrunk { case, violation, runs } = shrink(&Case::new(seed), violation);
         println!("This is the smallest case after {runs} runs. Copy it to tests/found.rs:\n");
         return report(&case, Some(violation));
@@ -120,7 +129,7 @@ fn work(settings: &Settings, found: &Found, began: Instant) {
         }
         drop(all);
         if let Some(violation) = violation {
-            found.failure.lock().expect("no thread panics").get_or_insert((seed, violation));
+            found.failure.lock().expect("no thread panics").get_or_insert((seed, violation, began.elapsed()));
             break;
         }
     }
@@ -162,7 +171,8 @@ fn coverage(found: &Found, time: Duration) -> ExitCode {
 
 fn settings() -> Result<Settings, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut settings = Settings { seconds: 60, first: 0, runs: u64::MAX, threads, show: None, case: None };
+    let mut settings =
+        Settings { seconds: 60, first: 0, runs: u64::MAX, threads, shrinks: true, show: None, case: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -172,6 +182,7 @@ fn settings() -> Result<Settings, String> {
             "--seed" => settings.first = number?,
             "--runs" => settings.runs = number?,
             "--threads" => settings.threads = usize::try_from(number?.max(1)).unwrap_or(1),
+            "--no-shrink" => settings.shrinks = false,
             "--show" => settings.show = Some(number?),
             "--case" => settings.case = Some(value),
             _ => return Err(format!("{name} is not an option")),

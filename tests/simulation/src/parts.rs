@@ -35,13 +35,15 @@ pub enum Part {
     Call(Vec<Part>),
     /// A nested call of the tool that needs the person's approval.
     Approved(Vec<Part>),
+    /// The point at which the task of the tool `later` begins.
+    Start,
     /// A progress notification.
     Progress,
     /// A wait without any effect, after which other branches run.
     Yield,
     /// Parts whose failure is not a failure of the handler. After this number of milliseconds, they are dropped.
     Attempt(u64, Vec<Part>),
-    /// A call of the tool `work` of another server, with a number that no other call has. The server may ask.
+    /// A call of the tool `work` of another server, with a number. Calls with the same number are equal. The server may ask.
     Remote { server: usize, number: u32, asks: bool },
 }
 
@@ -89,8 +91,9 @@ impl Generator<'_> {
             5 => Part::Progress,
             6 => Part::Yield,
             7 | 8 if self.servers > 0 => {
-                let (server, asks) = (self.random.below(self.servers), self.random.once_in(4));
-                Part::Remote { server, number: self.key(), asks }
+                let server = self.random.below(self.servers);
+                let number = if self.random.once_in(3) { 1000 } else { self.key() };
+                Part::Remote { server, number, asks: number != 1000 && self.random.once_in(4) }
             }
             7..=9 => Part::Step(self.random.one(&["c", "d"]).to_owned(), self.parts(depth + 1)),
             10 => Part::Call(self.parts(depth + 1)),
@@ -117,7 +120,7 @@ impl Part {
                 std::slice::from_ref(parts)
             }
             Self::Join(branches) => branches,
-            Self::Ask(..) | Self::Sleep(_) | Self::Progress | Self::Yield | Self::Remote { .. } => &[],
+            Self::Ask(..) | Self::Sleep(_) | Self::Start | Self::Progress | Self::Yield | Self::Remote { .. } => &[],
         }
     }
 
@@ -128,7 +131,9 @@ impl Part {
                 std::slice::from_mut(parts)
             }
             Self::Join(branches) => branches,
-            Self::Ask(..) | Self::Sleep(_) | Self::Progress | Self::Yield | Self::Remote { .. } => &mut [],
+            Self::Ask(..) | Self::Sleep(_) | Self::Start | Self::Progress | Self::Yield | Self::Remote { .. } => {
+                &mut []
+            }
         }
     }
 }
@@ -153,15 +158,26 @@ fn place_of(parent: &str, kind: &str, parts: &[Part]) -> String {
     format!("{parent}/{kind}{digest:x}")
 }
 
-/// Counts the equal steps at each place, and whether all of them certainly run if the call succeeds.
-pub fn steps(parts: &[Part], parent: &str, is_certain: bool, counts: &mut BTreeMap<String, (usize, bool)>) {
+/// The equal steps at a place.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    pub count: usize,
+    /// Whether all of them have run if the call succeeds.
+    pub is_certain: bool,
+    /// Whether nothing is within them.
+    pub is_leaf: bool,
+}
+
+/// Counts the equal steps at each place.
+pub fn steps(parts: &[Part], parent: &str, is_certain: bool, counts: &mut BTreeMap<String, Steps>) {
     for part in parts {
         match part {
             Part::Step(name, inner) => {
                 let place = place_of(parent, name, inner);
-                let count = counts.entry(place.clone()).or_insert((0, true));
-                count.0 += 1;
-                count.1 &= is_certain;
+                let leaf = Steps { count: 0, is_certain: true, is_leaf: inner.is_empty() };
+                let equal = counts.entry(place.clone()).or_insert(leaf);
+                equal.count += 1;
+                equal.is_certain &= is_certain;
                 steps(inner, &place, is_certain, counts);
             }
             Part::Call(inner) => steps(inner, &place_of(parent, "sub", inner), is_certain, counts),
@@ -197,7 +213,7 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
                 rest.split_once(']')?.1
             }
             Part::Remote { server, number, .. } => text.strip_prefix(&upstream::done(*server, *number))?,
-            Part::Sleep(_) | Part::Progress | Part::Yield => text,
+            Part::Sleep(_) | Part::Start | Part::Progress | Part::Yield => text,
         };
     }
     Some(text)
@@ -224,7 +240,24 @@ pub struct Running {
 pub struct Outer {
     /// The id of the call, which is the same in all its rounds and attempts.
     pub call: String,
-    pub steps: BTreeMap<String, (usize, bool)>,
+    pub steps: BTreeMap<String, Steps>,
+    /// The number of equal calls of other servers.
+    pub remote: BTreeMap<(usize, u32), usize>,
+}
+
+impl Outer {
+    /// Creates the shared values of the call with this id.
+    pub fn new(call: String, parts: &[Part]) -> Self {
+        let mut counts = BTreeMap::new();
+        steps(parts, "", true, &mut counts);
+        let mut remote = BTreeMap::new();
+        for part in all(parts) {
+            if let Part::Remote { server, number, .. } = part {
+                *remote.entry((*server, *number)).or_default() += 1;
+            }
+        }
+        Self { call, steps: counts, remote }
+    }
 }
 
 /// Runs parts.
@@ -242,8 +275,12 @@ pub fn run<'a>(
                 Part::Step(name, inner) => {
                     let place = place_of(&place, name, inner);
                     let done = cx.step(name, inner, async || {
-                        let most = outer.steps.get(&place).map_or(0, |(count, _)| *count);
+                        let most = outer.steps.get(&place).map_or(0, |steps| steps.count);
                         world.ledger.effect(&outer.call, &place, &cx.idempotency_key()?, most);
+                        if name == "b" {
+                            // The effect takes a moment, in which other parts ask or end.
+                            world.schedule.sleep(20).await;
+                        }
                         run(running, inner, place.clone()).await
                     });
                     add(format_args!("{name}({})", done.await?));
@@ -263,6 +300,7 @@ pub fn run<'a>(
                 Part::Call(inner) => add(format_args!("({})", nested(running, "sub", inner, &place).await?)),
                 Part::Approved(inner) => add(format_args!("({})", nested(running, "approved", inner, &place).await?)),
                 Part::Progress => cx.progress(1.0, None, mark_of(&program.caller, "progress")),
+                Part::Start => cx.start_task().await,
                 Part::Yield => turn().await,
                 Part::Attempt(ms, inner) => match attempt(running, *ms, inner, &place).await {
                     Some(done) => add(format_args!("{{{done}}}")),
@@ -301,15 +339,16 @@ async fn attempt(running: &Running, ms: u64, parts: &[Part], place: &str) -> Opt
 async fn remote(running: &Running, server: usize, number: u32, asks: bool) -> Result<String, HandlerError> {
     let Running { world, client, cx, program, outer } = running;
     let peer = client.connect(cx).server(&upstream::name(server))?;
-    let arguments = json!({ "call": outer.call, "number": number, "asks": asks, "owned": program.owned });
+    let most = outer.remote.get(&(server, number)).copied().unwrap_or_default();
+    let arguments = json!({ "call": outer.call, "number": number, "asks": asks, "owned": program.owned, "most": most });
     match peer.call("work", arguments).ask_caller(cx).await {
         Ok(result) => {
-            upstream::reported(world, &outer.call, number, true);
+            upstream::reported(world, &outer.call, (server, number), most, true);
             Ok(result.text())
         }
         Err(error) => {
             if error.executed() == Executed::No {
-                upstream::reported(world, &outer.call, number, false);
+                upstream::reported(world, &outer.call, (server, number), most, false);
             }
             Err(error.into())
         }

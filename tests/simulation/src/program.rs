@@ -1,7 +1,6 @@
 //! The program under test: an endpoint in several isolates, whose tools run the parts of their arguments.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -28,6 +27,8 @@ use crate::world::{IsolateHost, World};
 
 /// The URL of the program.
 pub const URL: &str = "https://program.example/mcp";
+/// The URL of another program with the same keys and tools, whose server has another name.
+pub const OTHER_URL: &str = "https://other.example/mcp";
 
 /// An isolate of the program. It shares no memory with others.
 pub struct Isolate {
@@ -41,16 +42,17 @@ impl Isolate {
         &self.endpoint
     }
 
-    fn new(world: &Rc<World>, plan: &Plan, objects: &Weak<Objects>) -> Rc<Self> {
+    fn new(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Rc<Self> {
         let owner = world.isolate();
         let host: Rc<dyn Host> = Rc::new(IsolateHost { world: world.clone(), owner });
-        Rc::new(Self { owner, host, endpoint: endpoint(world, plan, objects) })
+        Rc::new(Self { owner, host, endpoint: endpoint(world, name, plan, objects) })
     }
 }
 
 /// The program, whose requests go to one of its isolates.
 pub struct Program {
     world: Rc<World>,
+    name: &'static str,
     plan: Rc<Plan>,
     objects: Rc<Objects>,
     isolates: RefCell<Vec<Rc<Isolate>>>,
@@ -58,14 +60,15 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn new(world: &Rc<World>, plan: &Rc<Plan>) -> Rc<Self> {
+    pub fn new(world: &Rc<World>, name: &'static str, plan: &Rc<Plan>) -> Rc<Self> {
         let objects = Objects::new(world);
         let handle = Rc::downgrade(&objects);
-        let isolates = (0..plan.isolates).map(|_| Isolate::new(world, plan, &handle)).collect();
+        let isolates = (0..plan.isolates).map(|_| Isolate::new(world, name, plan, &handle)).collect();
         let (of_world, of_plan) = (world.clone(), plan.clone());
-        objects.run_in(move || Isolate::new(&of_world, &of_plan, &handle));
+        objects.run_in(move || Isolate::new(&of_world, name, &of_plan, &handle));
         Rc::new(Self {
             world: world.clone(),
+            name,
             plan: plan.clone(),
             objects,
             isolates: RefCell::new(isolates),
@@ -88,7 +91,7 @@ impl Program {
         let at = self.next.get() % isolates.len();
         self.next.set(self.next.get() + 1);
         if self.world.schedule.is_dead(isolates[at].owner) {
-            isolates[at] = Isolate::new(&self.world, &self.plan, &Rc::downgrade(&self.objects));
+            isolates[at] = Isolate::new(&self.world, self.name, &self.plan, &Rc::downgrade(&self.objects));
         }
         isolates[at].clone()
     }
@@ -153,13 +156,13 @@ pub fn token(caller: &str) -> String {
     mark(&format!("{caller}-key"), "token")
 }
 
-fn endpoint(world: &Rc<World>, plan: &Plan, objects: &Weak<Objects>) -> Endpoint {
+fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Endpoint {
     let callers = plan.callers.iter().map(|caller| &caller.name);
     let tokens: Vec<_> =
         callers.map(|name| json!({ "token": token(name), "subject": name, "scopes": ["work"] })).collect();
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens");
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY)).expect("a key");
-    let server = server(world, plan);
+    let server = server(world, name, plan);
     Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
         .auth(tokens)
         .without_rate_limit()
@@ -168,7 +171,7 @@ fn endpoint(world: &Rc<World>, plan: &Plan, objects: &Weak<Objects>) -> Endpoint
         .task_objects(Handle(objects.clone()))
 }
 
-fn server(world: &Rc<World>, plan: &Plan) -> McpServer {
+fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
     let client = client(plan);
     let tool = |name: &'static str| {
         let (world, client) = (world.clone(), client.clone());
@@ -178,11 +181,13 @@ fn server(world: &Rc<World>, plan: &Plan) -> McpServer {
     let approved = tool("approved").requires_approval(|program: Arguments, _: Context| async move {
         Ok(Some(format!("Run {} parts for {}?", program.parts.len(), program.owned).into()))
     });
-    let mut server = McpServer::builder("program", "1.0.0")
+    let task = Task::new().ttl(Duration::from_secs(7200));
+    let mut server = McpServer::builder(name, "1.0.0")
         .tool(tool("direct").scopes(["work"]))
         .tool(tool("sub"))
         .tool(approved)
-        .tool(tool("durable").task(Task::new().ttl(Duration::from_secs(7200))));
+        .tool(tool("durable").task(task.clone()))
+        .tool(tool("later").task(task.starts_later()));
     if plan.has_source {
         let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));
         server = server.source(client.tools(names));
@@ -216,9 +221,7 @@ fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
 async fn handle(world: Rc<World>, client: McpClient, program: Arguments, cx: Context) -> Result<String, HandlerError> {
     let is_outermost = program.place.is_empty();
     if is_outermost {
-        let mut steps = BTreeMap::new();
-        parts::steps(&program.parts, "", true, &mut steps);
-        cx.request().extend(Outer { call: cx.idempotency_key()?, steps });
+        cx.request().extend(Outer::new(cx.idempotency_key()?, &program.parts));
     }
     let outer = cx.extension::<Outer>().ok_or_else(|| HandlerError::new("There is no outer call."))?;
     let program = Rc::new(program);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use crate::caller::Caller;
-use crate::case::Case;
+use crate::case::{Case, Plan};
 use crate::faults::{Count, Faults, Point};
 use crate::ledger::{Invariant, Violation};
 use crate::program::{self, Program};
@@ -50,8 +50,10 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     for (number, server) in plan.servers.iter().enumerate() {
         world.services.add(&upstream::origin(number), Server::new(&world, number, server));
     }
-    let program = Program::new(&world, &plan);
+    let program = Program::new(&world, "program", &plan);
     world.services.add(program::URL, program.clone());
+    let other = Program::new(&world, "other", &Rc::new(Plan { isolates: 1, servers: Vec::new(), ..case.plan.clone() }));
+    world.services.add(program::OTHER_URL, other.clone());
     let overheard = Rc::default();
     for (number, caller) in (0_u64..).zip(&plan.callers) {
         let caller = Caller::new(&world, caller, &overheard, case.seed ^ (number << 32));
@@ -71,6 +73,7 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     world.schedule.stop();
     world.services.stop();
     program.stop();
+    other.stop();
     outcome
 }
 

@@ -39,41 +39,56 @@ pub fn done(server: usize, number: u32) -> String {
     format!("<s{server}:{number}>")
 }
 
+/// A call of a server: the id of the call of the caller, the server, and the number. A program can make equal calls.
+type Key = (String, usize, u32);
+
 /// The calls of other servers: their arrivals, executions and answers.
 #[derive(Default)]
-pub struct RemoteCalls(RefCell<BTreeMap<(String, u32), RemoteCall>>);
+pub struct RemoteCalls(RefCell<BTreeMap<Key, RemoteCall>>);
 
 impl RemoteCalls {
-    pub fn is_executed(&self, call: &str, number: u32) -> bool {
-        self.0.borrow().get(&(call.to_owned(), number)).is_some_and(|call| call.executions > 0)
+    pub fn executions(&self, call: &str, server: usize, number: u32) -> usize {
+        self.0.borrow().get(&(call.to_owned(), server, number)).map_or(0, |call| call.executions)
     }
 }
 
 #[derive(Default)]
 struct RemoteCall {
-    arrivals: u32,
-    executions: u32,
-    /// Whether the last answer proves that the call was not executed.
-    is_denied: bool,
+    arrivals: usize,
+    executions: usize,
+    /// The number of arrivals after which the call may be sent again: their answers prove that it was not executed, or they ask.
+    denials: usize,
     /// Whether the server has said so although it has executed the call.
     is_lie: bool,
 }
 
-/// Checks the report of the client about a call: whether the server has executed it.
-pub fn reported(world: &World, call: &str, number: u32, is_executed: bool) {
+/// Checks the report of the client about one of `most` equal calls: whether the server has executed it.
+pub fn reported(world: &World, call: &str, (server, number): (usize, u32), most: usize, is_executed: bool) {
     let calls = world.remote_calls.0.borrow();
-    let known = calls.get(&(call.to_owned(), number));
+    let known = calls.get(&(call.to_owned(), server, number));
     let executions = known.map_or(0, |known| known.executions);
     if is_executed {
         world.ledger.check(executions > 0, Invariant::NoLostEffect, || {
-            format!("call {number} of {call} has a result, and no server has executed it")
+            format!("call {number} of {call} has a result, and server {server} has not executed it")
         });
-    } else if world.is_strict() && known.is_some_and(|known| !known.is_lie) {
+    } else if most == 1 && world.is_strict() && known.is_some_and(|known| !known.is_lie) {
         world.ledger.check(executions == 0, Invariant::NoUnprovenCall, || {
-            format!("call {number} of {call} is reported as not executed, and was executed {executions} times")
+            format!("call {number} of {call} is reported as not executed, and server {server} has executed it")
         });
     }
 }
+
+/// The statuses and codes of the answers to calls that were executed. None of them says that the call was not executed.
+const LATE_FAILURES: [(u16, Option<i64>); 8] = [
+    (500, None),
+    (502, None),
+    (400, None),
+    (405, None),
+    (200, Some(-32_603)),
+    (400, Some(-32_600)),
+    (400, Some(-32_602)),
+    (200, Some(-32_601)),
+];
 
 /// A server.
 pub struct Server {
@@ -155,14 +170,14 @@ impl Server {
             return Some(if is_modern { Answer::error(400, -32_000) } else { Answer::error(404, -32_601) });
         }
         if faults.at(Point::ServerFails).is_some() {
-            self.arrived(&message, |call| call.is_denied = false);
+            self.arrived(&message, |_| {});
             return Some(Answer::new(500, Value::Null));
         }
         if self.plan.has_tokens && self.caller_of(request).is_none() {
             return Some(Answer::new(401, Value::Null));
         }
         if let Some(refused) = self.session(request, method) {
-            self.arrived(&message, |call| call.is_denied = true);
+            self.arrived(&message, |call| call.denials += 1);
             return Some(refused);
         }
         if method == "tools/call" {
@@ -227,12 +242,13 @@ impl Server {
     fn arrived(&self, message: &Value, change: impl FnOnce(&mut RemoteCall)) {
         let arguments = &message["params"]["arguments"];
         let (Some(call), Some(number)) = (arguments["call"].as_str(), arguments["number"].as_u64()) else { return };
-        let key = (call.to_owned(), u32::try_from(number).unwrap_or_default());
+        let key = (call.to_owned(), self.number, u32::try_from(number).unwrap_or_default());
+        let most = usize::try_from(arguments["most"].as_u64().unwrap_or_default()).unwrap_or_default();
         let mut calls = self.world.remote_calls.0.borrow_mut();
         let known = calls.entry(key).or_default();
-        let is_unproven = known.arrivals > 0 && !known.is_denied && self.world.is_strict();
+        let is_unproven = known.arrivals >= most + known.denials && self.world.is_strict();
         self.world.ledger.check(!is_unproven, Invariant::NoUnprovenCall, || {
-            format!("call {number} of {call} was sent again, and the answer to the last time does not permit it")
+            format!("call {number} of {call} was sent again, and no answer of server {} permits it", self.number)
         });
         known.arrivals += 1;
         change(known);
@@ -250,7 +266,7 @@ impl Server {
         let asks = arguments["asks"] == true || (!is_retry && faults.at(Point::ServerAsks).is_some());
         if asks && !is_retry && can_ask {
             // The next round of the call is not a repetition.
-            self.arrived(message, |call| call.is_denied = true);
+            self.arrived(message, |call| call.denials += 1);
             let form =
                 json!({ "type": "object", "properties": { "reply": { "type": "string" } }, "required": ["reply"] });
             let request = json!({ "mode": "form", "message": question, "requestedSchema": form });
@@ -270,7 +286,7 @@ impl Server {
         let is_lie = faults.at(Point::ServerLies).is_some();
         self.arrived(message, |call| {
             call.executions += 1;
-            call.is_denied = is_lie;
+            call.denials += usize::from(is_lie);
             call.is_lie |= is_lie;
         });
         self.world.trace(|| format!("{} executes {number}", name(self.number)));
@@ -278,8 +294,9 @@ impl Server {
             let code = if self.is_modern() { -32_601 } else { -32_001 };
             return Some(Answer::error(404, code));
         }
-        if faults.at(Point::ServerFailsLate).is_some() {
-            return Some(Answer::new(500, Value::Null));
+        if let Some(fault) = faults.at(Point::ServerFailsLate) {
+            let (status, code) = LATE_FAILURES[fault.size(LATE_FAILURES.len())];
+            return Some(code.map_or_else(|| Answer::new(status, Value::Null), |code| Answer::error(status, code)));
         }
         if faults.at(Point::ServerIsSilent).is_some() {
             return None;
@@ -334,7 +351,10 @@ impl Service for Server {
         let is_stream = status == 200 && self.world.below(3) == 0;
         let kind = if is_stream { "text/event-stream" } else { "application/json" };
         headers.insert("content-type", HeaderValue::from_static(kind));
-        let text = if is_stream { format!("event: message\ndata: {body}\n\n") } else { body.to_string() };
+        let stray = json!({ "jsonrpc": "2.0", "id": "of another request", "result": { "content": [], "resultType": "complete" } });
+        let is_stray = is_stream && self.world.faults.at(Point::ServerConfuses).is_some();
+        let stray = if is_stray { format!("event: message\ndata: {stray}\n\n") } else { String::new() };
+        let text = if is_stream { format!("{stray}event: message\ndata: {body}\n\n") } else { body.to_string() };
         let (first, second) = text.as_bytes().split_at(text.len() / 3);
         answer(to, status, headers, vec![first.to_vec(), second.to_vec()]);
     }
