@@ -316,3 +316,23 @@ fn attempts_can_be_interrupted_at_each_wait() {
         }
     });
 }
+
+/// The rows of a task and of its count are deleted after it has expired, whichever write has failed when it was created.
+#[test]
+fn nothing_is_left_after_a_failed_write() {
+    testing::run(async {
+        for (name, handler) in HANDLERS {
+            for nth in 1..=12 {
+                let world = World::on(host(), handler(Seen::default()));
+                world.tasks.fail_write(nth);
+                let _answer = world.client().call("work", json!({})).await;
+                for _ in 0..3 {
+                    world.run().await;
+                    world.advance(100_000);
+                }
+                world.run().await;
+                assert!(world.tasks.rows().is_empty(), "{name}, write {nth}: {:?}", world.keys());
+            }
+        }
+    });
+}

@@ -107,7 +107,7 @@ fn simulate(settings: &Settings) -> ExitCode {
         }
         println!("\nThe case is made smaller …");
         let Shrunk { case, violation, runs } = shrink(&Case::new(seed), violation);
-        println!("This is the smallest case after {runs} runs. Copy it to tests/found.rs:\n");
+        println!("This is the smallest case after {runs} runs. Copy it to tests/runs.rs while you mend the fault:\n");
         return report(&case, Some(violation));
     }
     coverage(&found, began.elapsed())

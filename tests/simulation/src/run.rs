@@ -43,6 +43,17 @@ pub fn run(case: &Case, is_verbose: bool) -> Outcome {
     })
 }
 
+/// Runs a case from its JSON, as a test that [`test_of`](crate::shrink::test_of) has printed does.
+///
+/// # Panics
+/// The run violates an invariant.
+pub fn repeat(json: &str) {
+    let outcome = run(&serde_json::from_str(json).expect("a case"), false);
+    if let Some(violation) = outcome.violation {
+        panic!("{violation}");
+    }
+}
+
 fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     let plan = Rc::new(case.plan.clone());
     let callers = plan.callers.iter().map(|caller| caller.name.clone()).collect();

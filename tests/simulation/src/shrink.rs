@@ -4,7 +4,7 @@ use crate::case::{Case, Operation};
 use crate::faults::FaultPlan;
 use crate::ledger::{Invariant, Violation};
 use crate::parts::Part;
-use crate::run::run;
+use crate::run::{Outcome, run};
 
 /// The most runs for one case.
 const RUNS: usize = 4000;
@@ -20,24 +20,30 @@ pub struct Shrunk {
 
 /// Shrinks a case that violates an invariant.
 pub fn shrink(case: &Case, violation: Violation) -> Shrunk {
-    let mut shrinking = Shrinking { invariant: violation.invariant, best: case.clone(), violation, runs: 0 };
+    shrink_with(case, violation, &|case| run(case, false))
+}
+
+/// Shrinks a case that violates an invariant when `run` runs it.
+fn shrink_with(case: &Case, violation: Violation, run: &dyn Fn(&Case) -> Outcome) -> Shrunk {
+    let mut shrinking = Shrinking { run, invariant: violation.invariant, best: case.clone(), violation, runs: 0 };
     shrinking.list_faults();
     while shrinking.runs < RUNS && shrinking.pass() {}
     Shrunk { case: shrinking.best, violation: shrinking.violation, runs: shrinking.runs }
 }
 
-struct Shrinking {
+struct Shrinking<'r> {
+    run: &'r dyn Fn(&Case) -> Outcome,
     invariant: Invariant,
     best: Case,
     violation: Violation,
     runs: usize,
 }
 
-impl Shrinking {
+impl Shrinking<'_> {
     /// Runs a case, and keeps it if it violates the invariant.
     fn fails(&mut self, case: Case) -> bool {
         self.runs += 1;
-        match run(&case, false).violation {
+        match (self.run)(&case).violation {
             Some(violation) if violation.invariant == self.invariant => {
                 (self.best, self.violation) = (case, violation);
                 true
@@ -54,7 +60,7 @@ impl Shrinking {
 
     /// Replaces random faults by the list of those that happened.
     fn list_faults(&mut self) {
-        let fired = run(&self.best, false).fired;
+        let fired = (self.run)(&self.best).fired;
         self.runs += 1;
         self.fails(Case { faults: FaultPlan::Only(fired), ..self.best.clone() });
     }
@@ -175,5 +181,41 @@ fn smaller_parts(parts: &[Part]) -> Vec<Vec<Part>> {
 /// Returns a test that repeats a case.
 pub fn test_of(case: &Case, violation: &Violation) -> String {
     let json = serde_json::to_string(case).expect("JSON");
-    format!("/// {violation}\n#[test]\nfn seed_{}() {{\n    repeat(r#\"{json}\"#);\n}}\n", case.seed)
+    format!("/// {violation}\n#[test]\nfn seed_{}() {{\n    simulation::run::repeat(r#\"{json}\"#);\n}}\n", case.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, shrink_with};
+    use crate::case::{Case, Operation};
+    use crate::faults::{FaultPlan, Point};
+    use crate::ledger::{Invariant, Violation};
+    use crate::parts::{self, Part};
+
+    /// Fails if a caller asks, and a certain fault happens.
+    fn run(case: &Case) -> Outcome {
+        let fired = match &case.faults {
+            FaultPlan::Only(faults) => faults.clone(),
+            _ => (1..=20).map(|nth| (Point::AnswerLost, nth)).collect(),
+        };
+        let operations = case.plan.callers.iter().flat_map(|caller| &caller.operations);
+        let asks = operations.into_iter().any(|operation| match operation {
+            Operation::Call(_, parts) => parts::all(parts).iter().any(|part| matches!(part, Part::Ask(..))),
+            _ => false,
+        });
+        let is_violated = asks && fired.contains(&(Point::AnswerLost, 13));
+        let violation = is_violated.then(|| Violation { invariant: Invariant::OneKey, text: String::new() });
+        Outcome { violation, events: 0, counts: Vec::new(), fired, digest: 0 }
+    }
+
+    #[test]
+    fn a_case_shrinks_to_what_it_needs() {
+        let failing = (0..).map(Case::new).find(|case| run(case).violation.is_some()).expect("a case");
+        let violation = run(&failing).violation.expect("a violation");
+        let shrunk = shrink_with(&failing, violation, &run).case;
+        assert_eq!(shrunk.faults, FaultPlan::Only(vec![(Point::AnswerLost, 13)]));
+        let [caller] = &shrunk.plan.callers[..] else { panic!("one caller: {shrunk:?}") };
+        let [Operation::Call(_, parts)] = &caller.operations[..] else { panic!("one call: {shrunk:?}") };
+        assert!(matches!(parts[..], [Part::Ask(..)]), "{parts:?}");
+    }
 }
