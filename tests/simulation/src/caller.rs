@@ -348,15 +348,10 @@ impl Caller {
     /// Records the failure of a request, which needs a reason.
     fn failed(&self, answer: &Value, what: &str) {
         self.world.trace(|| format!("{} {what} fails: {answer}", self.plan.name));
-        // The handlers of older clients cannot ask, so their calls may fail.
-        if self.plan.is_modern && !self.has_faults() && !self.asks_legacy() {
+        // The clients of older revisions cannot be asked, so their calls may fail.
+        if self.plan.is_modern && !self.has_faults() {
             self.violate(Invariant::Success, format!("{what} fails without a fault: {answer}"));
         }
-    }
-
-    /// Returns whether a server of an older revision may want to ask, which it cannot.
-    fn asks_legacy(&self) -> bool {
-        false
     }
 
     /// Answers questions. If `some`, it may leave some of them open.
