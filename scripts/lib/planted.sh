@@ -4,16 +4,18 @@
 # The time in which a fault must be found, in seconds.
 PLANTED_SECONDS=60
 
-# planted [NAME] -> builds the simulation with each patch of tests/simulation/planted whose name contains NAME, and prints a table
+# planted [NUMBER…] -> builds the simulation with each patch of tests/simulation/planted, or with those that have these numbers, and prints a
+# table
 planted() {
-  local patch tree target name output found missed=0
+  local patch tree target name output found missed=0 wanted=" $* "
   tree=${CARGO_TARGET_DIR:-$ROOT/target}/planted
   target=$tree/target
   # A copy with a constant path: cargo then builds only what a patch changes.
   mkdir -p "$tree"
   printf '| fault | found | seed | seconds |\n|---|---|---|---|\n'
-  for patch in "$ROOT"/tests/simulation/planted/*"$1"*.patch; do
+  for patch in "$ROOT"/tests/simulation/planted/*.patch; do
     name=$(basename "$patch" .patch)
+    [[ $# == 0 || $wanted == *" ${name%%-*} "* ]] || continue
     copy_sources "$tree"
     (cd "$tree" && GIT_CEILING_DIRECTORIES=$(dirname "$tree") git apply "$patch")
     (cd "$tree" && cargo build --quiet --profile simulation -p simulation --target-dir "$target" 2>/dev/null) ||

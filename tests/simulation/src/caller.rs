@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use edge_mcp_test_support::random::Random;
 use futures::StreamExt;
-use futures::future::{Either, select};
+use futures::future::{Either, join, select};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CallerPlan, Operation};
@@ -163,11 +163,13 @@ impl Caller {
     /// Sends a round, and sends it again if its answer is lost.
     async fn round(&self, params: &Value, tool: &str) -> Arrived {
         for _ in 0..3 {
-            if self.fires(Point::CallerRepeats) {
+            let answer = if self.fires(Point::CallerRepeats) {
                 self.world.fork();
-                self.post("tools/call", params.clone(), Some(tool)).await;
-            }
-            let answer = self.post("tools/call", params.clone(), Some(tool)).await;
+                let again = self.post("tools/call", params.clone(), Some(tool));
+                join(self.post("tools/call", params.clone(), Some(tool)), again).await.0
+            } else {
+                self.post("tools/call", params.clone(), Some(tool)).await
+            };
             if answer.is_some() || self.once_in(3) {
                 return answer;
             }

@@ -55,7 +55,7 @@ points! {
     MessageLost 60 "A message does not reach its durable object.",
     MessageAnswerLost 60 "The answer of a durable object to a message is lost.",
     CallerLeaves 60 "A caller does not wait for an answer.",
-    CallerRepeats 200 "A caller sends a request again.",
+    CallerRepeats 200 "A caller sends a request twice at the same time.",
     CallerReplays 200 "A caller sends an old state with new answers.",
     CallerChanges 200 "A caller sends a state with other arguments, or to another server.",
     CallerMixes 200 "A caller sends the state or the id of another caller.",
