@@ -55,6 +55,36 @@ impl Row for StoredStep {
     }
 }
 
+/// The numbers of foreign steps that this attempt has not reached.
+#[derive(Default)]
+struct Foreign {
+    /// By their names and the positions that contain them.
+    named: FxHashMap<(String, String), usize>,
+    /// By the part of their keys that equal steps share, so by their inputs too.
+    equal: FxHashMap<String, usize>,
+}
+
+impl Foreign {
+    fn add(&mut self, key: &str, step: &StoredStep) {
+        let named = self.named.entry((step.name.clone(), step.parent.clone())).or_default();
+        *named = named.saturating_add(1);
+        let equal = self.equal.entry(shared(key).to_owned()).or_default();
+        *equal = equal.saturating_add(1);
+    }
+
+    fn remove(&mut self, key: &str, step: &StoredStep) {
+        let named = self.named.get_mut(&(step.name.clone(), step.parent.clone()));
+        let counts = named.into_iter().chain(self.equal.get_mut(shared(key)));
+        counts.for_each(|count| *count = count.saturating_sub(1));
+    }
+
+    /// Returns whether there is one with the name and the parent of the step at `place`, but with another input.
+    fn has_other_input(&self, place: &str, step: &str) -> bool {
+        let Some(named) = self.named.get(&(step.to_owned(), parent(place))) else { return false };
+        *named > self.equal.get(shared(&key(place))).copied().unwrap_or_default()
+    }
+}
+
 /// The journal of an attempt.
 pub(crate) struct TaskJournal {
     info: TaskInfo,
@@ -63,8 +93,7 @@ pub(crate) struct TaskJournal {
     version: Option<String>,
     /// The steps, by the digests of their positions.
     steps: RefCell<FxHashMap<String, StoredStep>>,
-    /// The number of foreign steps, by their names and the positions that contain them.
-    foreign: RefCell<FxHashMap<(String, String), usize>>,
+    foreign: RefCell<Foreign>,
     /// The bytes of all results.
     bytes: Cell<u64>,
     tolerates_changes: Cell<bool>,
@@ -79,14 +108,13 @@ impl TaskJournal {
         version: Option<String>,
     ) -> Result<Self, String> {
         let mut steps = FxHashMap::default();
-        let (mut foreign, mut bytes) = (FxHashMap::default(), 0_u64);
+        let (mut foreign, mut bytes) = (Foreign::default(), 0_u64);
         for (key, mut step) in rows.list::<StoredStep>(STEP)? {
             let key = key.strip_prefix(STEP).unwrap_or_default().to_owned();
             // Without the version, each attempt may be one of another version.
             step.is_foreign = step.version.is_none() || step.version != version;
             if step.is_foreign {
-                let count: &mut usize = foreign.entry((step.name.clone(), step.parent.clone())).or_default();
-                *count = count.saturating_add(1);
+                foreign.add(&key, &step);
             }
             bytes = bytes.saturating_add(step.bytes.unwrap_or_default());
             steps.insert(key, step);
@@ -110,23 +138,21 @@ impl TaskJournal {
             let bytes = u64::try_from(result.get().len()).ok();
             let version = version.cloned();
             let step = StoredStep { name, parent: parent(&place), version, bytes, is_foreign: false };
-            rows.seal(&format!("{RESULT}{}", digest(&place)), &result)?;
-            rows.write(&format!("{STEP}{}", digest(&place)), &step)?;
+            rows.seal(&format!("{RESULT}{}", key(&place)), &result)?;
+            rows.write(&format!("{STEP}{}", key(&place)), &step)?;
         }
         Ok(())
     }
 
     /// Returns the name of a step that another version of the program began, if `step` at `place` may be the same step with a different input.
     fn similar(&self, place: &str, step: &str) -> bool {
-        if self.tolerates_changes.get() || self.foreign.borrow().is_empty() {
-            return false;
-        }
-        let count = self.foreign.borrow().get(&(step.to_owned(), parent(place))).copied();
-        count.is_some_and(|count| count > 0) && !self.steps.borrow().contains_key(&digest(place))
+        !self.tolerates_changes.get()
+            && self.foreign.borrow().has_other_input(place, step)
+            && !self.steps.borrow().contains_key(&key(place))
     }
 
     fn write(&self, place: &str, step: StoredStep) -> Result<(), JournalError> {
-        let key = digest(place);
+        let key = key(place);
         let is_new = !self.steps.borrow().contains_key(&key);
         if is_new && self.steps.borrow().len() >= TASK_STEPS {
             return Err(JournalError::Final(format!("it has more than {TASK_STEPS} steps")));
@@ -153,13 +179,11 @@ impl Journal for TaskJournal {
     }
 
     fn result(&self, place: &str) -> Result<Option<Box<RawValue>>, JournalError> {
-        let key = digest(place);
+        let key = key(place);
         let is_finished = match self.steps.borrow_mut().get_mut(&key) {
             Some(step) => {
-                if std::mem::take(&mut step.is_foreign)
-                    && let Some(count) = self.foreign.borrow_mut().get_mut(&(step.name.clone(), step.parent.clone()))
-                {
-                    *count = count.saturating_sub(1);
+                if std::mem::take(&mut step.is_foreign) {
+                    self.foreign.borrow_mut().remove(&key, step);
                 }
                 step.bytes.is_some()
             }
@@ -188,7 +212,7 @@ impl Journal for TaskJournal {
             )));
         }
         // After a cancellation, the handler only releases what it has.
-        if self.live.is_cancelled() && !self.live.is_watched() && !self.steps.borrow().contains_key(&digest(place)) {
+        if self.live.is_cancelled() && !self.live.is_watched() && !self.steps.borrow().contains_key(&key(place)) {
             return Err(JournalError::Temporary("the task is cancelled".to_owned()));
         }
         // The row also stops an object that another one has replaced: its effects wait until the row is stored.
@@ -204,7 +228,7 @@ impl Journal for TaskJournal {
                 "the result of the step `{step}` is too long, or all results together are"
             )));
         }
-        self.rows.seal(&format!("{RESULT}{}", digest(place)), &result.to_owned()).map_err(JournalError::Temporary)?;
+        self.rows.seal(&format!("{RESULT}{}", key(place)), &result.to_owned()).map_err(JournalError::Temporary)?;
         self.write(place, self.step(place, step, Some(bytes)))?;
         self.bytes.set(all);
         // A task that makes progress goes on, however often it is interrupted.
@@ -243,13 +267,29 @@ impl Journal for TaskJournal {
     }
 }
 
-/// Returns a key of fixed length for a position.
-fn digest(place: &str) -> String {
-    URL_SAFE.encode(Sha256::digest(place))
+/// Returns a short key for a position. The keys of equal steps differ only in the number at their end.
+fn key(place: &str) -> String {
+    let (outer, step) = split(place);
+    let (equal, number) = step.find('.').and_then(|at| step.split_at_checked(at)).unwrap_or((step, ""));
+    format!("{}{number}", digest(&format!("{outer}/{equal}")))
+}
+
+/// Returns the part of a key that equal steps share.
+fn shared(key: &str) -> &str {
+    key.split('.').next().unwrap_or_default()
 }
 
 /// Returns the digest of the position that contains `place`.
 fn parent(place: &str) -> String {
-    let outer = place.strip_suffix('/').and_then(|place| place.rsplit_once('/')).map_or("", |(outer, _)| outer);
-    digest(outer)
+    digest(split(place).0)
+}
+
+/// Splits a position into the one that contains it and its last part.
+fn split(place: &str) -> (&str, &str) {
+    let place = place.strip_suffix('/').unwrap_or(place);
+    place.rsplit_once('/').unwrap_or(("", place))
+}
+
+fn digest(text: &str) -> String {
+    URL_SAFE.encode(Sha256::digest(text))
 }

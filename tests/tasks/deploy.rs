@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::world::{Seen, World, effect, effects, endpoint, pause, text};
+use crate::world::{Seen, World, effect, effects, endpoint, note, pause, text};
 
 /// The program of a version: the inputs of its steps `pay` and `after`, and the order of two parallel steps `p`.
 #[derive(Clone, Copy)]
@@ -278,5 +278,45 @@ fn rows_in_another_format_are_errors() {
             let other = world.start("work", json!({})).await;
             assert_eq!(text(&world.finish(&other).await), "done");
         }
+    });
+}
+
+/// A step that finished in the request, in an order that the task does not repeat, is not one with another input, also if no version is known.
+#[test]
+fn equal_steps_are_not_changed_steps() {
+    testing::run(async {
+        let seen = Seen::default();
+        let of = seen.clone();
+        let world = World::slow(endpoint(move |server| {
+            let handler = move |cx: Context| {
+                let seen = of.clone();
+                async move {
+                    let book = || {
+                        cx.step("book", &1, async || {
+                            note(&seen, cx.idempotency_key()?);
+                            pause(&cx, 1).await;
+                            Ok(1)
+                        })
+                    };
+                    if cx.task().is_some() {
+                        book().await?;
+                    } else {
+                        // The request drops the first step.
+                        let mut first = Box::pin(book());
+                        assert!(futures::poll!(first.as_mut()).is_pending());
+                    }
+                    book().await?;
+                    cx.start_task().await;
+                    Ok::<_, HandlerError>("booked")
+                }
+            };
+            server.tool(Tool::new("later", "Books.", handler).task(Task::new().starts_later()))
+        }));
+        let id = world.start("later", json!({})).await;
+        assert_eq!(text(&world.finish(&id).await), "booked");
+        let mut keys = seen.borrow().clone();
+        keys.sort();
+        keys.dedup();
+        assert_eq!((seen.borrow().len(), keys.len()), (3, 2), "{seen:?}");
     });
 }
