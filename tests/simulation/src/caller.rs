@@ -15,6 +15,7 @@ use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
 use crate::parts::{self, Part};
 use crate::program::{self, token};
+use crate::upstream;
 use crate::world::World;
 
 /// The most rounds of a call without faults, and the most polls of a task.
@@ -95,7 +96,7 @@ impl Caller {
             let own = tools.iter().filter(|tool| !tool["name"].as_str().unwrap_or_default().contains('_')).count();
             self.world
                 .ledger
-                .check((2..=7).contains(&own), Invariant::OneAnswer, || format!("a list has {own} own tools"));
+                .check((2..=8).contains(&own), Invariant::OneAnswer, || format!("a list has {own} own tools"));
             cursor = answer["result"].get("nextCursor").cloned();
             if cursor.is_none() {
                 return;
@@ -321,7 +322,13 @@ impl Caller {
         if parts::result(called.parts, text) != Some("") {
             return self.violate(Invariant::OwnResult, format!("{text} is not the result of {:?}", called.parts));
         }
-        let can_fail = parts::all(called.parts).iter().any(|part| matches!(part, Part::Attempt(..)));
+        let sent = parts::all(called.parts);
+        let is_refused = sent.iter().any(|part| matches!(part, Part::Guarded(false, _)));
+        if text.contains("(!)") && !self.has_faults() && !is_refused && self.plan.is_modern {
+            self.violate(Invariant::Success, format!("a tool of an agent fails without a fault: {text}"));
+        }
+        let can_fail = |part: &&Part| matches!(part, Part::Attempt(..) | Part::Agent { .. } | Part::Guarded(false, _));
+        let can_fail = sent.iter().any(can_fail);
         let parts::Outer { steps, remote, .. } = parts::Outer::new(String::new(), called.parts);
         for (place, step) in steps {
             let (effects, runs) = self.world.ledger.effects_at(call, &place);
@@ -334,10 +341,12 @@ impl Caller {
         }
         for ((server, number), count) in remote {
             let executions = self.world.remote_calls.executions(call, server, number);
-            if !can_fail && executions < count {
+            let shown = text.matches(&upstream::done(server, number)).count();
+            let least = if can_fail { shown } else { count };
+            if executions < least {
                 self.violate(
                     Invariant::NoLostEffect,
-                    format!("call {number} of {call} was executed {executions} times by server {server}, of {count}"),
+                    format!("call {number} of {call} was executed {executions} times by server {server}, of {least}"),
                 );
             }
         }
@@ -424,13 +433,11 @@ impl Caller {
         let mut body = Vec::new();
         let mut is_complete = true;
         while let Some(chunk) = opened.body.next().await {
-            match chunk {
-                Ok(chunk) => body.extend(chunk),
-                Err(_) => {
-                    is_complete = false;
-                    break;
-                }
-            }
+            let Ok(chunk) = chunk else {
+                is_complete = false;
+                break;
+            };
+            body.extend(chunk);
         }
         let name = &self.plan.name;
         self.world.schedule.record(&body);
@@ -441,7 +448,7 @@ impl Caller {
             self.world.ledger.scan(value.as_bytes(), &[], name);
         }
         if !is_complete || self.world.faults.has_fired(INCOMPLETE) && serde_json::from_slice::<Value>(&body).is_err() {
-            return self.complete_stream(&body, id);
+            return Self::complete_stream(&body, id);
         }
         let kind = opened.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind != "text/event-stream" {
@@ -464,7 +471,7 @@ impl Caller {
     }
 
     /// Returns the answer of a stream that may have ended early.
-    fn complete_stream(&self, body: &[u8], id: usize) -> Arrived {
+    fn complete_stream(body: &[u8], id: usize) -> Arrived {
         messages(body).into_iter().find(|message| message["id"] == id && message.get("method").is_none())
     }
 }

@@ -41,6 +41,8 @@ pub struct ServerPlan {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct CallerPlan {
     pub name: String,
+    /// Its scopes: `work`, and perhaps `secret`.
+    pub scopes: Vec<String>,
     /// Whether its client is of revision 2026-07-28.
     pub is_modern: bool,
     /// Whether its client has tasks.
@@ -100,19 +102,23 @@ fn plan(random: &mut Random) -> Plan {
 
 fn caller(name: &str, servers: usize, random: &mut Random) -> CallerPlan {
     let is_modern = !random.once_in(5);
+    let scopes: &[&str] = if random.once_in(2) { &["work", "secret"] } else { &["work"] };
+    let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+    let has_secret = scopes.len() > 1;
     CallerPlan {
         name: name.to_owned(),
+        scopes,
         is_modern,
         has_tasks: is_modern && random.once_in(2),
         has_progress: random.once_in(2),
-        operations: (0..1 + random.below(3)).map(|_| operation(servers, random)).collect(),
+        operations: (0..=random.below(3)).map(|_| operation(servers, has_secret, random)).collect(),
     }
 }
 
-fn operation(servers: usize, random: &mut Random) -> Operation {
+fn operation(servers: usize, has_secret: bool, random: &mut Random) -> Operation {
     let parts = |random: &mut Random| {
         let left = 4 + random.below(10);
-        Generator { random, left, servers, keys: 0 }.parts(0)
+        Generator { random, left, servers, has_secret, keys: 0 }.parts(0)
     };
     match random.below(10) {
         0 => Operation::List,

@@ -7,6 +7,7 @@ pub mod case;
 pub mod database;
 pub mod faults;
 pub mod ledger;
+pub mod model;
 pub mod network;
 pub mod objects;
 pub mod parts;

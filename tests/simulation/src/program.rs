@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::case::{Plan, ServerPlan};
 use crate::ledger::mark;
+use crate::model;
 use crate::network::{Head, Sent, Service, pump, reader};
 use crate::objects::{Handle, Objects};
 use crate::parts::{self, Outer, Program as Arguments, Running};
@@ -157,9 +158,9 @@ pub fn token(caller: &str) -> String {
 }
 
 fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Endpoint {
-    let callers = plan.callers.iter().map(|caller| &caller.name);
+    let callers = plan.callers.iter().map(|caller| (&caller.name, &caller.scopes));
     let tokens: Vec<_> =
-        callers.map(|name| json!({ "token": token(name), "subject": name, "scopes": ["work"] })).collect();
+        callers.map(|(name, scopes)| json!({ "token": token(name), "subject": name, "scopes": scopes })).collect();
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens");
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY)).expect("a key");
     let server = server(world, name, plan);
@@ -175,7 +176,10 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
     let client = client(plan);
     let tool = |name: &'static str| {
         let (world, client) = (world.clone(), client.clone());
-        let handler = move |program: Arguments, cx: Context| handle(world.clone(), client.clone(), program, cx);
+        let handler = move |program: Arguments, cx: Context| {
+            world.reached(&cx, scope_of(name), name);
+            handle(world.clone(), client.clone(), program, cx)
+        };
         Tool::new(name, "Runs parts.", handler).deadline(Duration::from_secs(280))
     };
     let approved = tool("approved").requires_approval(|program: Arguments, _: Context| async move {
@@ -186,6 +190,8 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
         .tool(tool("direct").scopes(["work"]))
         .tool(tool("sub"))
         .tool(approved)
+        .tool(tool("guarded").scopes(["secret"]))
+        .agent(model::agent(plan, &client))
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
     if plan.has_source {
@@ -193,6 +199,15 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
         server = server.source(client.tools(names));
     }
     server.build().expect("a server")
+}
+
+/// Returns the scope that a tool needs.
+fn scope_of(tool: &str) -> Option<&'static str> {
+    match tool {
+        "direct" => Some("work"),
+        "guarded" => Some("secret"),
+        _ => None,
+    }
 }
 
 fn client(plan: &Plan) -> McpClient {

@@ -8,6 +8,7 @@ use crate::caller::Caller;
 use crate::case::{Case, Plan};
 use crate::faults::{Count, Faults, Point};
 use crate::ledger::{Invariant, Violation};
+use crate::model::{self, Model};
 use crate::program::{self, Program};
 use crate::schedule::Owner;
 use crate::upstream::{self, Server};
@@ -61,6 +62,9 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     for (number, server) in plan.servers.iter().enumerate() {
         world.services.add(&upstream::origin(number), Server::new(&world, number, server));
     }
+    let scopes = plan.callers.iter().map(|caller| (caller.name.clone(), caller.scopes.clone()));
+    world.scopes.replace(scopes.collect());
+    world.services.add(model::ORIGIN, Model::new(&world));
     let program = Program::new(&world, "program", &plan);
     world.services.add(program::URL, program.clone());
     let other = Program::new(&world, "other", &Rc::new(Plan { isolates: 1, servers: Vec::new(), ..case.plan.clone() }));
