@@ -48,7 +48,7 @@ struct Called<'c> {
 }
 
 /// The answer of the program to a request, if it has arrived.
-type Arrived = Option<Value>;
+pub type Arrived = Option<Value>;
 
 impl Caller {
     pub fn new(world: &Rc<World>, plan: &CallerPlan, overheard: &Rc<Overheard>, seed: u64) -> Self {
@@ -67,10 +67,22 @@ impl Caller {
             match operation {
                 Operation::Call(tool, parts) => self.call(tool, parts, None).await,
                 Operation::Cancel(ms, parts) => self.call("durable", parts, Some(*ms)).await,
-                Operation::List => self.list().await,
+                Operation::Item(item) => self.item(item).await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
             }
         }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.plan.name
+    }
+
+    pub fn world(&self) -> &Rc<World> {
+        &self.world
+    }
+
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.world.has_scope(&self.plan.name, scope)
     }
 
     fn once_in(&self, times: usize) -> bool {
@@ -81,27 +93,8 @@ impl Caller {
         self.world.faults.at(point).is_some()
     }
 
-    fn violate(&self, invariant: Invariant, text: String) {
+    pub fn violate(&self, invariant: Invariant, text: String) {
         self.world.ledger.violate(invariant, format!("{}: {text}", self.plan.name));
-    }
-
-    async fn list(&self) {
-        let mut cursor = None;
-        for _ in 0..5 {
-            let params = cursor.map_or_else(|| json!({}), |cursor: Value| json!({ "cursor": cursor }));
-            let Some(answer) = self.post("tools/list", params, None).await else { return };
-            let Some(tools) = answer["result"]["tools"].as_array() else {
-                return self.failed(&answer, "a list");
-            };
-            let own = tools.iter().filter(|tool| !tool["name"].as_str().unwrap_or_default().contains('_')).count();
-            self.world
-                .ledger
-                .check((2..=8).contains(&own), Invariant::OneAnswer, || format!("a list has {own} own tools"));
-            cursor = answer["result"].get("nextCursor").cloned();
-            if cursor.is_none() {
-                return;
-            }
-        }
     }
 
     /// Calls a tool, and follows the call to its end.
@@ -114,6 +107,9 @@ impl Caller {
         let params = json!({ "name": tool, "arguments": called.arguments });
         let result = self.rounds(params, tool, &called).await;
         let Some(result) = result else { return };
+        if tool.starts_with("guarded") && !self.has_scope("secret") {
+            return self.violate(Invariant::OwnAccess, format!("{tool} is answered without its scope: {result}"));
+        }
         if result["resultType"] == "task" {
             let Some(id) = result["taskId"].as_str() else {
                 return self.violate(Invariant::OneAnswer, format!("a task has no id: {result}"));
@@ -352,21 +348,22 @@ impl Caller {
         }
     }
 
-    fn has_faults(&self) -> bool {
+    pub fn has_faults(&self) -> bool {
         !self.world.faults.fired().is_empty()
     }
 
     /// Records the failure of a request, which needs a reason.
-    fn failed(&self, answer: &Value, what: &str) {
+    pub fn failed(&self, answer: &Value, what: &str) {
         self.world.trace(|| format!("{} {what} fails: {answer}", self.plan.name));
         // The clients of older revisions cannot be asked, so their calls may fail.
-        if self.plan.is_modern && !self.has_faults() {
+        let is_refused = what.starts_with("guarded") && !self.has_scope("secret");
+        if self.plan.is_modern && !self.has_faults() && !is_refused {
             self.violate(Invariant::Success, format!("{what} fails without a fault: {answer}"));
         }
     }
 
     /// Answers questions. If `some`, it may leave some of them open.
-    fn answers(&self, questions: &Value, some: bool) -> Map<String, Value> {
+    pub fn answers(&self, questions: &Value, some: bool) -> Map<String, Value> {
         let mut answers = Map::new();
         for (key, question) in questions.as_object().into_iter().flatten() {
             if some && self.once_in(3) {
@@ -383,7 +380,7 @@ impl Caller {
     }
 
     /// Sends a request, and reads its answer. Returns `None` if no answer arrives.
-    async fn post(&self, method: &str, params: Value, target: Option<&str>) -> Arrived {
+    pub async fn post(&self, method: &str, params: Value, target: Option<&str>) -> Arrived {
         self.post_to(program::URL, method, params, target).await
     }
 

@@ -4,6 +4,7 @@ use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::{FaultPlan, Point};
+use crate::items::Item;
 use crate::parts::{Generator, Part};
 use crate::program::Era;
 
@@ -23,6 +24,10 @@ pub struct Plan {
     pub isolates: usize,
     /// Whether the program publishes the tools of the servers.
     pub has_source: bool,
+    /// Whether some prompts and resources of the program need a scope, or are hidden from some callers.
+    pub has_vault: bool,
+    /// The number of items of a page, or 0.
+    pub page_size: usize,
     pub servers: Vec<ServerPlan>,
     pub callers: Vec<CallerPlan>,
 }
@@ -59,8 +64,8 @@ pub enum Operation {
     Call(String, Vec<Part>),
     /// Calls a tool, and cancels its task after this number of milliseconds.
     Cancel(u64, Vec<Part>),
-    /// Lists the tools.
-    List,
+    /// Makes a request for prompts, resources, completions or lists.
+    Item(Item),
     /// Waits for some milliseconds.
     Wait(u64),
 }
@@ -97,7 +102,14 @@ fn plan(random: &mut Random) -> Plan {
     let servers: Vec<_> = (0..random.below(4)).map(|_| server(random)).collect();
     let count = 1 + random.below(CALLERS.len());
     let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), random)).collect();
-    Plan { isolates: 1 + random.below(3), has_source: random.once_in(3), servers, callers }
+    Plan {
+        isolates: 1 + random.below(3),
+        has_source: random.once_in(3),
+        has_vault: !random.once_in(3),
+        page_size: random.below(4),
+        servers,
+        callers,
+    }
 }
 
 fn caller(name: &str, servers: usize, random: &mut Random) -> CallerPlan {
@@ -120,8 +132,9 @@ fn operation(servers: usize, has_secret: bool, random: &mut Random) -> Operation
         let left = 4 + random.below(10);
         Generator { random, left, servers, has_secret, keys: 0 }.parts(0)
     };
-    match random.below(10) {
-        0 => Operation::List,
+    match random.below(16) {
+        0 | 10..=14 => Operation::Item(Item::new(random)),
+        15 => Operation::Call(random.one(&["guarded", "guarded-durable"]).to_owned(), parts(random)),
         1 => Operation::Wait(random.below(60_000) as u64),
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),
         3 => {

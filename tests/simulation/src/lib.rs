@@ -6,6 +6,7 @@ pub mod caller;
 pub mod case;
 pub mod database;
 pub mod faults;
+pub mod items;
 pub mod ledger;
 pub mod model;
 pub mod network;

@@ -200,20 +200,20 @@ impl Service for Model {
         if request.is_cut {
             return;
         }
-        let (mut status, mut text) = match self.reply(&request) {
-            Some(reply) => (200, reply.to_string()),
-            None => {
-                let body = String::from_utf8_lossy(&request.body).into_owned();
-                self.world.ledger.violate(Invariant::OneAnswer, format!("a request to the model is malformed: {body}"));
-                return;
-            }
+        let Some(reply) = self.reply(&request) else {
+            let body = String::from_utf8_lossy(&request.body);
+            return self
+                .world
+                .ledger
+                .violate(Invariant::OneAnswer, format!("a request to the model is malformed: {body}"));
         };
+        let (mut status, mut text) = (200, reply.to_string());
         if let Some(fault) = faults.at(Point::ModelFails) {
             (status, text) = ([500, 429, 503, 400][fault.size(4)], "{}".to_owned());
         } else if let Some(fault) = faults.at(Point::ModelAnswersNonsense) {
             let nonsense =
                 ["{\"choices\":[]}", "I cannot answer", "{\"choices\":[{\"message\":{\"content\":\"\"}}]}", ""];
-            text = nonsense[fault.size(4)].to_owned();
+            nonsense[fault.size(4)].clone_into(&mut text);
         }
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));

@@ -215,7 +215,6 @@ pub fn steps(parts: &[Part], parent: &str, is_certain: bool, counts: &mut BTreeM
             Part::Call(inner) => steps(inner, &place_of(parent, "sub", inner), is_certain, counts),
             Part::Approved(inner) => steps(inner, &place_of(parent, "approved", inner), is_certain, counts),
             // Without the scope, no step of the tool ever runs.
-            Part::Guarded(false, _) => {}
             Part::Guarded(true, inner) => steps(inner, &place_of(parent, "guarded", inner), is_certain, counts),
             Part::Agent { rounds, .. } => {
                 let place = place_of(parent, "agent", std::slice::from_ref(part));

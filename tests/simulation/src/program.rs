@@ -17,6 +17,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::json;
 
 use crate::case::{Plan, ServerPlan};
+use crate::items;
 use crate::ledger::mark;
 use crate::model;
 use crate::network::{Head, Sent, Service, pump, reader};
@@ -186,14 +187,16 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
         Ok(Some(format!("Run {} parts for {}?", program.parts.len(), program.owned).into()))
     });
     let task = Task::new().ttl(Duration::from_secs(7200));
-    let mut server = McpServer::builder(name, "1.0.0")
+    let server = McpServer::builder(name, "1.0.0")
         .tool(tool("direct").scopes(["work"]))
         .tool(tool("sub"))
         .tool(approved)
         .tool(tool("guarded").scopes(["secret"]))
+        .tool(tool("guarded-durable").scopes(["secret"]).task(task.clone()))
         .agent(model::agent(plan, &client))
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
+    let mut server = items::add(server, world, plan);
     if plan.has_source {
         let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));
         server = server.source(client.tools(names));
@@ -205,7 +208,7 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
 fn scope_of(tool: &str) -> Option<&'static str> {
     match tool {
         "direct" => Some("work"),
-        "guarded" => Some("secret"),
+        "guarded" | "guarded-durable" => Some("secret"),
         _ => None,
     }
 }

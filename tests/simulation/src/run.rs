@@ -62,8 +62,7 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     for (number, server) in plan.servers.iter().enumerate() {
         world.services.add(&upstream::origin(number), Server::new(&world, number, server));
     }
-    let scopes = plan.callers.iter().map(|caller| (caller.name.clone(), caller.scopes.clone()));
-    world.scopes.replace(scopes.collect());
+    world.plan.set(plan.clone()).expect("no plan");
     world.services.add(model::ORIGIN, Model::new(&world));
     let program = Program::new(&world, "program", &plan);
     world.services.add(program::URL, program.clone());

@@ -1,7 +1,6 @@
 //! Everything that a run has: its schedule, faults, record, network, databases, durable objects, and the isolates of the program.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use edge_mcp_test_support::random::Random;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use crate::case::Plan;
 use crate::faults::{Faults, Point};
 use crate::ledger::{Invariant, Ledger};
 use crate::model::Conversations;
@@ -32,8 +32,7 @@ pub struct World {
     pub conversations: Conversations,
     /// The names of the callers.
     pub callers: Vec<String>,
-    /// The scopes of the callers.
-    pub scopes: RefCell<BTreeMap<String, Vec<String>>>,
+    pub plan: OnceCell<Rc<Plan>>,
     /// Whether a call can have two histories: its isolate has ended, or its caller has sent a request again.
     is_forked: Cell<bool>,
     random: RefCell<Random>,
@@ -52,7 +51,7 @@ impl World {
             remote_calls: RemoteCalls::default(),
             conversations: Conversations::default(),
             callers,
-            scopes: RefCell::default(),
+            plan: OnceCell::new(),
             is_forked: Cell::new(false),
             random: RefCell::new(Random::new(seed ^ 0x5eed)),
             isolates: Cell::new(0),
@@ -66,9 +65,14 @@ impl World {
         Owner::Isolate(self.isolates.get())
     }
 
+    /// Returns the plan of the run.
+    pub fn plan(&self) -> &Plan {
+        self.plan.get().expect("a plan")
+    }
+
     /// Returns whether a caller has a scope.
     pub fn has_scope(&self, caller: &str, scope: &str) -> bool {
-        self.scopes.borrow().get(caller).is_some_and(|scopes| scopes.iter().any(|known| known == scope))
+        self.plan().callers.iter().any(|known| known.name == caller && known.scopes.iter().any(|known| known == scope))
     }
 
     /// Checks that the caller of a handler has the scope that it needs.
