@@ -68,6 +68,7 @@ impl Caller {
                 Operation::Call(tool, parts) => self.call(tool, parts, None).await,
                 Operation::Cancel(ms, parts) => self.call("durable", parts, Some(*ms)).await,
                 Operation::Item(item) => self.item(item).await,
+                Operation::Published(server, asks) => self.published(*server, *asks).await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
             }
         }
@@ -75,6 +76,12 @@ impl Caller {
 
     pub fn name(&self) -> &str {
         &self.plan.name
+    }
+
+    /// Returns the number of a new call.
+    pub fn next_number(&self) -> u32 {
+        *self.number.borrow_mut() += 1;
+        *self.number.borrow()
     }
 
     pub fn world(&self) -> &Rc<World> {
@@ -99,8 +106,7 @@ impl Caller {
 
     /// Calls a tool, and follows the call to its end.
     async fn call(&self, tool: &str, parts: &[Part], cancel_after: Option<u64>) {
-        *self.number.borrow_mut() += 1;
-        let number = format!("{}-{}", self.plan.name, self.number.borrow());
+        let number = format!("{}-{}", self.plan.name, self.next_number());
         let owned = mark(&self.plan.name, &number);
         let called =
             Called { arguments: json!({ "caller": number, "owned": owned, "place": "", "parts": parts }), parts };
@@ -390,6 +396,9 @@ impl Caller {
         if self.plan.has_progress {
             meta.insert("progressToken".into(), json!(id));
         }
+        if self.plan.has_progress && self.plan.is_modern {
+            meta.insert("io.modelcontextprotocol/logLevel".into(), json!("info"));
+        }
         if self.plan.is_modern {
             let tasks = if self.plan.has_tasks { json!({ "io.modelcontextprotocol/tasks": {} }) } else { json!({}) };
             meta.insert("io.modelcontextprotocol/protocolVersion".into(), json!("2026-07-28"));
@@ -459,7 +468,9 @@ impl Caller {
             }
             return answer;
         }
-        let answers: Vec<Value> = messages(&body).into_iter().filter(|message| message.get("id").is_some()).collect();
+        let messages = messages(&body);
+        self.check_stream(&messages, id);
+        let answers: Vec<Value> = messages.into_iter().filter(|message| message.get("id").is_some()).collect();
         if answers.len() != 1 || answers[0]["id"] != id {
             let body = String::from_utf8_lossy(&body);
             self.violate(Invariant::OneAnswer, format!("the stream of {method} has {} answers: {body}", answers.len()));

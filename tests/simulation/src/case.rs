@@ -4,9 +4,10 @@ use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::{FaultPlan, Point};
-use crate::items::Item;
+use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
 use crate::program::Era;
+use crate::upstream_items::Hint;
 
 /// A case.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -40,6 +41,9 @@ pub struct ServerPlan {
     pub is_known: bool,
     /// Whether each caller has a token of their own.
     pub has_tokens: bool,
+    /// Whether its lists have pages.
+    pub has_pages: bool,
+    pub hint: Hint,
 }
 
 /// A caller, and what it does, one after the other.
@@ -66,6 +70,8 @@ pub enum Operation {
     Cancel(u64, Vec<Part>),
     /// Makes a request for prompts, resources, completions or lists.
     Item(Item),
+    /// Calls the tool of another server that the program publishes, and whether the server asks.
+    Published(usize, bool),
     /// Waits for some milliseconds.
     Wait(u64),
 }
@@ -98,13 +104,16 @@ fn plan(random: &mut Random) -> Plan {
         era: era[random.below(4)],
         is_known: random.once_in(3),
         has_tokens: !random.once_in(3),
+        has_pages: random.once_in(3),
+        hint: [Hint::Nothing, Hint::Private, Hint::Public][random.below(3)],
     };
     let servers: Vec<_> = (0..random.below(4)).map(|_| server(random)).collect();
+    let has_source = random.once_in(3);
     let count = 1 + random.below(CALLERS.len());
-    let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), random)).collect();
+    let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), has_source, random)).collect();
     Plan {
         isolates: 1 + random.below(3),
-        has_source: random.once_in(3),
+        has_source,
         has_vault: !random.once_in(3),
         page_size: random.below(4),
         servers,
@@ -112,7 +121,7 @@ fn plan(random: &mut Random) -> Plan {
     }
 }
 
-fn caller(name: &str, servers: usize, random: &mut Random) -> CallerPlan {
+fn caller(name: &str, servers: usize, has_source: bool, random: &mut Random) -> CallerPlan {
     let is_modern = !random.once_in(5);
     let scopes: &[&str] = if random.once_in(2) { &["work", "secret"] } else { &["work"] };
     let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
@@ -123,17 +132,19 @@ fn caller(name: &str, servers: usize, random: &mut Random) -> CallerPlan {
         is_modern,
         has_tasks: is_modern && random.once_in(2),
         has_progress: random.once_in(2),
-        operations: (0..=random.below(3)).map(|_| operation(servers, has_secret, random)).collect(),
+        operations: (0..=random.below(3)).map(|_| operation(servers, has_source, has_secret, random)).collect(),
     }
 }
 
-fn operation(servers: usize, has_secret: bool, random: &mut Random) -> Operation {
+fn operation(servers: usize, has_source: bool, has_secret: bool, random: &mut Random) -> Operation {
     let parts = |random: &mut Random| {
         let left = 4 + random.below(10);
         Generator { random, left, servers, has_secret, keys: 0 }.parts(0)
     };
-    match random.below(16) {
+    match random.below(20) {
         0 | 10..=14 => Operation::Item(Item::new(random)),
+        16..=18 if has_source && servers > 0 => Operation::Published(random.below(servers), random.once_in(3)),
+        19 if has_source => Operation::Item(Item::List(Kind::Tools, 3)),
         15 => Operation::Call(random.one(&["guarded", "guarded-durable"]).to_owned(), parts(random)),
         1 => Operation::Wait(random.below(60_000) as u64),
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),

@@ -236,7 +236,7 @@ impl Caller {
     }
 
     /// Makes a request, and answers the questions of its handler. Returns the result.
-    async fn asked(&self, (method, target): (&str, &str), mut params: Value, name: &str) -> Option<Value> {
+    pub async fn asked(&self, (method, target): (&str, &str), mut params: Value, name: &str) -> Option<Value> {
         for _ in 0..ROUNDS {
             let answer = self.post(method, params.clone(), Some(target)).await?;
             let result = self.permitted(&answer, name)?;

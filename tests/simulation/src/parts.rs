@@ -19,8 +19,8 @@ use serde_json::json;
 
 use crate::ledger::{Invariant, mark};
 use crate::model::{self, Script};
-use crate::upstream;
 use crate::world::World;
+use crate::{upstream, upstream_items};
 
 /// A part of a handler. It returns a text.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -51,6 +51,8 @@ pub enum Part {
     Agent { is_noisy: bool, rounds: Vec<Vec<Part>> },
     /// A call of the tool `work` of another server, with a number. Calls with the same number are equal. The server may ask.
     Remote { server: usize, number: u32, asks: bool },
+    /// A request for a resource, a prompt or a list of another server. The number decides which.
+    ReadRemote { server: usize, number: u32 },
 }
 
 /// The arguments of the tools that run parts.
@@ -98,6 +100,10 @@ impl Generator<'_> {
             4 => Part::Sleep(1 + self.random.below(3) as u64),
             5 => Part::Progress,
             6 => Part::Yield,
+            7 if self.servers > 0 && self.random.once_in(3) => {
+                let server = self.random.below(self.servers);
+                Part::ReadRemote { server, number: self.key() }
+            }
             7 | 8 if self.servers > 0 => {
                 let server = self.random.below(self.servers);
                 let number = if self.random.once_in(3) { 1000 } else { self.key() };
@@ -141,7 +147,7 @@ impl Part {
             | Self::Guarded(_, parts)
             | Self::Attempt(_, parts) => std::slice::from_ref(parts),
             Self::Join(branches) | Self::Agent { rounds: branches, .. } => branches,
-            Self::Ask(..) | Self::Sleep(_) | Self::Start | Self::Progress | Self::Yield | Self::Remote { .. } => &[],
+            _ => &[],
         }
     }
 
@@ -154,9 +160,7 @@ impl Part {
             | Self::Guarded(_, parts)
             | Self::Attempt(_, parts) => std::slice::from_mut(parts),
             Self::Join(branches) | Self::Agent { rounds: branches, .. } => branches,
-            Self::Ask(..) | Self::Sleep(_) | Self::Start | Self::Progress | Self::Yield | Self::Remote { .. } => {
-                &mut []
-            }
+            _ => &mut [],
         }
     }
 }
@@ -270,6 +274,7 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
                 rest.split_once(']')?.1
             }
             Part::Remote { server, number, .. } => text.strip_prefix(&upstream::done(*server, *number))?,
+            Part::ReadRemote { server, number } => text.strip_prefix(&upstream_items::read_result(*server, *number))?,
             Part::Sleep(_) | Part::Start | Part::Progress | Part::Yield => text,
         };
     }
@@ -386,6 +391,9 @@ pub fn run<'a>(
                     Some(done) => add(format_args!("{{{done}}}")),
                     None => add(format_args!("{{!}}")),
                 },
+                Part::ReadRemote { server, number } => {
+                    add(format_args!("{}", upstream_items::read(running, *server, *number).await?));
+                }
                 Part::Remote { server, number, asks } => {
                     add(format_args!("{}", remote(running, *server, *number, *asks).await?))
                 }
@@ -441,7 +449,7 @@ async fn remote(running: &Running, server: usize, number: u32, asks: bool) -> Re
     let peer = client.connect(cx).server(&upstream::name(server))?;
     let most = outer.remote.get(&(server, number)).copied().unwrap_or_default();
     let arguments = json!({ "call": outer.call, "number": number, "asks": asks, "owned": program.owned, "most": most });
-    match peer.call("work", arguments).ask_caller(cx).await {
+    match upstream_items::passing(peer.call("work", arguments).ask_caller(cx), cx).await {
         Ok(result) => {
             upstream::reported(world, &outer.call, (server, number), most, true);
             Ok(result.text())

@@ -9,7 +9,8 @@ use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::STATE_KEY;
 use edge_mcp::{
-    Body, Context, Endpoint, HandlerError, LogPolicy, McpServer, RequestInfo, Revision, StateKeys, StaticTokens, Tool,
+    Body, Context, Endpoint, HandlerError, LogLevel, LogPolicy, McpServer, RequestInfo, Revision, StateKeys,
+    StaticTokens, Tool,
 };
 use futures::channel::{mpsc, oneshot};
 use futures::future::ready;
@@ -25,6 +26,7 @@ use crate::objects::{Handle, Objects};
 use crate::parts::{self, Outer, Program as Arguments, Running};
 use crate::schedule::Owner;
 use crate::upstream;
+use crate::upstream_items::Hint;
 use crate::world::{IsolateHost, World};
 
 /// The URL of the program.
@@ -196,7 +198,7 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
         .agent(model::agent(plan, &client))
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
-    let mut server = items::add(server, world, plan);
+    let mut server = items::add(server, world, plan).logging(LogLevel::Info);
     if plan.has_source {
         let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));
         server = server.source(client.tools(names));
@@ -224,6 +226,8 @@ fn client(plan: &Plan) -> McpClient {
 fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
     let upstream = Upstream::at(&upstream::url(number)).expect("a URL");
     let upstream = if plan.is_known { upstream.revision(plan.era.revision()) } else { upstream };
+    // A server of an older revision cannot say how long its lists can be kept.
+    let upstream = if plan.hint == Hint::Nothing { upstream } else { upstream.list_ttl(Duration::from_secs(30)) };
     if plan.has_tokens {
         // Each caller has a token of their own.
         let token = move |cx: Context| async move {
