@@ -1,6 +1,6 @@
 //! A caller: a client of either era that calls tools, answers questions, polls tasks, and checks what it gets. Some callers are hostile.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -29,6 +29,8 @@ const INCOMPLETE: &[Point] = &[Point::AnswerCut, Point::AnswerEnds, Point::Answe
 pub struct Overheard {
     rounds: RefCell<Vec<(String, Value)>>,
     tasks: RefCell<Vec<(String, String)>>,
+    /// The id of the last request of a caller.
+    id: Cell<usize>,
 }
 
 /// A caller.
@@ -42,9 +44,9 @@ pub struct Caller {
 }
 
 /// A call: its tool and its parts.
-struct Called<'c> {
-    arguments: Value,
-    parts: &'c [Part],
+pub struct Called<'c> {
+    pub arguments: Value,
+    pub parts: &'c [Part],
 }
 
 /// The answer of the program to a request, if it has arrived.
@@ -69,6 +71,8 @@ impl Caller {
                 Operation::Cancel(ms, parts) => self.call("durable", parts, Some(*ms)).await,
                 Operation::Item(item) => self.item(item).await,
                 Operation::Published(server, asks) => self.published(*server, *asks).await,
+                Operation::Batch(batch) => self.batch(batch).await,
+                Operation::CancelOther => self.cancel_other().await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
             }
         }
@@ -82,6 +86,15 @@ impl Caller {
     pub fn next_number(&self) -> u32 {
         *self.number.borrow_mut() += 1;
         *self.number.borrow()
+    }
+
+    /// Returns the id of the last request of a caller.
+    pub fn overheard_id(&self) -> u64 {
+        self.overheard.id.get() as u64
+    }
+
+    pub fn is_modern(&self) -> bool {
+        self.plan.is_modern
     }
 
     pub fn world(&self) -> &Rc<World> {
@@ -266,6 +279,18 @@ impl Caller {
         self.overheard.tasks.borrow_mut().push((self.plan.name.clone(), id.to_owned()));
         let began = self.world.schedule.now_ms();
         let mut lost = 0;
+        if self.plan.listens && cancel_after.is_none() {
+            let others: Vec<String> = {
+                let tasks = self.overheard.tasks.borrow();
+                tasks.iter().filter(|(owner, _)| *owner != self.plan.name).map(|(_, id)| id.clone()).collect()
+            };
+            if let Some(task) = self.listen(id, &others).await {
+                return match task["status"].as_str() {
+                    Some("completed") => self.ended(&task["result"], called),
+                    _ => self.failed(&task, "a task"),
+                };
+            }
+        }
         for _ in 0..POLLS {
             let now = self.world.schedule.now_ms();
             if cancel_after.is_some_and(|ms| now >= began + ms) && self.once_in(2) {
@@ -313,7 +338,7 @@ impl Caller {
     }
 
     /// Checks the result of a call.
-    fn ended(&self, result: &Value, called: &Called<'_>) {
+    pub fn ended(&self, result: &Value, called: &Called<'_>) {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         if result["isError"] == true {
             return self.failed(result, "a call");
@@ -392,6 +417,7 @@ impl Caller {
 
     async fn post_to(&self, url: &str, method: &str, mut params: Value, target: Option<&str>) -> Arrived {
         let id = self.world.below(1_000_000);
+        self.overheard.id.set(id);
         let mut meta = Map::new();
         if self.plan.has_progress {
             meta.insert("progressToken".into(), json!(id));

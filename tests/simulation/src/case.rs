@@ -3,6 +3,7 @@
 use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};
 
+use crate::batches::Batched;
 use crate::faults::{FaultPlan, Point};
 use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
@@ -48,6 +49,7 @@ pub struct ServerPlan {
 
 /// A caller, and what it does, one after the other.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct CallerPlan {
     pub name: String,
     /// Its scopes: `work`, and perhaps `secret`.
@@ -56,6 +58,8 @@ pub struct CallerPlan {
     pub is_modern: bool,
     /// Whether its client has tasks.
     pub has_tasks: bool,
+    /// Whether its client listens to its tasks, and does not poll them.
+    pub listens: bool,
     /// Whether its client asks for progress, and so gets streams.
     pub has_progress: bool,
     pub operations: Vec<Operation>,
@@ -72,6 +76,10 @@ pub enum Operation {
     Item(Item),
     /// Calls the tool of another server that the program publishes, and whether the server asks.
     Published(usize, bool),
+    /// Sends a batch of revision 2025-03-26.
+    Batch(Vec<Batched>),
+    /// Sends the cancellation of a request of somebody.
+    CancelOther,
     /// Waits for some milliseconds.
     Wait(u64),
 }
@@ -131,20 +139,27 @@ fn caller(name: &str, servers: usize, has_source: bool, random: &mut Random) -> 
         scopes,
         is_modern,
         has_tasks: is_modern && random.once_in(2),
+        listens: random.once_in(2),
         has_progress: random.once_in(2),
-        operations: (0..=random.below(3)).map(|_| operation(servers, has_source, has_secret, random)).collect(),
+        operations: (0..=random.below(3))
+            .map(|_| operation(servers, is_modern, has_source, has_secret, random))
+            .collect(),
     }
 }
 
-fn operation(servers: usize, has_source: bool, has_secret: bool, random: &mut Random) -> Operation {
+fn operation(servers: usize, is_modern: bool, has_source: bool, has_secret: bool, random: &mut Random) -> Operation {
     let parts = |random: &mut Random| {
         let left = 4 + random.below(10);
         Generator { random, left, servers, has_secret, keys: 0 }.parts(0)
     };
-    match random.below(20) {
+    match random.below(21) {
         0 | 10..=14 => Operation::Item(Item::new(random)),
         16..=18 if has_source && servers > 0 => Operation::Published(random.below(servers), random.once_in(3)),
         19 if has_source => Operation::Item(Item::List(Kind::Tools, 3)),
+        4..=9 if !is_modern && random.once_in(2) => {
+            Operation::Batch((0..=random.below(7)).map(|_| Batched::new(random, parts)).collect())
+        }
+        20 => Operation::CancelOther,
         15 => Operation::Call(random.one(&["guarded", "guarded-durable"]).to_owned(), parts(random)),
         1 => Operation::Wait(random.below(60_000) as u64),
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),

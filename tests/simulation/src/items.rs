@@ -64,20 +64,32 @@ impl Item {
                 let kind = [Kind::Tools, Kind::Prompts, Kind::Resources, Kind::Templates][random.below(4)];
                 Self::List(kind, 1 + u32::from(random.once_in(2)))
             }
-            2 => Self::Read(RESOURCES[random.below(RESOURCES.len())].to_owned()),
-            3 => Self::Read(format!("sim://{}/{word}", FOLDERS[random.below(FOLDERS.len())])),
-            4 => Self::Get(PROMPTS[random.below(PROMPTS.len())].to_owned(), word),
+            2 | 3 => Self::Read(uri(random)),
+            4 => Self::Get(prompt_name(random), word),
             _ if random.once_in(2) => Self::CompletePrompt(PROMPTS[random.below(PROMPTS.len())].to_owned(), word),
             _ => Self::CompleteTemplate(template(FOLDERS[random.below(FOLDERS.len())]), word),
         }
     }
 }
 
+/// Returns the URI of a resource of the program.
+pub fn uri(random: &mut Random) -> String {
+    if random.once_in(2) {
+        return RESOURCES[random.below(RESOURCES.len())].to_owned();
+    }
+    format!("sim://{}/w{}", FOLDERS[random.below(FOLDERS.len())], random.below(1000))
+}
+
+/// Returns the name of a prompt of the program.
+pub fn prompt_name(random: &mut Random) -> String {
+    PROMPTS[random.below(PROMPTS.len())].to_owned()
+}
+
 fn template(folder: &str) -> String {
     format!("sim://{folder}/{{name}}")
 }
 
-fn content(name: &str, caller: &str) -> String {
+pub fn content(name: &str, caller: &str) -> String {
     format!("{name} for {}", mark(caller, "item"))
 }
 

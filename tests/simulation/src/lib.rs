@@ -2,12 +2,15 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod batches;
 pub mod caller;
 pub mod case;
 pub mod database;
 pub mod faults;
 pub mod items;
 pub mod ledger;
+pub mod listening;
+pub mod memory;
 pub mod model;
 pub mod network;
 pub mod objects;

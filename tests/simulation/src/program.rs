@@ -1,6 +1,7 @@
 //! The program under test: an endpoint in several isolates, whose tools run the parts of their arguments.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::STATE_KEY;
 use edge_mcp::{
-    Body, Context, Endpoint, HandlerError, LogLevel, LogPolicy, McpServer, RequestInfo, Revision, StateKeys,
+    Body, Context, Endpoint, HandlerError, Limits, LogLevel, LogPolicy, McpServer, RequestInfo, Revision, StateKeys,
     StaticTokens, Tool,
 };
 use futures::channel::{mpsc, oneshot};
@@ -20,6 +21,7 @@ use serde_json::json;
 use crate::case::{Plan, ServerPlan};
 use crate::items;
 use crate::ledger::mark;
+use crate::memory;
 use crate::model;
 use crate::network::{Head, Sent, Service, pump, reader};
 use crate::objects::{Handle, Objects};
@@ -167,11 +169,14 @@ fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<O
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens");
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY)).expect("a key");
     let server = server(world, name, plan);
+    let mut limits = Limits::default();
+    (limits.body, limits.in_flight) = (memory::IN_FLIGHT, memory::IN_FLIGHT);
     Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
         .auth(tokens)
         .without_rate_limit()
         .state_keys(keys)
         .log(LogPolicy::All)
+        .limits(limits)
         .task_objects(Handle(objects.clone()))
 }
 
@@ -240,12 +245,20 @@ fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
     }
 }
 
+/// The outermost calls of an HTTP request, by the names and numbers of their callers. A batch has several.
+#[derive(Default)]
+struct Outers(Rc<RefCell<BTreeMap<String, Rc<Outer>>>>);
+
 async fn handle(world: Rc<World>, client: McpClient, program: Arguments, cx: Context) -> Result<String, HandlerError> {
     let is_outermost = program.place.is_empty();
     if is_outermost {
-        cx.request().extend(Outer::new(cx.idempotency_key()?, &program.parts));
+        let outer = Rc::new(Outer::new(cx.idempotency_key()?, &program.parts));
+        let outers = cx.extension::<Outers>().unwrap_or_default();
+        outers.0.borrow_mut().insert(program.caller.clone(), outer);
+        cx.request().extend(Outers(outers.0.clone()));
     }
-    let outer = cx.extension::<Outer>().ok_or_else(|| HandlerError::new("There is no outer call."))?;
+    let outer = cx.extension::<Outers>().and_then(|outers| outers.0.borrow().get(&program.caller).cloned());
+    let outer = outer.ok_or_else(|| HandlerError::new("There is no outer call."))?;
     let program = Rc::new(program);
     let running = Running { world, client, cx, program: program.clone(), outer: outer.clone() };
     let text = parts::run(&running, &program.parts, program.place.clone()).await?;
