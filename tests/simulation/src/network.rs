@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use edge_mcp::host::{FetchError, Opened};
 use futures::channel::{mpsc, oneshot};
-use futures::future::{Either, select};
+use futures::future::select;
 use futures::{FutureExt, StreamExt};
 use http::HeaderMap;
 
@@ -216,9 +216,7 @@ pub async fn pump(body: impl futures::Stream<Item = Vec<u8>>, to: mpsc::Unbounde
             }
         }
     };
-    if let Either::Right(((), sending)) = select(pin!(sending), left.map(drop)).await {
-        drop(sending);
-    }
+    select(pin!(sending), left.map(drop)).await;
 }
 
 /// The services by their origins.

@@ -245,7 +245,9 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
             Part::Step(name, inner) => {
                 result(inner, text.strip_prefix(name.as_str())?.strip_prefix('(')?)?.strip_prefix(')')?
             }
-            Part::Call(inner) | Part::Approved(inner) => result(inner, text.strip_prefix('(')?)?.strip_prefix(')')?,
+            Part::Call(inner) | Part::Approved(inner) | Part::Guarded(true, inner) => {
+                result(inner, text.strip_prefix('(')?)?.strip_prefix(')')?
+            }
             Part::Join(branches) => {
                 for branch in branches {
                     text = result(branch, text.strip_prefix('(')?)?.strip_prefix(')')?;
@@ -257,7 +259,6 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
                 None => result(inner, text.strip_prefix('{')?)?.strip_prefix('}')?,
             },
             Part::Guarded(false, _) => text.strip_prefix("(-)")?,
-            Part::Guarded(true, inner) => result(inner, text.strip_prefix('(')?)?.strip_prefix(')')?,
             Part::Agent { rounds, .. } => {
                 let (_, mut rest) = model::number(text)?;
                 for call in rounds.iter().flatten() {
@@ -395,7 +396,7 @@ pub fn run<'a>(
                     add(format_args!("{}", upstream_items::read(running, *server, *number).await?));
                 }
                 Part::Remote { server, number, asks } => {
-                    add(format_args!("{}", remote(running, *server, *number, *asks).await?))
+                    add(format_args!("{}", remote(running, *server, *number, *asks).await?));
                 }
             }
         }

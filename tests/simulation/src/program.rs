@@ -125,7 +125,7 @@ impl Service for Program {
             }
             match body {
                 Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
-                Body::Stream(events) => pump(events.map(|event| event.to_vec()), sender, left).await,
+                Body::Stream(events) => pump(events.map(|event| event.clone()), sender, left).await,
             }
         };
         self.world.schedule.spawn(owner, work.boxed_local());
@@ -193,7 +193,7 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
     let approved = tool("approved").requires_approval(|program: Arguments, _: Context| async move {
         Ok(Some(format!("Run {} parts for {}?", program.parts.len(), program.owned).into()))
     });
-    let task = Task::new().ttl(Duration::from_secs(7200));
+    let task = Task::new().ttl(Duration::from_hours(2));
     let server = McpServer::builder(name, "1.0.0")
         .tool(tool("direct").scopes(["work"]))
         .tool(tool("sub"))

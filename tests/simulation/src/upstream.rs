@@ -189,7 +189,7 @@ impl Server {
             return None;
         }
         Some(
-            Answer::new(200, json!({ "result": self.result(method, request, &message)? }))
+            Answer::new(200, json!({ "result": self.result(method, request, &message) }))
                 .with_session(self, method, request),
         )
     }
@@ -213,7 +213,7 @@ impl Server {
         (!*is_alive).then(|| Answer::error(404, -32_001))
     }
 
-    fn result(&self, method: &str, request: &Sent, message: &Value) -> Option<Value> {
+    fn result(&self, method: &str, request: &Sent, message: &Value) -> Value {
         let capabilities = json!({ "tools": {}, "resources": {}, "prompts": {}, "logging": {} });
         let mut result = match method {
             "initialize" => {
@@ -227,7 +227,7 @@ impl Server {
         if self.is_modern() {
             result["resultType"] = json!("complete");
         }
-        Some(result)
+        result
     }
 
     /// Records the arrival of a call, and changes its record.

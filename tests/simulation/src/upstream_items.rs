@@ -63,7 +63,7 @@ impl Server {
                 let tool =
                     |name: &str| json!({ "name": name, "description": about, "inputSchema": { "type": "object" } });
                 let mut tools = vec![tool("work"), tool("rest")];
-                if version % 2 == 0 {
+                if version.is_multiple_of(2) {
                     tools.reverse();
                     tools.push(tool("new"));
                 }
