@@ -28,6 +28,8 @@ pub struct Plan {
     pub has_source: bool,
     /// Whether some prompts and resources of the program need a scope, or are hidden from some callers.
     pub has_vault: bool,
+    /// Whether the program lists items to callers without their scopes.
+    pub lists_all: bool,
     /// The number of items of a page, or 0.
     pub page_size: usize,
     pub servers: Vec<ServerPlan>,
@@ -123,6 +125,7 @@ fn plan(random: &mut Random) -> Plan {
         isolates: 1 + random.below(3),
         has_source,
         has_vault: !random.once_in(3),
+        lists_all: random.once_in(3),
         page_size: random.below(4),
         servers,
         callers,

@@ -54,7 +54,7 @@ points! {
     AlarmRepeats 100 "The alarm of a durable object rings again, although it was answered.",
     MessageLost 60 "A message does not reach its durable object.",
     MessageAnswerLost 60 "The answer of a durable object to a message is lost.",
-    ServerListsForever 60 "A page of a list of another server has a next page.",
+    ServerListsForever 100 "From now on, each page of a list of another server has a next page.",
     ServerFloods 300 "Another server sends more notifications than a client reads.",
     ModelFails 150 "The chat model fails, or is overloaded.",
     ModelIsLate 150 "The chat model takes long.",

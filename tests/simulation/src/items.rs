@@ -137,6 +137,9 @@ pub fn add(mut server: McpServerBuilder, world: &Rc<World>, plan: &Plan) -> McpS
     if let Some(size) = NonZeroUsize::new(plan.page_size) {
         server = server.page_size(size);
     }
+    if plan.lists_all {
+        server = server.list_all();
+    }
     if !plan.has_vault {
         // The answers that depend on the caller must be private nevertheless.
         let hint = CacheHint::public(Duration::from_secs(90));
@@ -324,11 +327,17 @@ impl Caller {
     fn check_listed(&self, kind: Kind, method: &str, listed: &BTreeSet<String>) {
         let has_secret = self.has_scope("secret");
         let plan = self.world().plan();
-        let is_served = |name: &str| plan.has_vault && has_secret || !(name.contains("vault") || name.contains("vip"));
+        let is_served = |name: &str| {
+            // The scopes of a template also protect the resources that it lists.
+            let is_listed = plan.lists_all && !NOTES.iter().any(|note| name.ends_with(&format!("/{note}")));
+            let may_see = has_secret || (is_listed && !name.contains("vip"));
+            !(name.contains("vault") || name.contains("vip")) || (plan.has_vault && may_see)
+        };
         let mut expected: BTreeSet<String> = match kind {
             Kind::Tools => {
                 let own = ["approved", "ask_clerk", "direct", "durable", "job-cancel", "job-result", "later", "sub"];
-                let guarded = if has_secret { ["guarded", "guarded-durable"].as_slice() } else { &[] };
+                let guarded =
+                    if has_secret || plan.lists_all { ["guarded", "guarded-durable"].as_slice() } else { &[] };
                 own.iter().chain(guarded).map(|name| (*name).to_owned()).collect()
             }
             Kind::Prompts => PROMPTS.iter().map(|name| (*name).to_owned()).collect(),

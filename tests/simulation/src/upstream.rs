@@ -1,6 +1,6 @@
 //! The other servers, of each era. A server records what it executes for whom, and it can fail, lie, ask, and stay silent.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -99,6 +99,8 @@ pub struct Server {
     sessions: RefCell<BTreeMap<String, (String, bool)>>,
     /// The version of the tools.
     pub version: RefCell<u32>,
+    /// Whether each page of its lists has a next page.
+    pub is_endless: Cell<bool>,
 }
 
 /// The answer to a request.
@@ -121,7 +123,14 @@ impl Answer {
 impl Server {
     pub fn new(world: &Rc<World>, number: usize, plan: &ServerPlan) -> Rc<Self> {
         let (plan, sessions) = (plan.clone(), RefCell::default());
-        Rc::new(Self { world: world.clone(), number, plan, sessions, version: RefCell::new(1) })
+        Rc::new(Self {
+            world: world.clone(),
+            number,
+            plan,
+            sessions,
+            version: RefCell::new(1),
+            is_endless: Cell::new(false),
+        })
     }
 
     fn is_modern(&self) -> bool {

@@ -99,7 +99,8 @@ impl Server {
         self.world.ledger.check(is_known, Invariant::NoLeak, || {
             format!("{} gets the cursor {} from {caller:?}", name(self.number), params["cursor"])
         });
-        let is_endless = self.world.faults.at(Point::ServerListsForever).is_some();
+        let is_endless = self.is_endless.get() || self.world.faults.at(Point::ServerListsForever).is_some();
+        self.is_endless.set(is_endless);
         let mut result = json!({});
         if self.plan.has_pages || page > 0 || is_endless {
             let of_page = items.len().div_ceil(usize::try_from(PAGES_OF_LIST).unwrap_or(1));
