@@ -1,6 +1,6 @@
 //! A caller: a client of either era that calls tools, answers questions, polls tasks, and checks what it gets. Some callers are hostile.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -15,6 +15,7 @@ use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
 use crate::parts::{self, Part};
 use crate::program::{self, token};
+use crate::upstream;
 use crate::world::World;
 
 /// The most rounds of a call without faults, and the most polls of a task.
@@ -28,6 +29,8 @@ const INCOMPLETE: &[Point] = &[Point::AnswerCut, Point::AnswerEnds, Point::Answe
 pub struct Overheard {
     rounds: RefCell<Vec<(String, Value)>>,
     tasks: RefCell<Vec<(String, String)>>,
+    /// The id of the last request of a caller.
+    id: Cell<usize>,
 }
 
 /// A caller.
@@ -41,13 +44,13 @@ pub struct Caller {
 }
 
 /// A call: its tool and its parts.
-struct Called<'c> {
-    arguments: Value,
-    parts: &'c [Part],
+pub struct Called<'c> {
+    pub arguments: Value,
+    pub parts: &'c [Part],
 }
 
 /// The answer of the program to a request, if it has arrived.
-type Arrived = Option<Value>;
+pub type Arrived = Option<Value>;
 
 impl Caller {
     pub fn new(world: &Rc<World>, plan: &CallerPlan, overheard: &Rc<Overheard>, seed: u64) -> Self {
@@ -66,10 +69,40 @@ impl Caller {
             match operation {
                 Operation::Call(tool, parts) => self.call(tool, parts, None).await,
                 Operation::Cancel(ms, parts) => self.call("durable", parts, Some(*ms)).await,
-                Operation::List => self.list().await,
+                Operation::Item(item) => self.item(item).await,
+                Operation::Published(server, asks) => self.published(*server, *asks).await,
+                Operation::Batch(batch) => self.batch(batch).await,
+                Operation::CancelOther => self.cancel_other().await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
             }
         }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.plan.name
+    }
+
+    /// Returns the number of a new call.
+    pub fn next_number(&self) -> u32 {
+        *self.number.borrow_mut() += 1;
+        *self.number.borrow()
+    }
+
+    /// Returns the id of the last request of a caller.
+    pub fn overheard_id(&self) -> u64 {
+        self.overheard.id.get() as u64
+    }
+
+    pub fn is_modern(&self) -> bool {
+        self.plan.is_modern
+    }
+
+    pub fn world(&self) -> &Rc<World> {
+        &self.world
+    }
+
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.world.has_scope(&self.plan.name, scope)
     }
 
     fn once_in(&self, times: usize) -> bool {
@@ -80,39 +113,22 @@ impl Caller {
         self.world.faults.at(point).is_some()
     }
 
-    fn violate(&self, invariant: Invariant, text: String) {
+    pub fn violate(&self, invariant: Invariant, text: String) {
         self.world.ledger.violate(invariant, format!("{}: {text}", self.plan.name));
-    }
-
-    async fn list(&self) {
-        let mut cursor = None;
-        for _ in 0..5 {
-            let params = cursor.map_or_else(|| json!({}), |cursor: Value| json!({ "cursor": cursor }));
-            let Some(answer) = self.post("tools/list", params, None).await else { return };
-            let Some(tools) = answer["result"]["tools"].as_array() else {
-                return self.failed(&answer, "a list");
-            };
-            let own = tools.iter().filter(|tool| !tool["name"].as_str().unwrap_or_default().contains('_')).count();
-            self.world
-                .ledger
-                .check((2..=7).contains(&own), Invariant::OneAnswer, || format!("a list has {own} own tools"));
-            cursor = answer["result"].get("nextCursor").cloned();
-            if cursor.is_none() {
-                return;
-            }
-        }
     }
 
     /// Calls a tool, and follows the call to its end.
     async fn call(&self, tool: &str, parts: &[Part], cancel_after: Option<u64>) {
-        *self.number.borrow_mut() += 1;
-        let number = format!("{}-{}", self.plan.name, self.number.borrow());
+        let number = format!("{}-{}", self.plan.name, self.next_number());
         let owned = mark(&self.plan.name, &number);
         let called =
             Called { arguments: json!({ "caller": number, "owned": owned, "place": "", "parts": parts }), parts };
         let params = json!({ "name": tool, "arguments": called.arguments });
         let result = self.rounds(params, tool, &called).await;
         let Some(result) = result else { return };
+        if tool.starts_with("guarded") && !self.has_scope("secret") {
+            return self.violate(Invariant::OwnAccess, format!("{tool} is answered without its scope: {result}"));
+        }
         if result["resultType"] == "task" {
             let Some(id) = result["taskId"].as_str() else {
                 return self.violate(Invariant::OneAnswer, format!("a task has no id: {result}"));
@@ -263,6 +279,18 @@ impl Caller {
         self.overheard.tasks.borrow_mut().push((self.plan.name.clone(), id.to_owned()));
         let began = self.world.schedule.now_ms();
         let mut lost = 0;
+        if self.plan.listens && cancel_after.is_none() {
+            let others: Vec<String> = {
+                let tasks = self.overheard.tasks.borrow();
+                tasks.iter().filter(|(owner, _)| *owner != self.plan.name).map(|(_, id)| id.clone()).collect()
+            };
+            if let Some(task) = self.listen(id, &others).await {
+                return match task["status"].as_str() {
+                    Some("completed") => self.ended(&task["result"], called),
+                    _ => self.failed(&task, "a task"),
+                };
+            }
+        }
         for _ in 0..POLLS {
             let now = self.world.schedule.now_ms();
             if cancel_after.is_some_and(|ms| now >= began + ms) && self.once_in(2) {
@@ -310,7 +338,7 @@ impl Caller {
     }
 
     /// Checks the result of a call.
-    fn ended(&self, result: &Value, called: &Called<'_>) {
+    pub fn ended(&self, result: &Value, called: &Called<'_>) {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         if result["isError"] == true {
             return self.failed(result, "a call");
@@ -321,7 +349,13 @@ impl Caller {
         if parts::result(called.parts, text) != Some("") {
             return self.violate(Invariant::OwnResult, format!("{text} is not the result of {:?}", called.parts));
         }
-        let can_fail = parts::all(called.parts).iter().any(|part| matches!(part, Part::Attempt(..)));
+        let sent = parts::all(called.parts);
+        let is_refused = sent.iter().any(|part| matches!(part, Part::Guarded(false, _)));
+        if text.contains("(!)") && !self.has_faults() && !is_refused && self.plan.is_modern {
+            self.violate(Invariant::Success, format!("a tool of an agent fails without a fault: {text}"));
+        }
+        let can_fail = |part: &&Part| matches!(part, Part::Attempt(..) | Part::Agent { .. } | Part::Guarded(false, _));
+        let can_fail = sent.iter().any(can_fail);
         let parts::Outer { steps, remote, .. } = parts::Outer::new(String::new(), called.parts);
         for (place, step) in steps {
             let (effects, runs) = self.world.ledger.effects_at(call, &place);
@@ -334,30 +368,33 @@ impl Caller {
         }
         for ((server, number), count) in remote {
             let executions = self.world.remote_calls.executions(call, server, number);
-            if !can_fail && executions < count {
+            let shown = text.matches(&upstream::done(server, number)).count();
+            let least = if can_fail { shown } else { count };
+            if executions < least {
                 self.violate(
                     Invariant::NoLostEffect,
-                    format!("call {number} of {call} was executed {executions} times by server {server}, of {count}"),
+                    format!("call {number} of {call} was executed {executions} times by server {server}, of {least}"),
                 );
             }
         }
     }
 
-    fn has_faults(&self) -> bool {
+    pub fn has_faults(&self) -> bool {
         !self.world.faults.fired().is_empty()
     }
 
     /// Records the failure of a request, which needs a reason.
-    fn failed(&self, answer: &Value, what: &str) {
+    pub fn failed(&self, answer: &Value, what: &str) {
         self.world.trace(|| format!("{} {what} fails: {answer}", self.plan.name));
         // The clients of older revisions cannot be asked, so their calls may fail.
-        if self.plan.is_modern && !self.has_faults() {
+        let is_refused = what.starts_with("guarded") && !self.has_scope("secret");
+        if self.plan.is_modern && !self.has_faults() && !is_refused {
             self.violate(Invariant::Success, format!("{what} fails without a fault: {answer}"));
         }
     }
 
     /// Answers questions. If `some`, it may leave some of them open.
-    fn answers(&self, questions: &Value, some: bool) -> Map<String, Value> {
+    pub fn answers(&self, questions: &Value, some: bool) -> Map<String, Value> {
         let mut answers = Map::new();
         for (key, question) in questions.as_object().into_iter().flatten() {
             if some && self.once_in(3) {
@@ -374,15 +411,19 @@ impl Caller {
     }
 
     /// Sends a request, and reads its answer. Returns `None` if no answer arrives.
-    async fn post(&self, method: &str, params: Value, target: Option<&str>) -> Arrived {
+    pub async fn post(&self, method: &str, params: Value, target: Option<&str>) -> Arrived {
         self.post_to(program::URL, method, params, target).await
     }
 
     async fn post_to(&self, url: &str, method: &str, mut params: Value, target: Option<&str>) -> Arrived {
         let id = self.world.below(1_000_000);
+        self.overheard.id.set(id);
         let mut meta = Map::new();
         if self.plan.has_progress {
             meta.insert("progressToken".into(), json!(id));
+        }
+        if self.plan.has_progress && self.plan.is_modern {
+            meta.insert("io.modelcontextprotocol/logLevel".into(), json!("info"));
         }
         if self.plan.is_modern {
             let tasks = if self.plan.has_tasks { json!({ "io.modelcontextprotocol/tasks": {} }) } else { json!({}) };
@@ -424,13 +465,11 @@ impl Caller {
         let mut body = Vec::new();
         let mut is_complete = true;
         while let Some(chunk) = opened.body.next().await {
-            match chunk {
-                Ok(chunk) => body.extend(chunk),
-                Err(_) => {
-                    is_complete = false;
-                    break;
-                }
-            }
+            let Ok(chunk) = chunk else {
+                is_complete = false;
+                break;
+            };
+            body.extend(chunk);
         }
         let name = &self.plan.name;
         self.world.schedule.record(&body);
@@ -441,7 +480,7 @@ impl Caller {
             self.world.ledger.scan(value.as_bytes(), &[], name);
         }
         if !is_complete || self.world.faults.has_fired(INCOMPLETE) && serde_json::from_slice::<Value>(&body).is_err() {
-            return self.complete_stream(&body, id);
+            return Self::complete_stream(&body, id);
         }
         let kind = opened.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind != "text/event-stream" {
@@ -455,7 +494,9 @@ impl Caller {
             }
             return answer;
         }
-        let answers: Vec<Value> = messages(&body).into_iter().filter(|message| message.get("id").is_some()).collect();
+        let messages = messages(&body);
+        self.check_stream(&messages, id);
+        let answers: Vec<Value> = messages.into_iter().filter(|message| message.get("id").is_some()).collect();
         if answers.len() != 1 || answers[0]["id"] != id {
             let body = String::from_utf8_lossy(&body);
             self.violate(Invariant::OneAnswer, format!("the stream of {method} has {} answers: {body}", answers.len()));
@@ -464,7 +505,7 @@ impl Caller {
     }
 
     /// Returns the answer of a stream that may have ended early.
-    fn complete_stream(&self, body: &[u8], id: usize) -> Arrived {
+    fn complete_stream(body: &[u8], id: usize) -> Arrived {
         messages(body).into_iter().find(|message| message["id"] == id && message.get("method").is_none())
     }
 }

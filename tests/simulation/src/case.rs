@@ -3,9 +3,12 @@
 use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};
 
+use crate::batches::Batched;
 use crate::faults::{FaultPlan, Point};
+use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
 use crate::program::Era;
+use crate::upstream_items::Hint;
 
 /// A case.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -23,6 +26,12 @@ pub struct Plan {
     pub isolates: usize,
     /// Whether the program publishes the tools of the servers.
     pub has_source: bool,
+    /// Whether some prompts and resources of the program need a scope, or are hidden from some callers.
+    pub has_vault: bool,
+    /// Whether the program lists items to callers without their scopes.
+    pub lists_all: bool,
+    /// The number of items of a page, or 0.
+    pub page_size: usize,
     pub servers: Vec<ServerPlan>,
     pub callers: Vec<CallerPlan>,
 }
@@ -35,16 +44,24 @@ pub struct ServerPlan {
     pub is_known: bool,
     /// Whether each caller has a token of their own.
     pub has_tokens: bool,
+    /// Whether its lists have pages.
+    pub has_pages: bool,
+    pub hint: Hint,
 }
 
 /// A caller, and what it does, one after the other.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct CallerPlan {
     pub name: String,
+    /// Its scopes: `work`, and perhaps `secret`.
+    pub scopes: Vec<String>,
     /// Whether its client is of revision 2026-07-28.
     pub is_modern: bool,
     /// Whether its client has tasks.
     pub has_tasks: bool,
+    /// Whether its client listens to its tasks, and does not poll them.
+    pub listens: bool,
     /// Whether its client asks for progress, and so gets streams.
     pub has_progress: bool,
     pub operations: Vec<Operation>,
@@ -57,8 +74,14 @@ pub enum Operation {
     Call(String, Vec<Part>),
     /// Calls a tool, and cancels its task after this number of milliseconds.
     Cancel(u64, Vec<Part>),
-    /// Lists the tools.
-    List,
+    /// Makes a request for prompts, resources, completions or lists.
+    Item(Item),
+    /// Calls the tool of another server that the program publishes, and whether the server asks.
+    Published(usize, bool),
+    /// Sends a batch of revision 2025-03-26.
+    Batch(Vec<Batched>),
+    /// Sends the cancellation of a request of somebody.
+    CancelOther,
     /// Waits for some milliseconds.
     Wait(u64),
 }
@@ -91,31 +114,56 @@ fn plan(random: &mut Random) -> Plan {
         era: era[random.below(4)],
         is_known: random.once_in(3),
         has_tokens: !random.once_in(3),
+        has_pages: random.once_in(3),
+        hint: [Hint::Nothing, Hint::Private, Hint::Public][random.below(3)],
     };
     let servers: Vec<_> = (0..random.below(4)).map(|_| server(random)).collect();
+    let has_source = random.once_in(3);
     let count = 1 + random.below(CALLERS.len());
-    let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), random)).collect();
-    Plan { isolates: 1 + random.below(3), has_source: random.once_in(3), servers, callers }
-}
-
-fn caller(name: &str, servers: usize, random: &mut Random) -> CallerPlan {
-    let is_modern = !random.once_in(5);
-    CallerPlan {
-        name: name.to_owned(),
-        is_modern,
-        has_tasks: is_modern && random.once_in(2),
-        has_progress: random.once_in(2),
-        operations: (0..1 + random.below(3)).map(|_| operation(servers, random)).collect(),
+    let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), has_source, random)).collect();
+    Plan {
+        isolates: 1 + random.below(3),
+        has_source,
+        has_vault: !random.once_in(3),
+        lists_all: random.once_in(3),
+        page_size: random.below(4),
+        servers,
+        callers,
     }
 }
 
-fn operation(servers: usize, random: &mut Random) -> Operation {
+fn caller(name: &str, servers: usize, has_source: bool, random: &mut Random) -> CallerPlan {
+    let is_modern = !random.once_in(5);
+    let scopes: &[&str] = if random.once_in(2) { &["work", "secret"] } else { &["work"] };
+    let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+    let has_secret = scopes.len() > 1;
+    CallerPlan {
+        name: name.to_owned(),
+        scopes,
+        is_modern,
+        has_tasks: is_modern && random.once_in(2),
+        listens: random.once_in(2),
+        has_progress: random.once_in(2),
+        operations: (0..=random.below(3))
+            .map(|_| operation(servers, is_modern, has_source, has_secret, random))
+            .collect(),
+    }
+}
+
+fn operation(servers: usize, is_modern: bool, has_source: bool, has_secret: bool, random: &mut Random) -> Operation {
     let parts = |random: &mut Random| {
         let left = 4 + random.below(10);
-        Generator { random, left, servers, keys: 0 }.parts(0)
+        Generator { random, left, servers, has_secret, keys: 0 }.parts(0)
     };
-    match random.below(10) {
-        0 => Operation::List,
+    match random.below(21) {
+        0 | 10..=14 => Operation::Item(Item::new(random)),
+        16..=18 if has_source && servers > 0 => Operation::Published(random.below(servers), random.once_in(3)),
+        19 if has_source => Operation::Item(Item::List(Kind::Tools, 3)),
+        4..=9 if !is_modern && random.once_in(2) => {
+            Operation::Batch((0..=random.below(7)).map(|_| Batched::new(random, parts)).collect())
+        }
+        20 => Operation::CancelOther,
+        15 => Operation::Call(random.one(&["guarded", "guarded-durable"]).to_owned(), parts(random)),
         1 => Operation::Wait(random.below(60_000) as u64),
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),
         3 => {

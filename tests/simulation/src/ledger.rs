@@ -1,7 +1,7 @@
 //! The record of a run, and the invariants that it is checked against while it grows.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The beginning of each secret and of each text that belongs to somebody: see [`mark`].
@@ -33,7 +33,7 @@ pub enum Invariant {
     OneKey,
     /// No effect that was reported is lost.
     NoLostEffect,
-    /// The effect of a step that nothing disturbs happens once.
+    /// The effect of a step that nothing disturbs happens once, and a model is not asked again for an answer that was used.
     NoRepeatedEffect,
     /// A call has the result of its own program: each step, answer and nested call belongs to its place.
     OwnResult,
@@ -53,6 +53,8 @@ pub enum Invariant {
     Budget,
     /// After a run, nothing is left: no task, no memory, no row.
     NothingLeft,
+    /// A handler runs only for callers who have its scopes, and only they see it.
+    OwnAccess,
     /// A refresh token is used once.
     OneRefresh,
     /// The program does not panic.
@@ -70,6 +72,8 @@ pub struct Ledger {
     /// The idempotency keys of the effects at each place, and how often each effect has happened.
     effects: RefCell<BTreeMap<Place, BTreeMap<String, usize>>>,
     places: RefCell<BTreeMap<String, Place>>,
+    /// The idempotency keys of the steps that have finished.
+    finished: RefCell<BTreeSet<String>>,
     events: Cell<u64>,
 }
 
@@ -125,6 +129,18 @@ impl Ledger {
         let effects = self.effects.borrow();
         let keys = effects.get(&(call.to_owned(), place.to_owned()));
         keys.map_or((0, 0), |keys| (keys.len(), keys.values().sum()))
+    }
+
+    /// Records that a step has finished.
+    pub fn finished(&self, key: String) {
+        self.finished.borrow_mut().insert(key);
+    }
+
+    /// Checks that a step that begins has not finished before.
+    pub fn begins(&self, key: &str, place: &str) {
+        self.check(!self.finished.borrow().contains(key), Invariant::NoRepeatedEffect, || {
+            format!("the step at {place} has finished and runs again with the key {key}")
+        });
     }
 
     /// Checks that the owners of all marked texts in `bytes` are in `allowed`. `reader` describes who gets the bytes.

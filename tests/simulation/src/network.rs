@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use edge_mcp::host::{FetchError, Opened};
 use futures::channel::{mpsc, oneshot};
-use futures::future::{Either, select};
+use futures::future::select;
 use futures::{FutureExt, StreamExt};
 use http::HeaderMap;
 
@@ -27,11 +27,12 @@ pub struct Sent {
 
 impl Sent {
     pub fn post(url: &str, body: Vec<u8>) -> Self {
-        Self { method: "POST".into(), url: url.into(), headers: Vec::new(), body, is_cut: false }
+        let headers = vec![("content-length".to_owned(), body.len().to_string())];
+        Self { method: "POST".into(), url: url.into(), headers, body, is_cut: false }
     }
 
     pub fn get(url: &str) -> Self {
-        Self { method: "GET".into(), ..Self::post(url, Vec::new()) }
+        Self { method: "GET".into(), headers: Vec::new(), ..Self::post(url, Vec::new()) }
     }
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
@@ -215,9 +216,7 @@ pub async fn pump(body: impl futures::Stream<Item = Vec<u8>>, to: mpsc::Unbounde
             }
         }
     };
-    if let Either::Right(((), sending)) = select(pin!(sending), left.map(drop)).await {
-        drop(sending);
-    }
+    select(pin!(sending), left.map(drop)).await;
 }
 
 /// The services by their origins.

@@ -22,6 +22,7 @@ use crate::world::World;
 type Start = dyn Fn() -> Rc<Isolate>;
 
 /// The objects of the program.
+#[expect(clippy::struct_field_names, reason = "the objects are what it has")]
 pub struct Objects {
     world: Rc<World>,
     start: RefCell<Option<Box<Start>>>,
@@ -137,7 +138,7 @@ impl Objects {
     async fn ring(self: Rc<Self>, name: &str, object: &Rc<Object>) -> bool {
         self.world.ledger.count();
         let Some(isolate) = self.isolate(object) else { return true };
-        let (name, rows, owner) = (name.to_owned(), self.rows_of(&name.to_owned(), object), isolate.owner);
+        let (name, rows, owner) = (name.to_owned(), self.rows_of(name, object), isolate.owner);
         let ring = async move { isolate.endpoint().task_alarm(&name, rows, &isolate.host).await.is_ok() };
         self.work(object.clone(), owner, ring.boxed_local()).await.unwrap_or(false)
     }
@@ -293,7 +294,9 @@ impl TaskRows for Rows {
     fn clear(&self) -> Result<(), String> {
         self.fault()?;
         let keys: Vec<_> = self.object.rows.borrow().keys().cloned().collect();
-        keys.iter().for_each(|key| self.set(key, None));
+        for key in &keys {
+            self.set(key, None);
+        }
         self.object.alarm.set(None);
         Ok(())
     }

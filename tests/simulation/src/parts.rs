@@ -1,5 +1,6 @@
 //! Random handlers: programs of parts, the interpreter that runs them, and the model of their results.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::future::poll_fn;
@@ -16,9 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::ledger::mark;
-use crate::upstream;
+use crate::ledger::{Invariant, mark};
+use crate::model::{self, Script};
 use crate::world::World;
+use crate::{upstream, upstream_items};
 
 /// A part of a handler. It returns a text.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -43,8 +45,14 @@ pub enum Part {
     Yield,
     /// Parts whose failure is not a failure of the handler. After this number of milliseconds, they are dropped.
     Attempt(u64, Vec<Part>),
+    /// A nested call of the tool that needs the scope `secret`, and whether the caller has it.
+    Guarded(bool, Vec<Part>),
+    /// A question to the agent, whose model calls tools: in each round, each of these parts is a call.
+    Agent { is_noisy: bool, rounds: Vec<Vec<Part>> },
     /// A call of the tool `work` of another server, with a number. Calls with the same number are equal. The server may ask.
     Remote { server: usize, number: u32, asks: bool },
+    /// A request for a resource, a prompt or a list of another server. The number decides which.
+    ReadRemote { server: usize, number: u32 },
 }
 
 /// The arguments of the tools that run parts.
@@ -65,6 +73,8 @@ pub struct Generator<'r> {
     pub left: usize,
     /// The number of other servers.
     pub servers: usize,
+    /// Whether the caller has the scope `secret`.
+    pub has_secret: bool,
     pub keys: u32,
 }
 
@@ -84,12 +94,16 @@ impl Generator<'_> {
     }
 
     fn part(&mut self, depth: usize) -> Part {
-        match self.random.below(if depth > 3 { 9 } else { 16 }) {
+        match self.random.below(if depth > 3 { 9 } else { 20 }) {
             0..=2 => Part::Step(self.random.one(&["a", "b"]).to_owned(), Vec::new()),
             3 => Part::Ask(format!("q{}", self.key()), 0),
             4 => Part::Sleep(1 + self.random.below(3) as u64),
             5 => Part::Progress,
             6 => Part::Yield,
+            7 if self.servers > 0 && self.random.once_in(3) => {
+                let server = self.random.below(self.servers);
+                Part::ReadRemote { server, number: self.key() }
+            }
             7 | 8 if self.servers > 0 => {
                 let server = self.random.below(self.servers);
                 let number = if self.random.once_in(3) { 1000 } else { self.key() };
@@ -107,6 +121,17 @@ impl Generator<'_> {
                 let ms = [0, 10, 2000, 9000][self.random.below(4)];
                 Part::Attempt(ms, self.parts(depth + 1))
             }
+            14 => Part::Guarded(self.has_secret, self.parts(depth + 1)),
+            15 | 16 if depth < 2 => {
+                let mut round = || {
+                    let calls = 1 + self.random.below(2);
+                    self.left = self.left.saturating_sub(calls);
+                    (0..calls).map(|_| self.part(depth + 1)).collect()
+                };
+                let rounds = vec![round(), round()];
+                let rounds = rounds.into_iter().take(1 + self.random.below(2)).collect();
+                Part::Agent { is_noisy: self.random.once_in(4), rounds }
+            }
             _ => Part::Join((0..2 + self.random.below(2)).map(|_| self.parts(depth + 1)).collect()),
         }
     }
@@ -116,24 +141,26 @@ impl Part {
     /// Returns the lists of parts within this one.
     pub fn lists(&self) -> &[Vec<Self>] {
         match self {
-            Self::Step(_, parts) | Self::Call(parts) | Self::Approved(parts) | Self::Attempt(_, parts) => {
-                std::slice::from_ref(parts)
-            }
-            Self::Join(branches) => branches,
-            Self::Ask(..) | Self::Sleep(_) | Self::Start | Self::Progress | Self::Yield | Self::Remote { .. } => &[],
+            Self::Step(_, parts)
+            | Self::Call(parts)
+            | Self::Approved(parts)
+            | Self::Guarded(_, parts)
+            | Self::Attempt(_, parts) => std::slice::from_ref(parts),
+            Self::Join(branches) | Self::Agent { rounds: branches, .. } => branches,
+            _ => &[],
         }
     }
 
     /// Returns the same lists as [`lists`](Self::lists), to change them.
     pub fn lists_mut(&mut self) -> &mut [Vec<Self>] {
         match self {
-            Self::Step(_, parts) | Self::Call(parts) | Self::Approved(parts) | Self::Attempt(_, parts) => {
-                std::slice::from_mut(parts)
-            }
-            Self::Join(branches) => branches,
-            Self::Ask(..) | Self::Sleep(_) | Self::Start | Self::Progress | Self::Yield | Self::Remote { .. } => {
-                &mut []
-            }
+            Self::Step(_, parts)
+            | Self::Call(parts)
+            | Self::Approved(parts)
+            | Self::Guarded(_, parts)
+            | Self::Attempt(_, parts) => std::slice::from_mut(parts),
+            Self::Join(branches) | Self::Agent { rounds: branches, .. } => branches,
+            _ => &mut [],
         }
     }
 }
@@ -150,12 +177,21 @@ pub fn all(parts: &[Part]) -> Vec<&Part> {
 }
 
 /// Returns the place of a step or a nested call: equal ones with the same parent have the same place.
-fn place_of(parent: &str, kind: &str, parts: &[Part]) -> String {
+pub fn place_of(parent: &str, kind: &str, parts: &[Part]) -> String {
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for byte in serde_json::to_vec(parts).expect("JSON") {
         digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("{parent}/{kind}{digest:x}")
+}
+
+/// Returns the parts that a tool call of an agent runs, or `None` if the caller must not call the tool.
+fn called(call: &Part) -> Option<&[Part]> {
+    match call {
+        Part::Guarded(false, _) => None,
+        Part::Guarded(true, inner) => Some(inner),
+        part => Some(std::slice::from_ref(part)),
+    }
 }
 
 /// The equal steps at a place.
@@ -182,6 +218,19 @@ pub fn steps(parts: &[Part], parent: &str, is_certain: bool, counts: &mut BTreeM
             }
             Part::Call(inner) => steps(inner, &place_of(parent, "sub", inner), is_certain, counts),
             Part::Approved(inner) => steps(inner, &place_of(parent, "approved", inner), is_certain, counts),
+            // Without the scope, no step of the tool ever runs.
+            Part::Guarded(true, inner) => steps(inner, &place_of(parent, "guarded", inner), is_certain, counts),
+            Part::Agent { rounds, .. } => {
+                let place = place_of(parent, "agent", std::slice::from_ref(part));
+                let agent = Steps { count: 0, is_certain: false, is_leaf: false };
+                counts.entry(place.clone()).or_insert(agent).count += 1;
+                for (round, calls) in rounds.iter().enumerate() {
+                    for call in calls {
+                        let inner = called(call).unwrap_or_default();
+                        steps(inner, &model::place_of_call(&place, round, call), false, counts);
+                    }
+                }
+            }
             Part::Attempt(_, inner) => steps(inner, parent, false, counts),
             Part::Join(branches) => branches.iter().for_each(|branch| steps(branch, parent, is_certain, counts)),
             _ => {}
@@ -196,7 +245,9 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
             Part::Step(name, inner) => {
                 result(inner, text.strip_prefix(name.as_str())?.strip_prefix('(')?)?.strip_prefix(')')?
             }
-            Part::Call(inner) | Part::Approved(inner) => result(inner, text.strip_prefix('(')?)?.strip_prefix(')')?,
+            Part::Call(inner) | Part::Approved(inner) | Part::Guarded(true, inner) => {
+                result(inner, text.strip_prefix('(')?)?.strip_prefix(')')?
+            }
             Part::Join(branches) => {
                 for branch in branches {
                     text = result(branch, text.strip_prefix('(')?)?.strip_prefix(')')?;
@@ -207,12 +258,24 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
                 Some(rest) => rest,
                 None => result(inner, text.strip_prefix('{')?)?.strip_prefix('}')?,
             },
+            Part::Guarded(false, _) => text.strip_prefix("(-)")?,
+            Part::Agent { rounds, .. } => {
+                let (_, mut rest) = model::number(text)?;
+                for call in rounds.iter().flatten() {
+                    rest = match rest.strip_prefix("(!)") {
+                        Some(rest) => rest,
+                        None => result(called(call)?, rest.strip_prefix('(')?)?.strip_prefix(')')?,
+                    };
+                }
+                rest.strip_prefix('>')?
+            }
             // The reply is the question, and a text of the caller.
             Part::Ask(key, nth) => {
                 let rest = text.strip_prefix(&format!("[{key}:{nth}#"))?;
                 rest.split_once(']')?.1
             }
             Part::Remote { server, number, .. } => text.strip_prefix(&upstream::done(*server, *number))?,
+            Part::ReadRemote { server, number } => text.strip_prefix(&upstream_items::read_result(*server, *number))?,
             Part::Sleep(_) | Part::Start | Part::Progress | Part::Yield => text,
         };
     }
@@ -274,9 +337,15 @@ pub fn run<'a>(
             match part {
                 Part::Step(name, inner) => {
                     let place = place_of(&place, name, inner);
+                    let begun = RefCell::new(None);
                     let done = cx.step(name, inner, async || {
+                        let key = cx.idempotency_key()?;
                         let most = outer.steps.get(&place).map_or(0, |steps| steps.count);
-                        world.ledger.effect(&outer.call, &place, &cx.idempotency_key()?, most);
+                        world.ledger.effect(&outer.call, &place, &key, most);
+                        if world.is_strict() {
+                            world.ledger.begins(&key, &place);
+                        }
+                        begun.replace(Some(key));
                         if name == "b" {
                             // The effect takes a moment, in which other parts ask or end.
                             world.schedule.sleep(20).await;
@@ -284,6 +353,9 @@ pub fn run<'a>(
                         run(running, inner, place.clone()).await
                     });
                     add(format_args!("{name}({})", done.await?));
+                    if let Some(key) = begun.take() {
+                        world.ledger.finished(key);
+                    }
                 }
                 Part::Join(branches) => {
                     let branches = branches.iter().map(|branch| run(running, branch, place.clone()));
@@ -299,6 +371,20 @@ pub fn run<'a>(
                 Part::Sleep(seconds) => cx.sleep(Duration::from_secs(*seconds)).await,
                 Part::Call(inner) => add(format_args!("({})", nested(running, "sub", inner, &place).await?)),
                 Part::Approved(inner) => add(format_args!("({})", nested(running, "approved", inner, &place).await?)),
+                Part::Guarded(is_allowed, inner) => match nested(running, "guarded", inner, &place).await {
+                    Ok(done) => {
+                        world.ledger.check(*is_allowed, Invariant::OwnAccess, || {
+                            format!("{} has a result of a tool whose scope it lacks", program.caller)
+                        });
+                        add(format_args!("({done})"));
+                    }
+                    Err(_) if !is_allowed => add(format_args!("(-)")),
+                    Err(error) => return Err(error),
+                },
+                Part::Agent { is_noisy, rounds } => {
+                    let place = place_of(&place, "agent", std::slice::from_ref(part));
+                    add(format_args!("{}", asked(running, place, *is_noisy, rounds).await?));
+                }
                 Part::Progress => cx.progress(1.0, None, mark_of(&program.caller, "progress")),
                 Part::Start => cx.start_task().await,
                 Part::Yield => turn().await,
@@ -306,8 +392,11 @@ pub fn run<'a>(
                     Some(done) => add(format_args!("{{{done}}}")),
                     None => add(format_args!("{{!}}")),
                 },
+                Part::ReadRemote { server, number } => {
+                    add(format_args!("{}", upstream_items::read(running, *server, *number).await?));
+                }
                 Part::Remote { server, number, asks } => {
-                    add(format_args!("{}", remote(running, *server, *number, *asks).await?))
+                    add(format_args!("{}", remote(running, *server, *number, *asks).await?));
                 }
             }
         }
@@ -322,6 +411,26 @@ async fn nested(running: &Running, tool: &str, parts: &[Part], place: &str) -> R
     let arguments = json!({ "caller": caller, "owned": owned, "place": place, "parts": parts });
     let called = running.cx.call_tool(tool, arguments).await?;
     if called.is_error() { Err(HandlerError::new(called.text())) } else { Ok(called.text()) }
+}
+
+/// Asks the agent.
+async fn asked(running: &Running, place: String, is_noisy: bool, rounds: &[Vec<Part>]) -> Result<String, HandlerError> {
+    let Running { world, cx, program, outer, .. } = running;
+    let most = outer.steps.get(&place).map_or(0, |steps| steps.count);
+    let Program { caller, owned, .. } = &**program;
+    let (call, caller, owned) = (outer.call.clone(), caller.clone(), owned.clone());
+    let remote = outer.remote.iter().map(|((server, number), most)| (*server, *number, *most)).collect();
+    let script = Script { call, caller, owned, place, most, remote, is_noisy, rounds: rounds.to_vec() };
+    let question = serde_json::to_string(&script)?;
+    let reply = cx.call_tool("ask_clerk", json!({ "message": question })).await?;
+    if reply.is_error() {
+        return Err(HandlerError::new(reply.text()));
+    }
+    let text = reply.text();
+    if let Some((number, _)) = model::number(&text) {
+        world.conversations.used(world, &script, rounds.len(), number);
+    }
+    Ok(text)
 }
 
 async fn attempt(running: &Running, ms: u64, parts: &[Part], place: &str) -> Option<String> {
@@ -341,7 +450,7 @@ async fn remote(running: &Running, server: usize, number: u32, asks: bool) -> Re
     let peer = client.connect(cx).server(&upstream::name(server))?;
     let most = outer.remote.get(&(server, number)).copied().unwrap_or_default();
     let arguments = json!({ "call": outer.call, "number": number, "asks": asks, "owned": program.owned, "most": most });
-    match peer.call("work", arguments).ask_caller(cx).await {
+    match upstream_items::passing(peer.call("work", arguments).ask_caller(cx), cx).await {
         Ok(result) => {
             upstream::reported(world, &outer.call, (server, number), most, true);
             Ok(result.text())

@@ -1,6 +1,7 @@
 //! The program under test: an endpoint in several isolates, whose tools run the parts of their arguments.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::STATE_KEY;
 use edge_mcp::{
-    Body, Context, Endpoint, HandlerError, LogPolicy, McpServer, RequestInfo, Revision, StateKeys, StaticTokens, Tool,
+    Body, Context, Endpoint, HandlerError, Limits, LogLevel, LogPolicy, McpServer, RequestInfo, Revision, StateKeys,
+    StaticTokens, Tool,
 };
 use futures::channel::{mpsc, oneshot};
 use futures::future::ready;
@@ -17,12 +19,16 @@ use futures::{FutureExt, StreamExt};
 use serde_json::json;
 
 use crate::case::{Plan, ServerPlan};
+use crate::items;
 use crate::ledger::mark;
+use crate::memory;
+use crate::model;
 use crate::network::{Head, Sent, Service, pump, reader};
 use crate::objects::{Handle, Objects};
 use crate::parts::{self, Outer, Program as Arguments, Running};
 use crate::schedule::Owner;
 use crate::upstream;
+use crate::upstream_items::Hint;
 use crate::world::{IsolateHost, World};
 
 /// The URL of the program.
@@ -119,7 +125,7 @@ impl Service for Program {
             }
             match body {
                 Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
-                Body::Stream(events) => pump(events.map(|event| event.to_vec()), sender, left).await,
+                Body::Stream(events) => pump(events.map(|event| event.clone()), sender, left).await,
             }
         };
         self.world.schedule.spawn(owner, work.boxed_local());
@@ -157,17 +163,20 @@ pub fn token(caller: &str) -> String {
 }
 
 fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Endpoint {
-    let callers = plan.callers.iter().map(|caller| &caller.name);
+    let callers = plan.callers.iter().map(|caller| (&caller.name, &caller.scopes));
     let tokens: Vec<_> =
-        callers.map(|name| json!({ "token": token(name), "subject": name, "scopes": ["work"] })).collect();
+        callers.map(|(name, scopes)| json!({ "token": token(name), "subject": name, "scopes": scopes })).collect();
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens");
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY)).expect("a key");
     let server = server(world, name, plan);
+    let mut limits = Limits::default();
+    (limits.body, limits.in_flight) = (memory::IN_FLIGHT, memory::IN_FLIGHT);
     Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
         .auth(tokens)
         .without_rate_limit()
         .state_keys(keys)
         .log(LogPolicy::All)
+        .limits(limits)
         .task_objects(Handle(objects.clone()))
 }
 
@@ -175,24 +184,40 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
     let client = client(plan);
     let tool = |name: &'static str| {
         let (world, client) = (world.clone(), client.clone());
-        let handler = move |program: Arguments, cx: Context| handle(world.clone(), client.clone(), program, cx);
+        let handler = move |program: Arguments, cx: Context| {
+            world.reached(&cx, scope_of(name), name);
+            handle(world.clone(), client.clone(), program, cx)
+        };
         Tool::new(name, "Runs parts.", handler).deadline(Duration::from_secs(280))
     };
     let approved = tool("approved").requires_approval(|program: Arguments, _: Context| async move {
         Ok(Some(format!("Run {} parts for {}?", program.parts.len(), program.owned).into()))
     });
-    let task = Task::new().ttl(Duration::from_secs(7200));
-    let mut server = McpServer::builder(name, "1.0.0")
+    let task = Task::new().ttl(Duration::from_hours(2));
+    let server = McpServer::builder(name, "1.0.0")
         .tool(tool("direct").scopes(["work"]))
         .tool(tool("sub"))
         .tool(approved)
+        .tool(tool("guarded").scopes(["secret"]))
+        .tool(tool("guarded-durable").scopes(["secret"]).task(task.clone()))
+        .agent(model::agent(plan, &client))
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
+    let mut server = items::add(server, world, plan).logging(LogLevel::Info);
     if plan.has_source {
         let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));
         server = server.source(client.tools(names));
     }
     server.build().expect("a server")
+}
+
+/// Returns the scope that a tool needs.
+fn scope_of(tool: &str) -> Option<&'static str> {
+    match tool {
+        "direct" => Some("work"),
+        "guarded" | "guarded-durable" => Some("secret"),
+        _ => None,
+    }
 }
 
 fn client(plan: &Plan) -> McpClient {
@@ -206,6 +231,8 @@ fn client(plan: &Plan) -> McpClient {
 fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
     let upstream = Upstream::at(&upstream::url(number)).expect("a URL");
     let upstream = if plan.is_known { upstream.revision(plan.era.revision()) } else { upstream };
+    // A server of an older revision cannot say how long its lists can be kept.
+    let upstream = if plan.hint == Hint::Nothing { upstream } else { upstream.list_ttl(Duration::from_secs(30)) };
     if plan.has_tokens {
         // Each caller has a token of their own.
         let token = move |cx: Context| async move {
@@ -218,12 +245,20 @@ fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
     }
 }
 
+/// The outermost calls of an HTTP request, by the names and numbers of their callers. A batch has several.
+#[derive(Default)]
+struct Outers(Rc<RefCell<BTreeMap<String, Rc<Outer>>>>);
+
 async fn handle(world: Rc<World>, client: McpClient, program: Arguments, cx: Context) -> Result<String, HandlerError> {
     let is_outermost = program.place.is_empty();
     if is_outermost {
-        cx.request().extend(Outer::new(cx.idempotency_key()?, &program.parts));
+        let outer = Rc::new(Outer::new(cx.idempotency_key()?, &program.parts));
+        let outers = cx.extension::<Outers>().unwrap_or_default();
+        outers.0.borrow_mut().insert(program.caller.clone(), outer);
+        cx.request().extend(Outers(outers.0.clone()));
     }
-    let outer = cx.extension::<Outer>().ok_or_else(|| HandlerError::new("There is no outer call."))?;
+    let outer = cx.extension::<Outers>().and_then(|outers| outers.0.borrow().get(&program.caller).cloned());
+    let outer = outer.ok_or_else(|| HandlerError::new("There is no outer call."))?;
     let program = Rc::new(program);
     let running = Running { world, client, cx, program: program.clone(), outer: outer.clone() };
     let text = parts::run(&running, &program.parts, program.place.clone()).await?;

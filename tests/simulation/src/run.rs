@@ -3,11 +3,14 @@
 use std::rc::Rc;
 
 use futures::FutureExt;
+use futures::channel::mpsc;
 
 use crate::caller::Caller;
 use crate::case::{Case, Plan};
 use crate::faults::{Count, Faults, Point};
 use crate::ledger::{Invariant, Violation};
+use crate::memory;
+use crate::model::{self, Model};
 use crate::program::{self, Program};
 use crate::schedule::Owner;
 use crate::upstream::{self, Server};
@@ -61,15 +64,21 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     for (number, server) in plan.servers.iter().enumerate() {
         world.services.add(&upstream::origin(number), Server::new(&world, number, server));
     }
+    world.plan.set(plan.clone()).expect("no plan");
+    world.services.add(model::ORIGIN, Model::new(&world));
     let program = Program::new(&world, "program", &plan);
     world.services.add(program::URL, program.clone());
     let other = Program::new(&world, "other", &Rc::new(Plan { isolates: 1, servers: Vec::new(), ..case.plan.clone() }));
     world.services.add(program::OTHER_URL, other.clone());
     let overheard = Rc::default();
+    let (callers, ended) = mpsc::unbounded();
     for (number, caller) in (0_u64..).zip(&plan.callers) {
         let caller = Caller::new(&world, caller, &overheard, case.seed ^ (number << 32));
-        world.schedule.spawn(Owner::World, caller.run().boxed_local());
+        let alive = callers.clone();
+        world.schedule.spawn(Owner::World, caller.run().map(move |()| drop(alive)).boxed_local());
     }
+    drop(callers);
+    world.schedule.spawn(Owner::World, memory::check(world.clone(), ended).boxed_local());
     turns(&world, &program);
     if !world.ledger.is_violated() {
         check_end(&world, &program);

@@ -86,6 +86,11 @@ impl Schedule {
         self.tasks.borrow().len()
     }
 
+    /// Returns whether no isolate has work.
+    pub fn is_idle(&self) -> bool {
+        self.tasks.borrow().values().all(|task| task.owner == Owner::World)
+    }
+
     /// Returns a digest of everything that has happened.
     pub fn digest(&self) -> u64 {
         self.digest.get()

@@ -1,6 +1,6 @@
 //! The other servers, of each era. A server records what it executes for whom, and it can fail, lie, ask, and stay silent.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -92,12 +92,15 @@ const LATE_FAILURES: [(u16, Option<i64>); 8] = [
 
 /// A server.
 pub struct Server {
-    world: Rc<World>,
-    number: usize,
-    plan: ServerPlan,
+    pub world: Rc<World>,
+    pub number: usize,
+    pub plan: ServerPlan,
     /// The token of each session, and whether it still exists.
     sessions: RefCell<BTreeMap<String, (String, bool)>>,
-    version: RefCell<u32>,
+    /// The version of the tools.
+    pub version: RefCell<u32>,
+    /// Whether each page of its lists has a next page.
+    pub is_endless: Cell<bool>,
 }
 
 /// The answer to a request.
@@ -120,7 +123,14 @@ impl Answer {
 impl Server {
     pub fn new(world: &Rc<World>, number: usize, plan: &ServerPlan) -> Rc<Self> {
         let (plan, sessions) = (plan.clone(), RefCell::default());
-        Rc::new(Self { world: world.clone(), number, plan, sessions, version: RefCell::new(1) })
+        Rc::new(Self {
+            world: world.clone(),
+            number,
+            plan,
+            sessions,
+            version: RefCell::new(1),
+            is_endless: Cell::new(false),
+        })
     }
 
     fn is_modern(&self) -> bool {
@@ -128,7 +138,7 @@ impl Server {
     }
 
     /// Returns the caller to whom the token of a request belongs.
-    fn caller_of(&self, request: &Sent) -> Option<String> {
+    pub fn caller_of(&self, request: &Sent) -> Option<String> {
         let token = request.value("authorization")?.strip_prefix("Bearer ")?;
         let caller = token.strip_prefix("Zq.")?.strip_suffix(&format!("-at-s{}.token.q", self.number))?;
         Some(caller.to_owned())
@@ -165,6 +175,7 @@ impl Server {
             return Some(Answer::error(400, -32_700));
         };
         let method = message["method"].as_str().unwrap_or_default();
+        self.check_budget(&message);
         let is_modern = request.value("mcp-method").is_some();
         if is_modern != self.is_modern() {
             return Some(if is_modern { Answer::error(400, -32_000) } else { Answer::error(404, -32_601) });
@@ -186,7 +197,10 @@ impl Server {
         if faults.at(Point::ServerIsSilent).is_some() {
             return None;
         }
-        Some(Answer::new(200, json!({ "result": self.result(method, request)? })).with_session(self, method, request))
+        Some(
+            Answer::new(200, json!({ "result": self.result(method, request, &message) }))
+                .with_session(self, method, request),
+        )
     }
 
     /// Returns the refusal of a request without the session that it needs.
@@ -208,34 +222,21 @@ impl Server {
         (!*is_alive).then(|| Answer::error(404, -32_001))
     }
 
-    fn result(&self, method: &str, request: &Sent) -> Option<Value> {
+    fn result(&self, method: &str, request: &Sent, message: &Value) -> Value {
+        let capabilities = json!({ "tools": {}, "resources": {}, "prompts": {}, "logging": {} });
         let mut result = match method {
             "initialize" => {
-                json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": { "name": "s", "version": "1" } })
+                json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": { "name": "s", "version": "1" } })
             }
             "server/discover" => {
-                json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} }, "serverInfo": { "name": "s", "version": "1" } })
+                json!({ "supportedVersions": ["2026-07-28"], "capabilities": capabilities, "serverInfo": { "name": "s", "version": "1" } })
             }
-            "tools/list" => self.tools(request),
-            _ => json!({}),
+            _ => self.item(request, message).unwrap_or_else(|| json!({})),
         };
         if self.is_modern() {
             result["resultType"] = json!("complete");
         }
-        Some(result)
-    }
-
-    /// Returns the tools, whose descriptions depend on the caller.
-    fn tools(&self, request: &Sent) -> Value {
-        if self.world.faults.at(Point::ServerChanges).is_some() {
-            *self.version.borrow_mut() += 1;
-        }
-        let caller = self.caller_of(request);
-        let owned = caller.map_or_else(String::new, |caller| mark(&caller, "description"));
-        let description = format!("Works {}. {owned}", self.version.borrow());
-        let tool = json!({ "name": "work", "description": description, "inputSchema": { "type": "object" } });
-        let scope = if self.plan.has_tokens { "private" } else { "public" };
-        json!({ "tools": [tool], "ttlMs": 60_000, "cacheScope": scope })
+        result
     }
 
     /// Records the arrival of a call, and changes its record.
@@ -354,7 +355,15 @@ impl Service for Server {
         let stray = json!({ "jsonrpc": "2.0", "id": "of another request", "result": { "content": [], "resultType": "complete" } });
         let is_stray = is_stream && self.world.faults.at(Point::ServerConfuses).is_some();
         let stray = if is_stray { format!("event: message\ndata: {stray}\n\n") } else { String::new() };
-        let text = if is_stream { format!("{stray}event: message\ndata: {body}\n\n") } else { body.to_string() };
+        let notifications = if is_stream && message["method"] == "tools/call" {
+            self.notifications(&request, &message)
+        } else {
+            Vec::new()
+        };
+        let event = |data: &String| format!("event: message\ndata: {data}\n\n");
+        let notifications: String = notifications.iter().map(event).collect();
+        let text =
+            if is_stream { format!("{notifications}{stray}{}", event(&body.to_string())) } else { body.to_string() };
         let (first, second) = text.as_bytes().split_at(text.len() / 3);
         answer(to, status, headers, vec![first.to_vec(), second.to_vec()]);
     }

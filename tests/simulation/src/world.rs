@@ -1,16 +1,19 @@
 //! Everything that a run has: its schedule, faults, record, network, databases, durable objects, and the isolates of the program.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::Context;
 use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened, Outbound};
 use edge_mcp_test_support::random::Random;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use crate::case::Plan;
 use crate::faults::{Faults, Point};
 use crate::ledger::{Invariant, Ledger};
+use crate::model::Conversations;
 use crate::network::{Sent, Services, exchange, lost};
 use crate::schedule::{Owner, Schedule};
 use crate::upstream::RemoteCalls;
@@ -26,8 +29,10 @@ pub struct World {
     pub ledger: Ledger,
     pub services: Services,
     pub remote_calls: RemoteCalls,
+    pub conversations: Conversations,
     /// The names of the callers.
     pub callers: Vec<String>,
+    pub plan: OnceCell<Rc<Plan>>,
     /// Whether a call can have two histories: its isolate has ended, or its caller has sent a request again.
     is_forked: Cell<bool>,
     random: RefCell<Random>,
@@ -44,7 +49,9 @@ impl World {
             ledger: Ledger::default(),
             services: Services::default(),
             remote_calls: RemoteCalls::default(),
+            conversations: Conversations::default(),
             callers,
+            plan: OnceCell::new(),
             is_forked: Cell::new(false),
             random: RefCell::new(Random::new(seed ^ 0x5eed)),
             isolates: Cell::new(0),
@@ -56,6 +63,23 @@ impl World {
     pub fn isolate(&self) -> Owner {
         self.isolates.set(self.isolates.get() + 1);
         Owner::Isolate(self.isolates.get())
+    }
+
+    /// Returns the plan of the run.
+    pub fn plan(&self) -> &Plan {
+        self.plan.get().expect("a plan")
+    }
+
+    /// Returns whether a caller has a scope.
+    pub fn has_scope(&self, caller: &str, scope: &str) -> bool {
+        self.plan().callers.iter().any(|known| known.name == caller && known.scopes.iter().any(|known| known == scope))
+    }
+
+    /// Checks that the caller of a handler has the scope that it needs.
+    pub fn reached(&self, cx: &Context, scope: Option<&str>, handler: &str) {
+        let caller = cx.caller().map(|caller| caller.subject.clone()).unwrap_or_default();
+        let may = scope.is_none_or(|scope| self.has_scope(&caller, scope));
+        self.ledger.check(may, Invariant::OwnAccess, || format!("{caller} reaches {handler} without its scope"));
     }
 
     /// Records that a call can have two histories.
