@@ -246,14 +246,10 @@ impl Caller {
         };
         if !others.is_empty() {
             let other = &others[self.world.below(others.len())];
-            let mut params = own.clone();
-            params["requestState"] = other["requestState"].clone();
+            let mut params = other.clone();
             if self.once_in(2) {
-                params = other.clone();
-                // The texts of the other caller are known, so the answer may repeat them.
-                params["arguments"]["owned"] = own["arguments"]["owned"].clone();
-                params["arguments"]["caller"] = own["arguments"]["caller"].clone();
-                params["inputResponses"] = own["inputResponses"].clone();
+                params = own.clone();
+                params["requestState"] = other["requestState"].clone();
             }
             let tool = params["name"].as_str().unwrap_or_default().to_owned();
             let answer = self.post("tools/call", params, Some(&tool)).await;
@@ -311,6 +307,10 @@ impl Caller {
                     self.world.schedule.sleep(pause).await;
                 }
                 Some("input_required") => {
+                    let has_questions = task["inputRequests"].as_object().is_some_and(|open| !open.is_empty());
+                    self.world.ledger.check(has_questions, Invariant::OneAnswer, || {
+                        format!("{}: a task waits for answers, and has no question: {task}", self.plan.name)
+                    });
                     let answers = self.answers(&task["inputRequests"], true);
                     let params = json!({ "taskId": id, "inputResponses": answers });
                     self.post("tasks/update", params, Some(id)).await;

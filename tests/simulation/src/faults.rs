@@ -48,8 +48,8 @@ points! {
     ClockJumps 5 "The clock jumps by minutes.",
     IsolateEnds 12 "An isolate ends while its tasks wait.",
     ObjectEnds 60 "The isolate of a durable object ends while its work waits.",
-    WriteFails 40 "A write of a durable object fails.",
-    WriteEnds 40 "The isolate of a durable object ends at a write.",
+    WriteFails 80 "A write of a durable object fails.",
+    WriteEnds 80 "The isolate of a durable object ends at a write.",
     AlarmIsLate 200 "The alarm of a durable object rings late.",
     AlarmRepeats 100 "The alarm of a durable object rings again, although it was answered.",
     MessageLost 60 "A message does not reach its durable object.",
@@ -60,10 +60,10 @@ points! {
     ModelIsLate 150 "The chat model takes long.",
     ModelAnswersNonsense 100 "The answer of the chat model cannot be used.",
     CallerLeaves 60 "A caller does not wait for an answer.",
-    CallerRepeats 200 "A caller sends a request twice at the same time.",
-    CallerReplays 200 "A caller sends an old state with new answers.",
-    CallerChanges 200 "A caller sends a state with other arguments, or to another server.",
-    CallerMixes 200 "A caller sends the state or the id of another caller.",
+    CallerRepeats 300 "A caller sends a request twice at the same time.",
+    CallerReplays 600 "A caller sends an old state with new answers.",
+    CallerChanges 600 "A caller sends a state with other arguments, or to another server.",
+    CallerMixes 600 "A caller sends the state or the id of another caller.",
 }
 
 /// The faults of a run.

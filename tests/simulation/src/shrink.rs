@@ -160,8 +160,8 @@ fn smaller_parts(parts: &[Part]) -> Vec<Vec<Part>> {
         };
         let lists = part.lists();
         found.extend(lists.iter().map(|list| replaced(list.clone())));
-        for at in 0..lists.len() {
-            found.extend(smaller_parts(&lists[at]).into_iter().map(|smaller| {
+        for (at, list) in lists.iter().enumerate() {
+            found.extend(smaller_parts(list).into_iter().map(|smaller| {
                 let mut part = part.clone();
                 part.lists_mut()[at] = smaller;
                 replaced(vec![part])

@@ -78,8 +78,9 @@ pub fn reported(world: &World, call: &str, (server, number): (usize, u32), most:
     }
 }
 
-/// The statuses and codes of the answers to calls that were executed. None of them says that the call was not executed.
-const LATE_FAILURES: [(u16, Option<i64>); 8] = [
+/// The statuses and codes of the answers to calls that were executed. None of them says that the call was not executed. A server without
+/// sessions can send the last two as well, which say at others that the session has ended.
+const LATE_FAILURES: [(u16, Option<i64>); 10] = [
     (500, None),
     (502, None),
     (400, None),
@@ -88,6 +89,8 @@ const LATE_FAILURES: [(u16, Option<i64>); 8] = [
     (400, Some(-32_600)),
     (400, Some(-32_602)),
     (200, Some(-32_601)),
+    (404, None),
+    (404, Some(-32_001)),
 ];
 
 /// A server.
@@ -296,7 +299,8 @@ impl Server {
             return Some(Answer::error(404, code));
         }
         if let Some(fault) = faults.at(Point::ServerFailsLate) {
-            let (status, code) = LATE_FAILURES[fault.size(LATE_FAILURES.len())];
+            let count = LATE_FAILURES.len() - if self.plan.era == Era::WithoutSessions { 0 } else { 2 };
+            let (status, code) = LATE_FAILURES[fault.size(count)];
             return Some(code.map_or_else(|| Answer::new(status, Value::Null), |code| Answer::error(status, code)));
         }
         if faults.at(Point::ServerIsSilent).is_some() {
