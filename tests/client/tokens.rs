@@ -149,6 +149,44 @@ fn a_rejected_token_is_replaced_once() {
     assert_eq!(host.requests().len(), 5);
 }
 
+/// C62: a token that a legacy server rejects between `initialize` and `notifications/initialized` is replaced, and the notification is sent
+/// again. A new token that is rejected ends the call.
+#[test]
+fn a_token_that_is_rejected_for_a_notification_is_replaced_once() {
+    let initialized = || {
+        let about = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {} });
+        result(about).header("mcp-session-id", "s-1")
+    };
+    let accepted = || Answer::new(202, "", "");
+    let done = || result(json!({ "content": [{ "type": "text", "text": "in Lyon" }] }));
+    let host = TestHost::new();
+    for nth in 1..10 {
+        drop(host.clone().respond("POST", TOKEN_URL, 200, issued(&format!("t-{nth}"), 3600)));
+    }
+    let peer = Peer::new([
+        initialized(),
+        accepted(),
+        done(),
+        initialized(),
+        unauthorized(),
+        accepted(),
+        done(),
+        // The end of the session.
+        accepted(),
+        initialized(),
+        unauthorized(),
+        unauthorized(),
+    ]);
+    let client = client(at(&peer).revision(Revision::V2025_11_25).client_credentials(own_credentials()));
+    for _ in 0..2 {
+        assert_eq!(track(&client, &host).expect("a result"), "in Lyon");
+    }
+    let error = track(&client, &host).expect_err("a failure");
+    assert_eq!((error.failure(), error.executed()), (&Failure::Unauthorized, Executed::No));
+    let expected = [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3].map(|nth| format!("Bearer t-{nth}"));
+    assert_eq!(tokens(&peer)[..11], expected, "{:?}", peer.methods());
+}
+
 /// C62: missing scopes are an error that names them, without another token.
 #[test]
 fn missing_scopes_do_not_request_a_token() {

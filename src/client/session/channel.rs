@@ -22,6 +22,7 @@ use crate::client::of_call::OfCall;
 use crate::client::tokens::credential::Credential;
 use crate::client::tokens::token_source::Rejection;
 use crate::client::upstream::Upstream;
+use crate::client::wire::challenge::Challenge;
 use crate::client::wire::event_stream::EventStream;
 use crate::client::wire::exchange;
 use crate::client::wire::headers;
@@ -241,10 +242,32 @@ impl Channel {
 
     /// Posts a message whose answer has no content to a legacy server.
     async fn post_unanswered(&self, message: String) -> Result<(), Failed> {
-        let request = self.session_request(Method::POST, message, self.credential().await?)?;
-        let opening = self.open(request);
+        let credential = self.credential().await?;
+        let mut challenge = None;
+        let answer = self.post_once(message.clone(), credential.clone(), &mut challenge).await;
+        if !answer.as_ref().is_err_and(|failed| *failed.failure() == Failure::Unauthorized) {
+            return answer;
+        }
+        // The server has not read a message whose token it rejects, so the message can be sent again.
+        let rejection = Rejection { token: credential.as_ref(), challenge: challenge.as_ref(), lacks_scope: false };
+        if !self.refresh(rejection).await? {
+            return answer;
+        }
+        let credential = self.credential().await?;
+        self.post_once(message, credential, &mut challenge).await
+    }
+
+    /// Posts a message whose answer has no content. Sets `challenge` to that of an answer that rejects the credential.
+    async fn post_once(
+        &self,
+        message: String,
+        credential: Option<HeaderValue>,
+        challenge: &mut Option<Challenge>,
+    ) -> Result<(), Failed> {
+        let opening = self.open(self.session_request(Method::POST, message, credential)?);
         let exchange = async {
             let mut opened = opening.await.map_err(exchange::of_connection)?;
+            *challenge = exchange::challenge(&opened);
             exchange::accepted(&mut opened).await
         };
         pin_mut!(exchange);

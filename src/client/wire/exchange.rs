@@ -128,7 +128,7 @@ fn not_rpc(status: u16) -> ServerResponse {
 }
 
 /// Returns the challenge of a response that rejects the credential.
-fn challenge(opened: &Opened) -> Option<Challenge> {
+pub(in crate::client) fn challenge(opened: &Opened) -> Option<Challenge> {
     if matches!(opened.status, 401 | 403) { Challenge::of(&opened.headers) } else { None }
 }
 
