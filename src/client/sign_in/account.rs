@@ -13,6 +13,7 @@ use futures::channel::oneshot;
 use super::sealed::Purpose;
 use super::stored_tokens::StoredTokens;
 use super::values::{Entry, Values};
+use crate::auth::client_authentication::ClientAuthentication;
 use crate::auth::principal::Principal;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
@@ -20,7 +21,10 @@ use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::after;
 use crate::config::SecureUrl;
-use crate::limits::{SIGN_IN_ENDED_SECONDS, SIGN_IN_KEEP_SECONDS, SIGN_IN_LEASE_SECONDS, SIGN_IN_LEASE_WAITS};
+use crate::limits::{
+    SIGN_IN_ENDED_SECONDS, SIGN_IN_KEEP_SECONDS, SIGN_IN_LEASE_SECONDS, SIGN_IN_LEASE_WAITS,
+    UPSTREAM_NEGOTIATION_SECONDS,
+};
 
 /// The pause before tokens are read again that another request refreshes.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -42,8 +46,16 @@ enum Refreshed {
     Tokens(Box<StoredTokens>),
     /// The person has to sign in again.
     Ended,
-    /// The tokens changed meanwhile.
+    /// The tokens changed meanwhile, or the lease has ended.
     Changed,
+}
+
+/// A lease in the store.
+struct Lease {
+    /// The encrypted text with the lease.
+    sealed: String,
+    /// The time at which another request may use the refresh token, in milliseconds since 1970.
+    until: u64,
 }
 
 impl Account {
@@ -116,10 +128,10 @@ impl Account {
             if !spend() {
                 return Err(OAuthError::BudgetExhausted);
             }
-            let lease = Some(after(now, SIGN_IN_LEASE_SECONDS));
-            let leased = StoredTokens { lease, ..tokens.clone() };
-            let Some(leased) = self.replace(sealed.as_deref(), &leased).await? else { continue };
-            match self.refreshed(tokens.clone(), refresh_token, leased).await {
+            let until = after(now, SIGN_IN_LEASE_SECONDS);
+            let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
+            let Some(sealed) = self.replace(sealed.as_deref(), &leased).await? else { continue };
+            match self.refreshed(tokens.clone(), refresh_token, Lease { sealed, until }).await {
                 Ok(Refreshed::Tokens(tokens)) => return Ok(Some(*tokens)),
                 Ok(Refreshed::Ended) => return Ok(None),
                 Ok(Refreshed::Changed) => {}
@@ -138,21 +150,27 @@ impl Account {
         &self,
         tokens: StoredTokens,
         refresh_token: String,
-        leased: String,
+        lease: Lease,
     ) -> Result<Refreshed, OAuthError> {
         let (sender, receiver) = oneshot::channel();
         let account = self.clone();
         let refresh = async move {
             // Without a receiver, the caller has left.
-            drop(sender.send(account.refresh(tokens, &refresh_token, &leased).await));
+            drop(sender.send(account.refresh(tokens, &refresh_token, &lease).await));
         };
         self.values.host.spawn(refresh.boxed_local());
         let lost = OAuthError::StoreFailed { cause: "the refresh of a token was aborted".to_owned() };
         receiver.await.unwrap_or(Err(lost))
     }
 
-    async fn refresh(&self, tokens: StoredTokens, refresh_token: &str, leased: &str) -> Result<Refreshed, OAuthError> {
-        let outcome = match self.request(&tokens, refresh_token).await {
+    async fn refresh(&self, tokens: StoredTokens, refresh_token: &str, lease: &Lease) -> Result<Refreshed, OAuthError> {
+        let leased = &*lease.sealed;
+        let known = self.values.known_authentication(&tokens.issuer).await;
+        // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.
+        if after(self.values.host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > lease.until {
+            return Ok(Refreshed::Changed);
+        }
+        let outcome = match self.request(&tokens, refresh_token, known).await {
             Ok(Some(refreshed)) => {
                 // The new token is saved before it is used.
                 let is_saved = self.replace(Some(leased), &refreshed).await?.is_some();
@@ -182,9 +200,14 @@ impl Account {
     }
 
     /// Requests new tokens. Returns `None` if this program does not have the client any more that the tokens were issued to.
-    async fn request(&self, tokens: &StoredTokens, refresh_token: &str) -> Result<Option<StoredTokens>, OAuthError> {
+    async fn request(
+        &self,
+        tokens: &StoredTokens,
+        refresh_token: &str,
+        known: Result<Option<ClientAuthentication>, OAuthError>,
+    ) -> Result<Option<StoredTokens>, OAuthError> {
         let issuer = &tokens.issuer;
-        let Some(authentication) = self.values.known_authentication(issuer).await? else { return Ok(None) };
+        let Some(authentication) = known? else { return Ok(None) };
         let client = OAuthClient { authentication: &authentication, audience: &issuer.issuer };
         let requests = Requests { host: &*self.values.host, spend: &|| true };
         let (endpoint, grant) = (issuer.token_endpoint()?, Grant::RefreshToken(refresh_token));

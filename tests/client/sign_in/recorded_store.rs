@@ -7,6 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{TokenStore, TokenStoreError};
+use edge_mcp::host::Host;
+use edge_mcp::testing::TestHost;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -20,6 +22,8 @@ struct State {
     keeps: RefCell<Vec<Duration>>,
     /// The number of operations that still succeed. `None` means that there is no limit.
     remaining: Cell<Option<usize>>,
+    /// The operation that is slow: the number of operations before it, the clock, and its time.
+    slow: RefCell<Option<(usize, TestHost, Duration)>>,
     events: Rc<RefCell<Vec<String>>>,
 }
 
@@ -30,6 +34,7 @@ impl RecordedStore {
             rows: RefCell::default(),
             keeps: RefCell::default(),
             remaining: Cell::new(None),
+            slow: RefCell::default(),
             events: events.clone(),
         }))
     }
@@ -47,6 +52,21 @@ impl RecordedStore {
     /// Lets all operations fail after the next `operations`.
     pub fn fail_after(&self, operations: usize) {
         self.0.remaining.set(Some(operations));
+    }
+
+    /// Lets the answer to one operation take some time, after the next `operations`.
+    pub fn slow_after(&self, operations: usize, host: &TestHost, time: Duration) {
+        self.0.slow.replace(Some((operations, host.clone(), time)));
+    }
+
+    /// Waits if this operation is the slow one.
+    async fn pause(&self) {
+        let slow = self.0.slow.take();
+        match slow {
+            Some((0, host, time)) => host.sleep(time).await,
+            Some((operations, host, time)) => drop(self.0.slow.replace(Some((operations - 1, host, time)))),
+            None => {}
+        }
     }
 
     pub fn recover(&self) {
@@ -74,7 +94,12 @@ impl TokenStore for RecordedStore {
             return failure();
         }
         self.event("get");
-        self.0.inner.get(key)
+        async move {
+            let value = self.0.inner.get(key).await;
+            self.pause().await;
+            value
+        }
+        .boxed_local()
     }
 
     fn replace<'a>(
@@ -94,6 +119,7 @@ impl TokenStore for RecordedStore {
                 self.0.keeps.borrow_mut().push(keep);
                 self.event("replace");
             }
+            self.pause().await;
             Ok(is_replaced)
         }
         .boxed_local()

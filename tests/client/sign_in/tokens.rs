@@ -4,13 +4,13 @@ use std::pin::pin;
 use std::time::Duration;
 
 use edge_mcp::Principal;
-use edge_mcp::client::{Failure, MemoryTokens, SqliteTokens, token_migration};
+use edge_mcp::client::{Failure, MemoryTokens, SignIn, SqliteTokens, token_migration};
 use edge_mcp::host::Host;
 use edge_mcp::testing::{TestDatabase, TestHost};
 use futures::future::{join, join_all, select};
 use serde_json::{Value, json};
 
-use super::authorization_server::{REVOKE, Reply, TOKEN, TRACKER, access, refresh};
+use super::authorization_server::{REGISTER, REVOKE, Reply, SERVER_METADATA, TOKEN, TRACKER, access, refresh};
 use super::browser::{Browser, run};
 use super::program::{KEY, PAGE, Program, query};
 use super::tracker::unauthorized;
@@ -157,6 +157,34 @@ fn a_lease_ends() {
         program.host.advance(Duration::from_millis(500));
         assert_eq!(program.call("ada").expect("a result"), "in Lyon");
         assert_eq!((program.sent(TOKEN).len(), program.host.waits().len()), (2, 38));
+    }
+}
+
+/// C81: the store can be so slow that a lease ends before its request is sent. Then another isolate may use the refresh token, so the request
+/// is not sent.
+#[test]
+fn a_lease_that_has_ended_is_not_used() {
+    // The operations are: a read, the lease, and the read of the registered client.
+    for slow in 1..3 {
+        let program = Program::with(SignIn::dynamic_registration);
+        let members = json!({ "client_id_metadata_document_supported": false, "registration_endpoint": REGISTER });
+        program.authorization.change(SERVER_METADATA, &members);
+        program.sign_in_as("ada");
+        program.host.advance(ENDED);
+        program.store.slow_after(slow, &program.host, Duration::from_secs(12));
+        let (call, other, host) = (program.calling("ada"), isolate(&program).calling("ada"), program.host.clone());
+        let later = async {
+            host.sleep(Duration::from_secs(11)).await;
+            other.await
+        };
+        let (one, two) = run(&program.host, join(call, later));
+        assert_eq!(
+            (one.expect("a result").as_str(), two.expect("a result").as_str()),
+            ("in Lyon", "in Lyon"),
+            "{slow}"
+        );
+        assert_eq!(program.sent(TOKEN).len(), 2, "{slow}");
+        assert_eq!(program.tracker.tokens().last(), Some(&access(3)), "{slow}");
     }
 }
 
