@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
-use edge_mcp::client::{InProcess, McpClient, Upstream};
+use edge_mcp::client::{InProcess, McpClient, MemoryTokens, SignIn, TokenKeys, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
     Context, Elicited, Endpoint, Found, HandlerError, ListKind, McpServer, Source, StaticTokens, Text, Tool, ToolEvent,
@@ -129,6 +129,25 @@ fn an_agent_answers_without_a_server_that_fails() {
     assert_eq!(offered(&host), ["greet"]);
     let log = host.log_text();
     assert!(log.contains("The server `parcels` failed (status 502).") && !log.contains("4711"), "{log}");
+}
+
+/// A server to which the caller must sign in does not affect the other tools. The log names it, and does not have the link, which is only for
+/// the caller.
+#[test]
+fn the_link_of_a_sign_in_is_not_in_the_log() {
+    let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some("0123456789abcdef0123456789abcdef")).expect("keys");
+    let sign_in = SignIn::new("Desk", "https://desk.example/sign-in", keys, MemoryTokens::new()).expect("settings");
+    let answers = (0..3).map(|_| Answer::new(401, "", ""));
+    let closed = Upstream::via("https://parcels.example/mcp", Peer::new(answers)).expect("a URL").sign_in(&sign_in);
+    let client = client(closed);
+    let endpoint = desk(move || clerk().source(client.tools(["parcels_track"])));
+    let host = model([text("Hello.")]);
+    let tokens = json!([{ "token": "t", "subject": "ada", "scopes": [] }]).to_string();
+    let endpoint = endpoint.auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&tokens)).expect("tokens"));
+    let ada = Client::new(&endpoint).host(&host).token("t");
+    assert_eq!(testing::run(ada.call("ask_clerk", json!({ "message": "Where is 7?" }))).text(), "Hello.");
+    let log = host.log_text();
+    assert!(log.contains("The server `parcels` requires you to sign in.") && !log.contains("ticket"), "{log}");
 }
 
 /// A source with these tools.

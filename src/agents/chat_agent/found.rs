@@ -21,7 +21,7 @@ pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, 
     let found = sources.find(ListKind::Tools, cx).await;
     let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
     for problem in found.problems() {
-        warn(problem);
+        warn(&without_links(problem));
     }
     let (mut count, mut bytes) = (0_usize, 0_usize);
     for tool in found.tools.into_iter().filter(|tool| tool.access.permits(cx.request())) {
@@ -48,6 +48,12 @@ pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, 
         offered.push(next);
     }
     offered
+}
+
+/// Returns a problem without its links. The link of a sign-in is only for the caller.
+fn without_links(problem: &str) -> String {
+    let words = problem.split(' ').map(|word| if word.contains("://") { "(link)" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns why the model cannot be offered a tool next to the tools in `offered`.
