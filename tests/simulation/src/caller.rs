@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use edge_mcp_test_support::random::Random;
 use futures::StreamExt;
-use futures::future::{Either, join, select};
+use futures::future::{Either, join, join_all, select};
 use serde_json::{Map, Value, json};
 
+use crate::browser::Browser;
 use crate::case::{CallerPlan, Operation};
 use crate::faults::Point;
 use crate::ledger::{Invariant, mark};
@@ -39,6 +40,7 @@ pub struct Caller {
     plan: CallerPlan,
     overheard: Rc<Overheard>,
     random: RefCell<Random>,
+    browser: Rc<Browser>,
     /// The number of the call.
     number: RefCell<u32>,
 }
@@ -59,6 +61,7 @@ impl Caller {
             plan: plan.clone(),
             overheard: overheard.clone(),
             random: RefCell::new(Random::new(seed)),
+            browser: Browser::new(world, &plan.name),
             number: RefCell::default(),
         }
     }
@@ -66,6 +69,7 @@ impl Caller {
     /// Does everything that the caller does.
     pub async fn run(self) {
         for operation in &self.plan.operations {
+            self.browser.begin_operation();
             match operation {
                 Operation::Call(tool, parts) => self.call(tool, parts, None).await,
                 Operation::Cancel(ms, parts) => self.call("durable", parts, Some(*ms)).await,
@@ -74,6 +78,12 @@ impl Caller {
                 Operation::Batch(batch) => self.batch(batch).await,
                 Operation::CancelOther => self.cancel_other().await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
+                Operation::SignIn(server) => drop(self.browser.sign_in(*server).await),
+                Operation::Forget(server) => self.browser.forget(*server).await,
+                Operation::Together(calls) => {
+                    join_all(calls.iter().map(|parts| self.call("direct", parts, None))).await;
+                }
+                Operation::Probe(server) => self.browser.probed(*server, self.probe(*server).await),
             }
         }
     }
@@ -117,6 +127,26 @@ impl Caller {
         self.world.ledger.violate(invariant, format!("{}: {text}", self.plan.name));
     }
 
+    /// Opens the links in questions.
+    pub async fn open_links(&self, questions: &Value) {
+        self.browser.open_links(questions).await;
+    }
+
+    /// Returns whether a server needs a sign-in, and the person was not signed in all the time since the operation began.
+    pub fn is_out(&self, server: &str) -> bool {
+        let servers = &self.world.plan().servers;
+        let server = (0..servers.len()).find(|number| upstream::name(*number) == server);
+        server.is_some_and(|server| servers[server].sign_in.is_some() && self.browser.is_out(server))
+    }
+
+    /// Calls a server, and returns the answer of the program.
+    async fn probe(&self, server: usize) -> Arrived {
+        let owned = mark(&self.plan.name, "probe");
+        let parts = [Part::Remote { server, number: 1, asks: false }];
+        let arguments = json!({ "caller": self.plan.name, "owned": owned, "place": "", "parts": parts });
+        self.post("tools/call", json!({ "name": "direct", "arguments": arguments }), Some("direct")).await
+    }
+
     /// Calls a tool, and follows the call to its end.
     async fn call(&self, tool: &str, parts: &[Part], cancel_after: Option<u64>) {
         let number = format!("{}-{}", self.plan.name, self.next_number());
@@ -155,6 +185,7 @@ impl Caller {
             if result["resultType"] != "input_required" {
                 return Some(result.clone());
             }
+            self.open_links(&result["inputRequests"]).await;
             let mut next = params.clone();
             next["inputResponses"] = self.answers(&result["inputRequests"], false).into();
             next["requestState"] = result["requestState"].clone();
@@ -311,6 +342,7 @@ impl Caller {
                     self.world.ledger.check(has_questions, Invariant::OneAnswer, || {
                         format!("{}: a task waits for answers, and has no question: {task}", self.plan.name)
                     });
+                    self.open_links(&task["inputRequests"]).await;
                     let answers = self.answers(&task["inputRequests"], true);
                     let params = json!({ "taskId": id, "inputResponses": answers });
                     self.post("tasks/update", params, Some(id)).await;
@@ -350,7 +382,11 @@ impl Caller {
             return self.violate(Invariant::OwnResult, format!("{text} is not the result of {:?}", called.parts));
         }
         let sent = parts::all(called.parts);
-        let is_refused = sent.iter().any(|part| matches!(part, Part::Guarded(false, _)));
+        let is_refused = sent.iter().any(|part| match part {
+            Part::Guarded(is_allowed, _) => !is_allowed,
+            Part::Remote { server, .. } | Part::ReadRemote { server, .. } => self.is_out(&upstream::name(*server)),
+            _ => false,
+        });
         if text.contains("(!)") && !self.has_faults() && !is_refused && self.plan.is_modern {
             self.violate(Invariant::Success, format!("a tool of an agent fails without a fault: {text}"));
         }
@@ -380,15 +416,16 @@ impl Caller {
     }
 
     pub fn has_faults(&self) -> bool {
-        !self.world.faults.fired().is_empty()
+        self.world.faults.has_failed()
     }
 
     /// Records the failure of a request, which needs a reason.
     pub fn failed(&self, answer: &Value, what: &str) {
         self.world.trace(|| format!("{} {what} fails: {answer}", self.plan.name));
+        let is_out = self.browser.explains(&answer.to_string());
         // The clients of older revisions cannot be asked, so their calls may fail.
         let is_refused = what.starts_with("guarded") && !self.has_scope("secret");
-        if self.plan.is_modern && !self.has_faults() && !is_refused {
+        if self.plan.is_modern && !self.has_faults() && !is_refused && !is_out {
             self.violate(Invariant::Success, format!("{what} fails without a fault: {answer}"));
         }
     }
@@ -398,6 +435,10 @@ impl Caller {
         let mut answers = Map::new();
         for (key, question) in questions.as_object().into_iter().flatten() {
             if some && self.once_in(3) {
+                continue;
+            }
+            if question["params"]["mode"] == "url" && self.once_in(8) {
+                answers.insert(key.clone(), json!({ "action": "decline" }));
                 continue;
             }
             let message = question["params"]["message"].as_str().unwrap_or_default();
@@ -427,10 +468,12 @@ impl Caller {
         }
         if self.plan.is_modern {
             let tasks = if self.plan.has_tasks { json!({ "io.modelcontextprotocol/tasks": {} }) } else { json!({}) };
+            let elicitation =
+                if self.plan.has_browser { json!({ "form": {}, "url": {} }) } else { json!({ "form": {} }) };
             meta.insert("io.modelcontextprotocol/protocolVersion".into(), json!("2026-07-28"));
             meta.insert(
                 "io.modelcontextprotocol/clientCapabilities".into(),
-                json!({ "elicitation": { "form": {} }, "extensions": tasks }),
+                json!({ "elicitation": elicitation, "extensions": tasks }),
             );
         }
         params["_meta"] = meta.into();

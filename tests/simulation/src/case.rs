@@ -47,6 +47,16 @@ pub struct ServerPlan {
     /// Whether its lists have pages.
     pub has_pages: bool,
     pub hint: Hint,
+    /// If callers sign in to the server: the lifetime of their access tokens in seconds.
+    #[serde(default)]
+    pub sign_in: Option<u64>,
+}
+
+impl ServerPlan {
+    /// Returns whether each caller has a token of their own.
+    pub fn has_callers(&self) -> bool {
+        self.has_tokens || self.sign_in.is_some()
+    }
 }
 
 /// A caller, and what it does, one after the other.
@@ -64,6 +74,9 @@ pub struct CallerPlan {
     pub listens: bool,
     /// Whether its client asks for progress, and so gets streams.
     pub has_progress: bool,
+    /// Whether its client can open links.
+    #[serde(default)]
+    pub has_browser: bool,
     pub operations: Vec<Operation>,
 }
 
@@ -84,6 +97,14 @@ pub enum Operation {
     CancelOther,
     /// Waits for some milliseconds.
     Wait(u64),
+    /// Signs in to a server.
+    SignIn(usize),
+    /// Removes the access to a server.
+    Forget(usize),
+    /// Calls the tool `direct` several times at once.
+    Together(Vec<Vec<Part>>),
+    /// After the run: calls a server without faults.
+    Probe(usize),
 }
 
 /// The names of callers.
@@ -116,11 +137,12 @@ fn plan(random: &mut Random) -> Plan {
         has_tokens: !random.once_in(3),
         has_pages: random.once_in(3),
         hint: [Hint::Nothing, Hint::Private, Hint::Public][random.below(3)],
+        sign_in: random.once_in(2).then(|| [4, 8, 60][random.below(3)]),
     };
     let servers: Vec<_> = (0..random.below(4)).map(|_| server(random)).collect();
     let has_source = random.once_in(3);
     let count = 1 + random.below(CALLERS.len());
-    let callers = CALLERS.iter().take(count).map(|name| caller(name, servers.len(), has_source, random)).collect();
+    let callers = CALLERS.iter().take(count).map(|name| caller(name, &servers, has_source, random)).collect();
     Plan {
         isolates: 1 + random.below(3),
         has_source,
@@ -132,11 +154,17 @@ fn plan(random: &mut Random) -> Plan {
     }
 }
 
-fn caller(name: &str, servers: usize, has_source: bool, random: &mut Random) -> CallerPlan {
+fn caller(name: &str, servers: &[ServerPlan], has_source: bool, random: &mut Random) -> CallerPlan {
     let is_modern = !random.once_in(5);
     let scopes: &[&str] = if random.once_in(2) { &["work", "secret"] } else { &["work"] };
     let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
     let has_secret = scopes.len() > 1;
+    let with_sign_in = servers.iter().enumerate().filter(|(_, server)| server.sign_in.is_some());
+    let with_sign_in: Vec<usize> = with_sign_in.map(|(number, _)| number).collect();
+    let signed_in: Vec<usize> = with_sign_in.iter().copied().filter(|_| !random.once_in(4)).collect();
+    let operations: Vec<_> = (0..=random.below(3))
+        .map(|_| operation(servers.len(), &with_sign_in, is_modern, has_source, has_secret, random))
+        .collect();
     CallerPlan {
         name: name.to_owned(),
         scopes,
@@ -144,17 +172,31 @@ fn caller(name: &str, servers: usize, has_source: bool, random: &mut Random) -> 
         has_tasks: is_modern && random.once_in(2),
         listens: random.once_in(2),
         has_progress: random.once_in(2),
-        operations: (0..=random.below(3))
-            .map(|_| operation(servers, is_modern, has_source, has_secret, random))
-            .collect(),
+        has_browser: random.once_in(2),
+        operations: signed_in.into_iter().map(Operation::SignIn).chain(operations).collect(),
     }
 }
 
-fn operation(servers: usize, is_modern: bool, has_source: bool, has_secret: bool, random: &mut Random) -> Operation {
+fn operation(
+    servers: usize,
+    with_sign_in: &[usize],
+    is_modern: bool,
+    has_source: bool,
+    has_secret: bool,
+    random: &mut Random,
+) -> Operation {
     let parts = |random: &mut Random| {
         let left = 4 + random.below(10);
         Generator { random, left, servers, has_secret, keys: 0 }.parts(0)
     };
+    if !with_sign_in.is_empty() && random.once_in(2) {
+        let server = with_sign_in[random.below(with_sign_in.len())];
+        return match random.below(6) {
+            0 => Operation::SignIn(server),
+            1 => Operation::Forget(server),
+            _ => Operation::Together(together(server, random)),
+        };
+    }
     match random.below(21) {
         0 | 10..=14 => Operation::Item(Item::new(random)),
         16..=18 if has_source && servers > 0 => Operation::Published(random.below(servers), random.once_in(3)),
@@ -175,4 +217,13 @@ fn operation(servers: usize, is_modern: bool, has_source: bool, has_secret: bool
         4 | 5 => Operation::Call("durable".to_owned(), parts(random)),
         _ => Operation::Call("direct".to_owned(), parts(random)),
     }
+}
+
+/// Returns calls of a server that happen at the same time, and again when its access token has expired.
+fn together(server: usize, random: &mut Random) -> Vec<Vec<Part>> {
+    let mut sleeps = || Part::Sleep(random.below(12) as u64);
+    let sleeps = [sleeps(), sleeps()];
+    let remote = |number| Part::Remote { server, number, asks: false };
+    let call = || vec![remote(1), sleeps[0].clone(), remote(2), sleeps[1].clone(), remote(3)];
+    (0..2 + random.below(4)).map(|_| call()).collect()
 }

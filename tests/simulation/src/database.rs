@@ -26,6 +26,16 @@ impl FaultyDatabase {
         Database::new("DB", Self { world: world.clone(), sqlite: sqlite.clone(), check: check.clone() })
     }
 
+    /// Replaces the function that returns the real time by the time of the run.
+    fn timed(&self, statement: Statement) -> Statement {
+        const CLOCK: &str = "unixepoch()";
+        if !statement.sql().contains(CLOCK) {
+            return statement;
+        }
+        let sql = statement.sql().replace(CLOCK, &(self.world.schedule.now_ms() / 1000).to_string());
+        statement.values().iter().cloned().fold(self.sqlite.database().query(sql), Statement::bind)
+    }
+
     async fn run<T>(&self, work: LocalBoxFuture<'_, Result<T, DatabaseError>>) -> Result<T, DatabaseError> {
         let World { faults, schedule, .. } = &*self.world;
         self.world.ledger.count();
@@ -46,10 +56,15 @@ fn unavailable() -> DatabaseError {
 
 impl Engine for FaultyDatabase {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
-        self.run(self.sqlite.query(statement)).boxed_local()
+        let work = async move { self.sqlite.query(self.timed(statement)).await };
+        self.run(work.boxed_local()).boxed_local()
     }
 
     fn batch(&self, statements: Vec<Statement>) -> LocalBoxFuture<'_, Result<Vec<String>, DatabaseError>> {
-        self.run(self.sqlite.batch(statements)).boxed_local()
+        let work = async move {
+            let statements = statements.into_iter().map(|statement| self.timed(statement));
+            self.sqlite.batch(statements.collect()).await
+        };
+        self.run(work.boxed_local()).boxed_local()
     }
 }

@@ -3,7 +3,7 @@
 //! A decision depends on the seed, the point, and the number of times that the point was reached. So a run in which less happens still has
 //! most of the faults of the longer run.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,25 @@ points! {
     CallerReplays 600 "A caller sends an old state with new answers.",
     CallerChanges 600 "A caller sends a state with other arguments, or to another server.",
     CallerMixes 600 "A caller sends the state or the id of another caller.",
+    TokenServerFails 150 "An authorization server answers with the status 503, and does nothing.",
+    TokenServerFailsLate 60 "An authorization server issues tokens, and answers with the status 500.",
+    ClientForgotten 60 "An authorization server forgets a client that it has registered.",
+    GrantEnds 60 "An authorization server ends the access of a person.",
+    CallbackTwice 1500 "A browser opens the end of a sign-in twice.",
+    CallbackForeign 1500 "Another browser, or another person, opens the end of a sign-in.",
+    TicketForeign 1500 "Another person opens the link of a sign-in.",
+    CodeForeign 1500 "A browser ends its own sign-in with the code of another one.",
 }
+
+/// The points that must not make a request of an honest person fail, except for a request to sign in if the access has ended.
+const HARMLESS: &[Point] = &[
+    Point::TokenRevoked,
+    Point::GrantEnds,
+    Point::CallbackTwice,
+    Point::CallbackForeign,
+    Point::TicketForeign,
+    Point::CodeForeign,
+];
 
 /// The faults of a run.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -90,15 +108,24 @@ pub struct Faults {
     plan: FaultPlan,
     counts: RefCell<Vec<Count>>,
     fired: RefCell<Vec<(Point, u64)>>,
+    is_over: Cell<bool>,
 }
 
 impl Faults {
     pub fn new(plan: FaultPlan) -> Self {
-        Self { plan, counts: RefCell::new(vec![Count::default(); Point::ALL.len()]), fired: RefCell::default() }
+        Self {
+            plan,
+            counts: RefCell::new(vec![Count::default(); Point::ALL.len()]),
+            fired: RefCell::default(),
+            is_over: Cell::new(false),
+        }
     }
 
     /// Returns whether there is a fault at this point, this time. The number decides about its size: see [`Fault::size`].
     pub fn at(&self, point: Point) -> Option<Fault> {
+        if self.is_over.get() {
+            return None;
+        }
         let nth = {
             let count = &mut self.counts.borrow_mut()[point as usize];
             count.reached += 1;
@@ -119,6 +146,21 @@ impl Faults {
         self.fired.borrow_mut().push((point, nth));
         // The size does not depend on the seed, so a list of the faults of a run is the same run.
         Some(Fault(mix(7, point as u64, nth + (1 << 32))))
+    }
+
+    /// Lets nothing fail any more.
+    pub fn stop(&self) {
+        self.is_over.set(true);
+    }
+
+    /// Returns whether something has failed that can make a request fail.
+    pub fn has_failed(&self) -> bool {
+        self.fired.borrow().iter().any(|(point, _)| !HARMLESS.contains(point))
+    }
+
+    /// Returns how often a fault at this point has happened.
+    pub fn fired_at(&self, point: Point) -> u64 {
+        self.counts.borrow()[point as usize].fired
     }
 
     /// Returns the faults so far.

@@ -2,7 +2,9 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod authorization;
 pub mod batches;
+pub mod browser;
 pub mod caller;
 pub mod case;
 pub mod database;
@@ -20,6 +22,9 @@ pub mod published;
 pub mod run;
 pub mod schedule;
 pub mod shrink;
+pub mod sign_in;
+pub mod sign_in_rows;
+pub mod token_uses;
 pub mod upstream;
 pub mod upstream_items;
 pub mod world;

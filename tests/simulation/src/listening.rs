@@ -66,6 +66,7 @@ impl Caller {
                 self.hear(&mut heard, &message);
                 let questions = &message["params"]["inputRequests"];
                 if message["params"]["status"] == "input_required" && questions.is_object() {
+                    self.open_links(questions).await;
                     let params = json!({ "taskId": task, "inputResponses": self.answers(questions, true) });
                     self.post("tasks/update", params, Some(task)).await;
                 }

@@ -23,12 +23,14 @@ pub struct Sent {
     pub body: Vec<u8>,
     /// Whether the body ended early.
     pub is_cut: bool,
+    /// Whether the network delivers it a second time.
+    pub is_again: bool,
 }
 
 impl Sent {
     pub fn post(url: &str, body: Vec<u8>) -> Self {
         let headers = vec![("content-length".to_owned(), body.len().to_string())];
-        Self { method: "POST".into(), url: url.into(), headers, body, is_cut: false }
+        Self { method: "POST".into(), url: url.into(), headers, body, is_cut: false, is_again: false }
     }
 
     pub fn get(url: &str) -> Self {
@@ -90,7 +92,8 @@ pub async fn exchange(world: Rc<World>, service: Rc<dyn Service>, mut request: S
     }
     let (answer, mut head) = oneshot::channel();
     if let Some(fault) = faults.at(Point::RequestTwice) {
-        let (again_in, service, request) = (world.clone(), service.clone(), request.clone());
+        let (again_in, service) = (world.clone(), service.clone());
+        let request = Sent { is_again: true, ..request.clone() };
         let again = async move {
             let world = again_in;
             world.schedule.sleep(fault.ms(5000)).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::client::{McpClient, SignIn, Upstream};
 use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::STATE_KEY;
@@ -27,11 +27,13 @@ use crate::network::{Head, Sent, Service, pump, reader};
 use crate::objects::{Handle, Objects};
 use crate::parts::{self, Outer, Program as Arguments, Running};
 use crate::schedule::Owner;
+use crate::sign_in;
 use crate::upstream;
 use crate::upstream_items::Hint;
 use crate::world::{IsolateHost, World};
 
-/// The URL of the program.
+/// The origin and the URL of the program.
+pub const ORIGIN: &str = "https://program.example";
 pub const URL: &str = "https://program.example/mcp";
 /// The URL of another program with the same keys and tools, whose server has another name.
 pub const OTHER_URL: &str = "https://other.example/mcp";
@@ -51,7 +53,7 @@ impl Isolate {
     fn new(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Rc<Self> {
         let owner = world.isolate();
         let host: Rc<dyn Host> = Rc::new(IsolateHost { world: world.clone(), owner });
-        Rc::new(Self { owner, host, endpoint: endpoint(world, name, plan, objects) })
+        Rc::new(Self { owner, host, endpoint: endpoint(world, name, plan, objects, owner) })
     }
 }
 
@@ -162,26 +164,32 @@ pub fn token(caller: &str) -> String {
     mark(&format!("{caller}-key"), "token")
 }
 
-fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Endpoint {
-    let callers = plan.callers.iter().map(|caller| (&caller.name, &caller.scopes));
-    let tokens: Vec<_> =
-        callers.map(|(name, scopes)| json!({ "token": token(name), "subject": name, "scopes": scopes })).collect();
-    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens");
+fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>, owner: Owner) -> Endpoint {
+    let sign_in = sign_in::settings(world, plan, owner);
+    let client = client(plan, sign_in.as_ref());
     let keys = StateKeys::from_text("MCP_STATE_KEY", Some(STATE_KEY)).expect("a key");
-    let server = server(world, name, plan);
+    let server = server(world, name, plan, &client);
     let mut limits = Limits::default();
     (limits.body, limits.in_flight) = (memory::IN_FLIGHT, memory::IN_FLIGHT);
-    Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
-        .auth(tokens)
+    let endpoint = Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
+        .auth(tokens(plan))
         .without_rate_limit()
         .state_keys(keys)
         .log(LogPolicy::All)
         .limits(limits)
-        .task_objects(Handle(objects.clone()))
+        .task_objects(Handle(objects.clone()));
+    sign_in::pages(endpoint, sign_in, &client, plan)
 }
 
-fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
-    let client = client(plan);
+/// Returns the tokens of the callers.
+pub fn tokens(plan: &Plan) -> StaticTokens {
+    let callers = plan.callers.iter().map(|caller| (&caller.name, &caller.scopes));
+    let tokens: Vec<_> =
+        callers.map(|(name, scopes)| json!({ "token": token(name), "subject": name, "scopes": scopes })).collect();
+    StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens")
+}
+
+fn server(world: &Rc<World>, name: &'static str, plan: &Plan, client: &McpClient) -> McpServer {
     let tool = |name: &'static str| {
         let (world, client) = (world.clone(), client.clone());
         let handler = move |program: Arguments, cx: Context| {
@@ -200,7 +208,7 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan) -> McpServer {
         .tool(approved)
         .tool(tool("guarded").scopes(["secret"]))
         .tool(tool("guarded-durable").scopes(["secret"]).task(task.clone()))
-        .agent(model::agent(plan, &client))
+        .agent(model::agent(plan, client))
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
     let mut server = items::add(server, world, plan).logging(LogLevel::Info);
@@ -220,20 +228,22 @@ fn scope_of(tool: &str) -> Option<&'static str> {
     }
 }
 
-fn client(plan: &Plan) -> McpClient {
+fn client(plan: &Plan, sign_in: Option<&SignIn>) -> McpClient {
     let mut client = McpClient::builder("program", "1.0.0");
     for (number, server) in plan.servers.iter().enumerate() {
-        client = client.server(upstream::name(number), upstream_of(number, server));
+        client = client.server(upstream::name(number), upstream_of(number, server, sign_in));
     }
     client.build().expect("a client")
 }
 
-fn upstream_of(number: usize, plan: &ServerPlan) -> Upstream {
+fn upstream_of(number: usize, plan: &ServerPlan, sign_in: Option<&SignIn>) -> Upstream {
     let upstream = Upstream::at(&upstream::url(number)).expect("a URL");
     let upstream = if plan.is_known { upstream.revision(plan.era.revision()) } else { upstream };
     // A server of an older revision cannot say how long its lists can be kept.
     let upstream = if plan.hint == Hint::Nothing { upstream } else { upstream.list_ttl(Duration::from_secs(30)) };
-    if plan.has_tokens {
+    if let (Some(_), Some(sign_in)) = (plan.sign_in, sign_in) {
+        upstream.sign_in(sign_in)
+    } else if plan.has_tokens {
         // Each caller has a token of their own.
         let token = move |cx: Context| async move {
             let caller = cx.caller()?.subject.clone();

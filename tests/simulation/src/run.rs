@@ -5,6 +5,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::channel::mpsc;
 
+use crate::authorization;
 use crate::caller::Caller;
 use crate::case::{Case, Plan};
 use crate::faults::{Count, Faults, Point};
@@ -15,6 +16,7 @@ use crate::program::{self, Program};
 use crate::schedule::Owner;
 use crate::upstream::{self, Server};
 use crate::world::World;
+use crate::{sign_in, sign_in_rows};
 
 /// The most turns of a run.
 const TURNS: u64 = 400_000;
@@ -67,9 +69,10 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     world.plan.set(plan.clone()).expect("no plan");
     world.services.add(model::ORIGIN, Model::new(&world));
     let program = Program::new(&world, "program", &plan);
-    world.services.add(program::URL, program.clone());
+    world.services.add(program::ORIGIN, program.clone());
     let other = Program::new(&world, "other", &Rc::new(Plan { isolates: 1, servers: Vec::new(), ..case.plan.clone() }));
     world.services.add(program::OTHER_URL, other.clone());
+    authorization::add(&world, &plan);
     let overheard = Rc::default();
     let (callers, ended) = mpsc::unbounded();
     for (number, caller) in (0_u64..).zip(&plan.callers) {
@@ -80,6 +83,11 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     drop(callers);
     world.schedule.spawn(Owner::World, memory::check(world.clone(), ended).boxed_local());
     turns(&world, &program);
+    if !world.ledger.is_violated() {
+        sign_in::probe(&world, &plan);
+        turns(&world, &program);
+        sign_in_rows::check_end(&world);
+    }
     if !world.ledger.is_violated() {
         check_end(&world, &program);
     }

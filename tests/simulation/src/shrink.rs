@@ -140,6 +140,14 @@ fn smaller_operations(operation: &Operation) -> Vec<Operation> {
         Operation::Cancel(ms, parts) => {
             smaller_parts(parts).into_iter().map(|parts| Operation::Cancel(*ms, parts)).collect()
         }
+        Operation::Together(calls) if calls.len() > 1 => {
+            let without = |nth: usize| {
+                let mut calls = calls.clone();
+                calls.remove(nth);
+                Operation::Together(calls)
+            };
+            (0..calls.len()).map(without).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -9,6 +9,7 @@ use futures::channel::oneshot;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
+use crate::authorization::{challenge, resource_metadata};
 use crate::case::ServerPlan;
 use crate::faults::Point;
 use crate::ledger::{Invariant, mark};
@@ -98,7 +99,7 @@ pub struct Server {
     pub world: Rc<World>,
     pub number: usize,
     pub plan: ServerPlan,
-    /// The token of each session, and whether it still exists.
+    /// The identity of each session, and whether it still exists.
     sessions: RefCell<BTreeMap<String, (String, bool)>>,
     /// The version of the tools.
     pub version: RefCell<u32>,
@@ -143,8 +144,22 @@ impl Server {
     /// Returns the caller to whom the token of a request belongs.
     pub fn caller_of(&self, request: &Sent) -> Option<String> {
         let token = request.value("authorization")?.strip_prefix("Bearer ")?;
-        let caller = token.strip_prefix("Zq.")?.strip_suffix(&format!("-at-s{}.token.q", self.number))?;
+        let (caller, _) = token.strip_prefix("Zq.")?.split_once(&format!("-at-s{}.", self.number))?;
         Some(caller.to_owned())
+    }
+
+    /// Returns the caller to whom a session belongs, or the token of the program.
+    fn identity(&self, request: &Sent) -> String {
+        self.caller_of(request).unwrap_or_else(|| request.value("authorization").unwrap_or_default().to_owned())
+    }
+
+    /// Returns whether a request has no token that the server accepts.
+    fn is_unauthorized(&self, request: &Sent) -> bool {
+        if self.plan.sign_in.is_none() {
+            return self.plan.has_tokens && self.caller_of(request).is_none();
+        }
+        let token = request.value("authorization").and_then(|header| header.strip_prefix("Bearer "));
+        token.is_none_or(|token| !self.world.sign_ins.grants.accept(&self.world, self.number, token))
     }
 
     /// Checks that a request has nothing that was not meant for this server.
@@ -187,7 +202,7 @@ impl Server {
             self.arrived(&message, |_| {});
             return Some(Answer::new(500, Value::Null));
         }
-        if self.plan.has_tokens && self.caller_of(request).is_none() {
+        if self.is_unauthorized(request) {
             return Some(Answer::new(401, Value::Null));
         }
         if let Some(refused) = self.session(request, method) {
@@ -211,13 +226,13 @@ impl Server {
         if self.plan.era != Era::WithSessions || method == "initialize" {
             return None;
         }
-        let token = request.value("authorization").unwrap_or_default();
+        let identity = self.identity(request);
         let mut sessions = self.sessions.borrow_mut();
         let Some((of_session, is_alive)) = request.value("mcp-session-id").and_then(|id| sessions.get_mut(id)) else {
             return Some(Answer::error(400, -32_000));
         };
-        self.world.ledger.check(of_session == token, Invariant::NoLeak, || {
-            format!("a session of {of_session} is used with {token}")
+        self.world.ledger.check(*of_session == identity, Invariant::NoLeak, || {
+            format!("a session of {of_session} is used by {identity}")
         });
         if self.world.faults.at(Point::SessionEnds).is_some() {
             *is_alive = false;
@@ -320,8 +335,7 @@ impl Answer {
         if method == "initialize" && server.plan.era == Era::WithSessions {
             let mut sessions = server.sessions.borrow_mut();
             let id = mark("session", &format!("{}-{}", server.number, sessions.len()));
-            let token = request.value("authorization").unwrap_or_default().to_owned();
-            sessions.insert(id.clone(), (token, true));
+            sessions.insert(id.clone(), (server.identity(request), true));
             self.session = Some(id);
         }
         self
@@ -332,6 +346,9 @@ impl Service for Server {
     fn serve(&self, request: Sent, to: oneshot::Sender<Head>) {
         if request.is_cut {
             return;
+        }
+        if request.url.contains("/.well-known/") {
+            return resource_metadata(&self.world, self.number, &self.plan, &request, to);
         }
         let Some(Answer { status, mut body, session }) = self.answer(&request) else {
             // The server keeps the connection open for longer than anybody waits.
@@ -345,6 +362,9 @@ impl Service for Server {
         };
         let mut headers = HeaderMap::new();
         let message = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
+        if status == 401 && self.plan.sign_in.is_some() {
+            headers.insert("www-authenticate", challenge(&self.world, self.number));
+        }
         let Some(id) = message.get("id").filter(|_| body.is_object()) else {
             return answer(to, if status == 200 { 202 } else { status }, headers, Vec::new());
         };

@@ -151,7 +151,7 @@ pub async fn read(running: &Running, server: usize, number: u32) -> Result<Strin
     let Running { world, client, cx, .. } = running;
     let peer = client.connect(cx).server(&name(server))?;
     let caller = cx.caller()?.subject.clone();
-    let caller = world.plan().servers[server].has_tokens.then_some(caller);
+    let caller = world.plan().servers[server].has_callers().then_some(caller);
     let (text, number_of_content) = match number % 4 {
         0 => (peer.read_resource(&format!("note://{number}")).await?.text(), number),
         1 => {

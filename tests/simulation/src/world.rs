@@ -16,6 +16,8 @@ use crate::ledger::{Invariant, Ledger};
 use crate::model::Conversations;
 use crate::network::{Sent, Services, exchange, lost};
 use crate::schedule::{Owner, Schedule};
+use crate::sign_in::SignIns;
+use crate::token_uses::Use;
 use crate::upstream::RemoteCalls;
 
 /// The faults after which a call can have two histories.
@@ -30,6 +32,7 @@ pub struct World {
     pub services: Services,
     pub remote_calls: RemoteCalls,
     pub conversations: Conversations,
+    pub sign_ins: SignIns,
     /// The names of the callers.
     pub callers: Vec<String>,
     pub plan: OnceCell<Rc<Plan>>,
@@ -50,6 +53,7 @@ impl World {
             services: Services::default(),
             remote_calls: RemoteCalls::default(),
             conversations: Conversations::default(),
+            sign_ins: SignIns::default(),
             callers,
             plan: OnceCell::new(),
             is_forked: Cell::new(false),
@@ -154,6 +158,9 @@ impl Host for IsolateHost {
         self.world.schedule.record(line.as_bytes());
         self.world.trace(|| format!("log {level:?} {line}"));
         self.world.ledger.scan(line.as_bytes(), &[], "the log");
+        self.world
+            .ledger
+            .check(!line.contains("ticket="), Invariant::NoLeak, || format!("the log gets a link: {line}"));
         let is_json = serde_json::from_str::<serde_json::Value>(line).is_ok();
         self.world.ledger.check(is_json, Invariant::OneAnswer, || format!("a line of the log is not JSON: {line}"));
     }
@@ -171,7 +178,9 @@ impl Host for IsolateHost {
             body: request.body.clone().into_bytes(),
             url: request.url,
             is_cut: false,
+            is_again: false,
         };
-        self.world.send(sent)
+        let using = self.world.sign_ins.uses.begin(&self.world, self.owner, &sent);
+        Use::watch(&self.world, using, self.world.send(sent))
     }
 }

@@ -1,0 +1,203 @@
+//! The sign-in of persons in the program under test: its pages, and its token store in SQLite.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use edge_mcp::client::{McpClient, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration};
+use edge_mcp::testing::TestDatabase;
+use edge_mcp::{Context, Endpoint, HandlerError, PageRequest, Principal, StaticTokens};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use http::Response;
+
+use crate::authorization::Grants;
+use crate::caller::Caller;
+use crate::case::{CallerPlan, Operation, Plan};
+use crate::database::{Check, FaultyDatabase};
+use crate::program::{ORIGIN, tokens};
+use crate::schedule::Owner;
+use crate::sign_in_rows::{KEY, Rows};
+use crate::token_uses::{Access, Uses};
+use crate::world::World;
+
+/// The page that begins a sign-in, the one that ends it, and the client id.
+pub const PAGE: &str = "https://program.example/sign-in";
+pub const CALLBACK: &str = "https://program.example/sign-in/callback";
+pub const CLIENT_ID: &str = "https://program.example/sign-in/client.json";
+/// The cookie of a browser whose person is known to the program.
+pub const SESSION: &str = "__Host-session";
+
+/// A time, and whether the person is signed in from then on.
+type Change = (u64, bool);
+
+/// What a run knows about sign-ins.
+#[derive(Default)]
+pub struct SignIns {
+    pub grants: Grants,
+    pub uses: Uses,
+    /// The database with the tokens, if the program has a server with a sign-in.
+    pub database: OnceCell<(TestDatabase, Rows)>,
+    /// The changes of each person at each server.
+    changes: RefCell<BTreeMap<(String, usize), Vec<Change>>>,
+}
+
+impl SignIns {
+    /// Records that a person is signed in to a server from now on, or is not.
+    pub fn change(&self, world: &World, person: &str, server: usize, is_in: bool) {
+        let mut changes = self.changes.borrow_mut();
+        changes.entry((person.to_owned(), server)).or_default().push((world.schedule.now_ms(), is_in));
+    }
+
+    /// Returns whether a person was signed in to a server all the time since `since`.
+    pub fn is_in_since(&self, person: &str, server: usize, since: u64) -> bool {
+        let changes = self.changes.borrow();
+        let changes = changes.get(&(person.to_owned(), server)).map_or(&[][..], Vec::as_slice);
+        let before = changes.iter().rev().find(|(at, _)| *at <= since).is_some_and(|(_, is_in)| *is_in);
+        before && changes.iter().all(|(at, is_in)| *at < since || *is_in)
+    }
+}
+
+/// Returns the settings of the sign-in, if a server of the plan needs one.
+pub fn settings(world: &Rc<World>, plan: &Plan, owner: Owner) -> Option<SignIn> {
+    plan.servers.iter().find(|server| server.sign_in.is_some())?;
+    let (sqlite, _) = world.sign_ins.database.get_or_init(|| {
+        let sqlite = TestDatabase::empty();
+        sqlite.migrate(token_migration()).expect("a table");
+        (sqlite, Rows::new(&world.callers, plan.servers.len()))
+    });
+    let of_check = world.clone();
+    let check: Check = Rc::new(move |sqlite| {
+        if let Some((_, rows)) = of_check.sign_ins.database.get() {
+            rows.check(&of_check, sqlite);
+        }
+    });
+    let tokens = SqliteTokens::new(FaultyDatabase::database(world, sqlite, &check));
+    let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some(KEY)).expect("a key");
+    let tokens = WatchedTokens { tokens, world: world.clone(), owner };
+    Some(SignIn::new("Program", PAGE, keys, tokens).expect("settings").dynamic_registration())
+}
+
+/// A token store that records its operations.
+struct WatchedTokens {
+    tokens: SqliteTokens,
+    world: Rc<World>,
+    owner: Owner,
+}
+
+impl WatchedTokens {
+    fn watched<'a, T: 'a>(
+        &'a self,
+        key: &'a str,
+        work: LocalBoxFuture<'a, Result<T, TokenStoreError>>,
+    ) -> LocalBoxFuture<'a, Result<T, TokenStoreError>> {
+        let watched = async move {
+            let access = Access::begin(&self.world, self.owner, key);
+            let result = work.await;
+            access.end(result.is_err());
+            result
+        };
+        watched.boxed_local()
+    }
+}
+
+impl TokenStore for WatchedTokens {
+    fn get<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, TokenStoreError>> {
+        self.watched(key, self.tokens.get(key))
+    }
+
+    fn replace<'a>(
+        &'a self,
+        key: &'a str,
+        current: Option<&'a str>,
+        new: &'a str,
+        keep: Duration,
+    ) -> LocalBoxFuture<'a, Result<bool, TokenStoreError>> {
+        self.watched(key, self.tokens.replace(key, current, new, keep))
+    }
+
+    fn remove<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<(), TokenStoreError>> {
+        self.watched(key, self.tokens.remove(key))
+    }
+}
+
+type Page = Result<Response<Vec<u8>>, HandlerError>;
+
+/// What the pages need.
+struct Pages {
+    sign_in: SignIn,
+    client: McpClient,
+    tokens: StaticTokens,
+}
+
+impl Pages {
+    /// Returns who uses a browser.
+    fn person(&self, cx: &Context) -> Result<Principal, HandlerError> {
+        let cookies = cx.header("Cookie").unwrap_or_default();
+        let mut cookies = cookies.split(';').filter_map(|cookie| cookie.trim().split_once('='));
+        let token = cookies.find(|(name, _)| *name == SESSION).map(|(_, token)| token);
+        let person = token.and_then(|token| self.tokens.check(token, cx.now_ms() / 1000).ok());
+        person.ok_or_else(|| HandlerError::invalid("Log in first."))
+    }
+
+    /// Removes the access to the server in the query.
+    async fn forget(&self, cx: &Context) -> Page {
+        let url = cx.url();
+        let server = url.split_once("?server=").map_or("", |(_, server)| server);
+        self.sign_in.forget(&self.client, server, cx, &self.person(cx)?).await?;
+        Ok(Response::new(b"forgotten".to_vec()))
+    }
+}
+
+/// Adds the pages of the sign-in to the program.
+pub fn pages(endpoint: Endpoint, sign_in: Option<SignIn>, client: &McpClient, plan: &Plan) -> Endpoint {
+    let Some(sign_in) = sign_in else { return endpoint };
+    let pages = Rc::new(Pages { sign_in, client: client.clone(), tokens: tokens(plan) });
+    let page = |answer: fn(Rc<Pages>, Context) -> LocalBoxFuture<'static, Page>| {
+        let pages = pages.clone();
+        move |_: PageRequest, cx: Context| answer(pages.clone(), cx)
+    };
+    endpoint
+        .page(
+            "/sign-in",
+            page(|pages, cx| {
+                async move { Ok(pages.sign_in.begin(&pages.client, &cx, &pages.person(&cx)?).await) }.boxed_local()
+            }),
+        )
+        .page(
+            "/sign-in/callback",
+            page(|pages, cx| async move { Ok(pages.sign_in.finish(&cx, &pages.person(&cx)?).await) }.boxed_local()),
+        )
+        .page("/forget", page(|pages, cx| async move { pages.forget(&cx).await }.boxed_local()))
+}
+
+/// Returns the URL of the page that removes the access to a server.
+pub fn forget_url(server: &str) -> String {
+    format!("{ORIGIN}/forget?server={server}")
+}
+
+/// After a run, when no lease is left: each person calls each server with a sign-in once more, without faults, and then removes the access.
+pub fn probe(world: &Rc<World>, plan: &Plan) {
+    let servers: Vec<usize> =
+        (0..plan.servers.len()).filter(|server| plan.servers[*server].sign_in.is_some()).collect();
+    if servers.is_empty() {
+        return;
+    }
+    world.faults.stop();
+    for (number, caller) in (0_u64..).zip(&plan.callers) {
+        let probes = servers.iter().map(|server| Operation::Probe(*server));
+        let operations = [Operation::Wait(30_000)].into_iter().chain(probes);
+        let operations = operations.chain(servers.iter().map(|server| Operation::Forget(*server)));
+        let plan = CallerPlan {
+            is_modern: true,
+            has_tasks: false,
+            has_progress: false,
+            has_browser: false,
+            operations: operations.collect(),
+            ..caller.clone()
+        };
+        let caller = Caller::new(world, &plan, &Rc::default(), number);
+        world.schedule.spawn(Owner::World, caller.run().boxed_local());
+    }
+}
