@@ -204,6 +204,13 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
             .collect(),
     };
     let reply = send(objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
+    // The task may exist, and only its answer is lost. Without a key, no repeated call finds it.
+    if reply.is_err()
+        && task.dedupe.is_none()
+        && let Err(cause) = send(objects, &id.object, &owner, &Message::Cancel).await
+    {
+        failure::log(cx.host(), name, &cause);
+    }
     let is_running = matches!(&reply, Ok(Reply::Task(view)) if !view.state.is_final());
     if !is_running {
         let leave = Message::Leave { task: id.object.clone() };

@@ -1,12 +1,15 @@
 //! Clients without tasks: they get the result, or a handle.
 
+use std::cell::Cell;
 use std::pin::pin;
 use std::time::Duration;
 
-use edge_mcp::host::Host;
+use edge_mcp::host::{Host, TaskObjects};
 use edge_mcp::tasks::Task;
-use edge_mcp::testing::{self, Client};
+use edge_mcp::testing::{self, Client, TestTasks};
 use edge_mcp::{Context, HandlerError, Json, McpServerBuilder, Revision, Tool};
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -180,6 +183,46 @@ fn a_wrong_answer_does_not_leave_a_task_behind() {
         world.run().await;
         let statuses = statuses(&world);
         assert_eq!(statuses, ["cancelled"], "{}", answer.json());
+    });
+}
+
+/// Objects whose first answer about a new task is lost.
+struct Lossy {
+    objects: TestTasks,
+    has_lost: Cell<bool>,
+}
+
+impl TaskObjects for Lossy {
+    fn send(&self, name: &str, message: String) -> LocalBoxFuture<'static, Result<String, String>> {
+        let is_lost = message.contains("\"params\"") && !self.has_lost.replace(true);
+        let answer = self.objects.send(name, message);
+        async move { if is_lost { answer.await.and(Err("the connection has ended".to_owned())) } else { answer.await } }
+            .boxed_local()
+    }
+}
+
+/// If the answer about a new task is lost, nobody knows its id, so it is cancelled. With a key, a repeated call finds it.
+#[test]
+fn a_lost_answer_does_not_leave_a_task_behind() {
+    testing::run(async {
+        for (has_key, expected) in [(false, "cancelled"), (true, "working")] {
+            for capabilities in [all(), json!({})] {
+                let key = |Rest { seconds }: Rest| seconds.to_string();
+                let task = if has_key { Task::new().dedupe(key) } else { Task::new() };
+                let program = || {
+                    let task = task.clone();
+                    with_tokens(endpoint(|server| server.tool(Tool::new("rest", "Rests.", rest).task(task))))
+                };
+                let world = World::of(program());
+                let lossy = Lossy { objects: world.tasks.clone(), has_lost: Cell::new(false) };
+                let endpoint = program().task_objects(lossy);
+                let client = Client::new(&endpoint).host(&world.host).token("ada").capabilities(capabilities);
+                let answer = client.call("rest", rests(60)).await;
+                assert!(answer.is_error(), "{}", answer.json());
+                world.run().await;
+                assert_eq!(statuses(&world), [expected], "{}", answer.json());
+            }
+        }
     });
 }
 

@@ -168,6 +168,9 @@ impl Caller {
         if let Some(job) = result["_meta"]["edge-mcp/job"].as_str() {
             return self.job(job, &called).await;
         }
+        if result["isError"] == true {
+            self.world.ledger.fail(&number, self.world.schedule.now_ms() + 2000);
+        }
         self.ended(&result, &called);
     }
 

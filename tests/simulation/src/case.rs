@@ -24,6 +24,8 @@ pub struct Case {
 pub struct Plan {
     /// The number of isolates that serve requests.
     pub isolates: usize,
+    /// Whether the server of the program is built once, so that callers share its lists.
+    pub is_built_once: bool,
     /// Whether the program publishes the tools of the servers.
     pub has_source: bool,
     /// Whether some prompts and resources of the program need a scope, or are hidden from some callers.
@@ -145,6 +147,7 @@ fn plan(random: &mut Random) -> Plan {
     let callers = CALLERS.iter().take(count).map(|name| caller(name, &servers, has_source, random)).collect();
     Plan {
         isolates: 1 + random.below(3),
+        is_built_once: random.once_in(2),
         has_source,
         has_vault: !random.once_in(3),
         lists_all: random.once_in(3),
@@ -197,7 +200,7 @@ fn operation(
             _ => Operation::Together(together(server, random)),
         };
     }
-    match random.below(21) {
+    match random.below(24) {
         0 | 10..=14 => Operation::Item(Item::new(random)),
         16..=18 if has_source && servers > 0 => Operation::Published(random.below(servers), random.once_in(3)),
         19 if has_source => Operation::Item(Item::List(Kind::Tools, 3)),
@@ -208,7 +211,7 @@ fn operation(
         15 => Operation::Call(random.one(&["guarded", "guarded-durable"]).to_owned(), parts(random)),
         1 => Operation::Wait(random.below(60_000) as u64),
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),
-        3 => {
+        3 | 21..=23 => {
             let mut before = parts(random);
             before.push(Part::Start);
             before.extend(parts(random));

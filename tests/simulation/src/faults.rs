@@ -170,8 +170,7 @@ impl Faults {
 
     /// Returns whether a fault at one of these points has happened.
     pub fn has_fired(&self, points: &[Point]) -> bool {
-        let counts = self.counts.borrow();
-        points.iter().any(|point| counts[*point as usize].fired > 0)
+        points.iter().any(|point| self.fired_at(*point) > 0)
     }
 
     pub fn counts(&self) -> Vec<Count> {

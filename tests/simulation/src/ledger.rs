@@ -72,6 +72,8 @@ pub struct Ledger {
     /// The idempotency keys of the effects at each place, and how often each effect has happened.
     effects: RefCell<BTreeMap<Place, BTreeMap<String, usize>>>,
     places: RefCell<BTreeMap<String, Place>>,
+    /// The calls that have failed for their callers, and the times at which nothing of them runs any more.
+    failed: RefCell<BTreeMap<String, u64>>,
     /// The idempotency keys of the steps that have finished.
     finished: RefCell<BTreeSet<String>>,
     events: Cell<u64>,
@@ -122,6 +124,16 @@ impl Ledger {
         self.check(*known == place, Invariant::OneKey, || {
             format!("the idempotency key {key} belongs to {known:?} and to {place:?}")
         });
+    }
+
+    /// Records that a call has failed for its caller, so that nothing of it may happen after a time.
+    pub fn fail(&self, caller: &str, ends_at: u64) {
+        self.failed.borrow_mut().insert(caller.to_owned(), ends_at);
+    }
+
+    /// Returns whether a call that has failed goes on.
+    pub fn goes_on(&self, caller: &str, now_ms: u64) -> bool {
+        self.failed.borrow().get(caller).is_some_and(|ends_at| now_ms > *ends_at)
     }
 
     /// Returns the number of effects at a place of a call, and how often they have happened.

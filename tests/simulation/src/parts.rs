@@ -342,6 +342,7 @@ pub fn run<'a>(
                         let key = cx.idempotency_key()?;
                         let most = outer.steps.get(&place).map_or(0, |steps| steps.count);
                         world.ledger.effect(&outer.call, &place, &key, most);
+                        world.check_end(&program.caller);
                         if world.is_strict() {
                             world.ledger.begins(&key, &place);
                         }

@@ -171,7 +171,12 @@ fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<O
     let server = server(world, name, plan, &client);
     let mut limits = Limits::default();
     (limits.body, limits.in_flight) = (memory::IN_FLIGHT, memory::IN_FLIGHT);
-    let endpoint = Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
+    let endpoint = if plan.is_built_once {
+        Endpoint::of(server)
+    } else {
+        Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
+    };
+    let endpoint = endpoint
         .auth(tokens(plan))
         .without_rate_limit()
         .state_keys(keys)
