@@ -134,6 +134,40 @@ fn the_best_passage_stays_the_first() {
     assert_eq!(best["score"], hub["score"]);
 }
 
+/// A store that finds passages of two versions of a document at one position, because the document changes between two statements.
+struct Changing;
+
+impl SearchStore for Changing {
+    fn search(&self, _: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+        let found = [(1, "old"), (2, "new")].map(|(id, version)| {
+            let metadata = [("version".to_owned(), json!(version))].into_iter().collect();
+            let text = format!("The {version} text.");
+            FoundPassage::new(Passage { id, document: "tea".into(), text, metadata, ..Passage::default() }, 0.5)
+        });
+        ready(Ok(SearchResult::new(found.into()))).boxed_local()
+    }
+
+    fn passages<'a>(
+        &'a self,
+        _: &'a Space,
+        _: &'a [PassageId],
+        _: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        ready(Ok(Vec::new())).boxed_local()
+    }
+}
+
+/// R75: a passage keeps its text if the document changes during the search, so its metadata are those of its text.
+#[test]
+fn a_passage_never_has_the_text_of_another_version() {
+    let tool = || SearchTool::new(Retriever::new("docs", Rc::new(Changing)).context(1)).tool();
+    let answer = testing::run(call(&endpoint_with(None, tool), "search-docs", json!({ "queryText": "tea" })));
+    let sources = answer.structured()["sources"].as_array().expect("sources");
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    assert_eq!(sources[0]["metadata"], json!({ "version": "old" }));
+    assert_eq!(sources[0]["document"], "The old text.");
+}
+
 /// R84: if no connection is heavier than the threshold, a note says so.
 #[test]
 fn a_note_tells_that_there_are_no_connections() {

@@ -7,18 +7,21 @@ mod rows;
 mod statements;
 pub(super) mod vectors;
 
+use std::collections::BTreeSet;
+
 use edge_json::number;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::document::Document;
 use super::filter::Filter;
+use super::filter::field::quoted;
 use super::passage::{Edge, Passage, PassageId, Space};
 use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::{SaveStore, Saved, SearchStore};
-use super::store_error::StoreError;
+use super::store_error::{StoreError, StoreFailure};
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use crate::storage::{Database, Rows, Statement};
@@ -97,9 +100,9 @@ impl SqlitePassages {
     /// transaction replaces all chunks of the earlier one.
     ///
     /// # Errors
-    /// A document is [not valid](Document::check).
+    /// A document is [not valid](Document::check), or two documents have the same name.
     pub fn save_statements(&self, space: &Space, documents: &[Document]) -> Result<Vec<Statement>, StoreError> {
-        documents.iter().try_for_each(Document::check)?;
+        check_all(documents)?;
         self.write_all(space, documents)
     }
 
@@ -181,6 +184,20 @@ impl SqlitePassages {
     }
 }
 
+/// Checks documents that are saved together. Two documents of the same name would be stored as one document with the chunks of both.
+fn check_all(documents: &[Document]) -> Result<(), StoreError> {
+    let mut names = BTreeSet::new();
+    for document in documents {
+        document.check()?;
+        if !names.insert(&*document.name) {
+            let name = quoted(&document.name);
+            let cause = format!("Two documents have the name {name}. Save one of them, or give them different names.");
+            return Err(StoreError { kind: StoreFailure::Document, cause });
+        }
+    }
+    Ok(())
+}
+
 /// Returns two parts of a stem, of which a word that differs by one letter, or by the order of two adjacent letters, has at least one.
 fn halves(stem: &str) -> (Option<&str>, Option<&str>) {
     let half = stem.len() / 2;
@@ -191,9 +208,9 @@ impl SqlitePassages {
     /// Replaces the chunks of several documents: of all of them, or of none. Returns the sum of the changes.
     ///
     /// # Errors
-    /// A document is [not valid](Document::check), or the database failed.
+    /// A document is [not valid](Document::check), two documents have the same name, or the database failed.
     pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<Saved, StoreError> {
-        documents.iter().try_for_each(Document::check)?;
+        check_all(documents)?;
         let groups = groups(documents)?;
         let count =
             |group: &Group| self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()]);
@@ -359,11 +376,9 @@ impl SaveStore for SqlitePassages {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::limits::RAG_CHUNK_MOST_BYTES;
-    use crate::rag::{Chunk, ChunkOptions, Link, StoreFailure, chunks};
+    use crate::rag::{Chunk, ChunkOptions, Link, chunks};
     use crate::storage::SqlValue;
     use crate::testing::{self, TestDatabase};
 
@@ -481,6 +496,24 @@ mod tests {
         let documents = [document("a", "Text."), document("", "Text.")];
         let error = store().save_statements(&space(), &documents).expect_err("no name");
         assert_eq!(error.kind, StoreFailure::Document);
+    }
+
+    /// Two documents of one name are an error, and nothing is written. Otherwise, the stored document would have the chunks of both.
+    #[test]
+    fn documents_of_one_name_are_an_error() {
+        let test = TestDatabase::empty();
+        test.migrate(&migration("rag").expect("a prefix")).expect("the tables of passages");
+        let store = SqlitePassages::new(test.database());
+        let documents = [document("a", "Tea."), document("b", "Text."), document("a", "Coffee.")];
+        assert_eq!(store.save_statements(&space(), &documents).expect_err("one name").kind, StoreFailure::Document);
+        testing::run(async {
+            let error = store.save_all(&space(), &documents).await.expect_err("one name");
+            assert_eq!(error.kind, StoreFailure::Document);
+            assert_eq!(error.cause, "Two documents have the name `a`. Save one of them, or give them different names.");
+            let chunks: Vec<String> = store.database().query("SELECT text FROM rag_chunks").all().await.expect("rows");
+            assert_eq!(chunks, [""; 0]);
+            assert_eq!(store.save_all(&space(), &documents[..2]).await.expect("two names").chunks, 2);
+        });
     }
 
     /// A row that a constraint rejects is not saved, and its document is not saved either.

@@ -60,7 +60,8 @@ async fn add(
     if neighbours > 0 && !ids.is_empty() {
         parts.extend(store.neighbours(space, &ids, neighbours, filter).await?.iter().map(part));
     }
-    parts.extend(passages.iter().map(|found| part(&found.passage)));
+    // Two versions of a document can be at one position if it changes during the search. The better passage keeps its own text.
+    parts.extend(passages.iter().rev().map(|found| part(&found.passage)));
     Ok(merged(passages, parts, neighbours))
 }
 

@@ -15,6 +15,7 @@ use crate::faults::Point;
 use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
 use crate::parts::{self, Part};
+use crate::passages;
 use crate::program::{self, token};
 use crate::upstream;
 use crate::world::World;
@@ -77,6 +78,7 @@ impl Caller {
                 Operation::Published(server, asks) => self.published(*server, *asks).await,
                 Operation::Batch(batch) => self.batch(batch).await,
                 Operation::CancelOther => self.cancel_other().await,
+                Operation::Search(tool, question) => passages::call(&self, tool, question).await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
                 Operation::SignIn(server) => drop(self.browser.sign_in(*server).await),
                 Operation::Forget(server) => self.browser.forget(*server).await,
@@ -211,7 +213,7 @@ impl Caller {
     }
 
     /// Sends a round, and sends it again if its answer is lost.
-    async fn round(&self, params: &Value, tool: &str) -> Arrived {
+    pub async fn round(&self, params: &Value, tool: &str) -> Arrived {
         for _ in 0..3 {
             let answer = if self.fires(Point::CallerRepeats) {
                 self.world.fork();
@@ -404,6 +406,9 @@ impl Caller {
             self.world.ledger.check(!is_lost, Invariant::NoLostEffect, problem);
             let is_repeated = step.is_leaf && !can_fail && self.world.is_strict() && runs > step.count;
             self.world.ledger.check(!is_repeated, Invariant::NoRepeatedEffect, problem);
+        }
+        if !can_fail {
+            passages::ended(self, called);
         }
         for ((server, number), count) in remote {
             let executions = self.world.remote_calls.executions(call, server, number);

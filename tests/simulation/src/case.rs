@@ -7,6 +7,7 @@ use crate::batches::Batched;
 use crate::faults::{FaultPlan, Point};
 use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
+use crate::passages::{self, PassagesPlan, Question};
 use crate::program::Era;
 use crate::upstream_items::Hint;
 
@@ -35,6 +36,7 @@ pub struct Plan {
     /// The number of items of a page, or 0.
     pub page_size: usize,
     pub servers: Vec<ServerPlan>,
+    pub passages: Option<PassagesPlan>,
     pub callers: Vec<CallerPlan>,
 }
 
@@ -97,6 +99,8 @@ pub enum Operation {
     Batch(Vec<Batched>),
     /// Sends the cancellation of a request of somebody.
     CancelOther,
+    /// Searches with this tool.
+    Search(String, Question),
     /// Waits for some milliseconds.
     Wait(u64),
     /// Signs in to a server.
@@ -144,7 +148,14 @@ fn plan(random: &mut Random) -> Plan {
     let servers: Vec<_> = (0..random.below(4)).map(|_| server(random)).collect();
     let has_source = random.once_in(3);
     let count = 1 + random.below(CALLERS.len());
-    let callers = CALLERS.iter().take(count).map(|name| caller(name, &servers, has_source, random)).collect();
+    let passages = PassagesPlan::random(random);
+    let mut callers: Vec<_> =
+        CALLERS.iter().take(count).map(|name| caller(name, &servers, has_source, random)).collect();
+    if passages.is_some() {
+        for caller in &mut callers {
+            passages::add_operations(caller, random);
+        }
+    }
     Plan {
         isolates: 1 + random.below(3),
         is_built_once: random.once_in(2),
@@ -153,6 +164,7 @@ fn plan(random: &mut Random) -> Plan {
         lists_all: random.once_in(3),
         page_size: random.below(4),
         servers,
+        passages,
         callers,
     }
 }

@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::case::Plan;
 use crate::ledger::{Invariant, mark};
 use crate::parts::Reply;
+use crate::passages::{RELATED, SEARCH};
 use crate::upstream;
 use crate::world::World;
 
@@ -339,7 +340,8 @@ impl Caller {
                 let own = ["approved", "ask_clerk", "direct", "durable", "job-cancel", "job-result", "later", "sub"];
                 let guarded =
                     if has_secret || plan.lists_all { ["guarded", "guarded-durable"].as_slice() } else { &[] };
-                own.iter().chain(guarded).map(|name| (*name).to_owned()).collect()
+                let searches = if plan.passages.is_some() { [SEARCH, RELATED].as_slice() } else { &[] };
+                own.iter().chain(guarded).chain(searches).map(|name| (*name).to_owned()).collect()
             }
             Kind::Prompts => PROMPTS.iter().map(|name| (*name).to_owned()).collect(),
             Kind::Resources => {

@@ -19,6 +19,7 @@ use serde_json::json;
 
 use crate::ledger::{Invariant, mark};
 use crate::model::{self, Script};
+use crate::passages::{self, Work};
 use crate::world::World;
 use crate::{upstream, upstream_items};
 
@@ -53,6 +54,8 @@ pub enum Part {
     Remote { server: usize, number: u32, asks: bool },
     /// A request for a resource, a prompt or a list of another server. The number decides which.
     ReadRemote { server: usize, number: u32 },
+    /// Saves, removes or finds passages.
+    Passages(Work),
 }
 
 /// The arguments of the tools that run parts.
@@ -276,6 +279,7 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
             }
             Part::Remote { server, number, .. } => text.strip_prefix(&upstream::done(*server, *number))?,
             Part::ReadRemote { server, number } => text.strip_prefix(&upstream_items::read_result(*server, *number))?,
+            Part::Passages(_) => text.strip_prefix('⟨')?.split_once('⟩')?.1,
             Part::Sleep(_) | Part::Start | Part::Progress | Part::Yield => text,
         };
     }
@@ -393,6 +397,9 @@ pub fn run<'a>(
                     Some(done) => add(format_args!("{{{done}}}")),
                     None => add(format_args!("{{!}}")),
                 },
+                Part::Passages(work) => {
+                    add(format_args!("⟨{}⟩", passages::run(world, cx, &program.caller, work).await?));
+                }
                 Part::ReadRemote { server, number } => {
                     add(format_args!("{}", upstream_items::read(running, *server, *number).await?));
                 }

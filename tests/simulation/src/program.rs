@@ -26,6 +26,7 @@ use crate::model;
 use crate::network::{Head, Sent, Service, pump, reader};
 use crate::objects::{Handle, Objects};
 use crate::parts::{self, Outer, Program as Arguments, Running};
+use crate::passages;
 use crate::schedule::Owner;
 use crate::sign_in;
 use crate::upstream;
@@ -176,7 +177,11 @@ fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<O
     } else {
         Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
     };
-    let endpoint = endpoint
+    let endpoint = endpoint.each(|request| {
+        passages::set_space(request);
+        Ok(())
+    });
+    let endpoint = passages::with_store(endpoint, world)
         .auth(tokens(plan))
         .without_rate_limit()
         .state_keys(keys)
@@ -216,6 +221,7 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan, client: &McpClient
         .agent(model::agent(plan, client))
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
+    let server = passages::with_tools(server, world);
     let mut server = items::add(server, world, plan).logging(LogLevel::Info);
     if plan.has_source {
         let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));

@@ -8,12 +8,14 @@ use futures::channel::mpsc;
 use crate::authorization;
 use crate::caller::Caller;
 use crate::case::{Case, Plan};
+use crate::embeddings::{self, Embeddings};
 use crate::faults::{Count, Faults, Point};
 use crate::ledger::{Invariant, Violation};
 use crate::memory;
 use crate::model::{self, Model};
 use crate::program::{self, Program};
 use crate::schedule::Owner;
+use crate::shelf::Shelf;
 use crate::upstream::{self, Server};
 use crate::world::World;
 use crate::{sign_in, sign_in_rows};
@@ -68,6 +70,10 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     }
     world.plan.set(plan.clone()).expect("no plan");
     world.services.add(model::ORIGIN, Model::new(&world));
+    if let Some(passages) = &plan.passages {
+        world.shelf.get_or_init(|| Shelf::new(&world, passages));
+        world.services.add(embeddings::URL, Embeddings::new(&world));
+    }
     let program = Program::new(&world, "program", &plan);
     world.services.add(program::ORIGIN, program.clone());
     let other = Program::new(&world, "other", &Rc::new(Plan { isolates: 1, servers: Vec::new(), ..case.plan.clone() }));
@@ -127,6 +133,9 @@ fn turns(world: &World, program: &Program) {
 fn check_end(world: &World, program: &Program) {
     let tasks = world.schedule.tasks();
     world.ledger.check(tasks == 0, Invariant::NothingLeft, || format!("{tasks} tasks never end"));
+    if let Some(shelf) = world.shelf.get() {
+        shelf.check_others(world);
+    }
     let rows = program.objects().rows();
     world
         .ledger

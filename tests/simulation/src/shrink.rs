@@ -4,6 +4,7 @@ use crate::case::{Case, Operation};
 use crate::faults::FaultPlan;
 use crate::ledger::{Invariant, Violation};
 use crate::parts::Part;
+use crate::passages::PassagesPlan;
 use crate::run::{Outcome, run};
 
 /// The most runs for one case.
@@ -125,6 +126,13 @@ fn smaller(case: &Case) -> Vec<Case> {
     }
     if case.plan.isolates > 1 {
         found.push(plan(&|case| case.plan.isolates = 1));
+    }
+    if let Some(passages) = &case.plan.passages {
+        found.push(plan(&|case| case.plan.passages = None));
+        let simple = PassagesPlan { has_vectors: false, ..passages.clone() };
+        if simple != *passages {
+            found.push(plan(&|case| case.plan.passages = Some(simple.clone())));
+        }
     }
     if case.plan.has_source {
         found.push(plan(&|case| case.plan.has_source = false));

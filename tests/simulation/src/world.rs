@@ -16,6 +16,7 @@ use crate::ledger::{Invariant, Ledger};
 use crate::model::Conversations;
 use crate::network::{Sent, Services, exchange, lost};
 use crate::schedule::{Owner, Schedule};
+use crate::shelf::Shelf;
 use crate::sign_in::SignIns;
 use crate::token_uses::Use;
 use crate::upstream::RemoteCalls;
@@ -33,6 +34,8 @@ pub struct World {
     pub remote_calls: RemoteCalls,
     pub conversations: Conversations,
     pub sign_ins: SignIns,
+    /// The passages, if the case has them.
+    pub shelf: OnceCell<Rc<Shelf>>,
     /// The names of the callers.
     pub callers: Vec<String>,
     pub plan: OnceCell<Rc<Plan>>,
@@ -54,6 +57,7 @@ impl World {
             remote_calls: RemoteCalls::default(),
             conversations: Conversations::default(),
             sign_ins: SignIns::default(),
+            shelf: OnceCell::new(),
             callers,
             plan: OnceCell::new(),
             is_forked: Cell::new(false),
