@@ -132,9 +132,8 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Exec
         let mut abandoned = CancelOnDrop { cx: cx.clone(), id: is_lost.then(|| id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
         // After an error, the caller does not have the handle.
-        if followed.is_ok() {
-            abandoned.id = None;
-        }
+        let id_of_lost = abandoned.id.take().filter(|_| followed.is_err());
+        cancel_lost(&cx, id_of_lost);
         followed.map(|followed| match followed {
             Followed::Result(result) => Executed::Done(result),
             Followed::Error(error) => Executed::TaskFailed(error),
@@ -248,22 +247,23 @@ struct CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        let cx = self.cx.clone();
         // A round that ends with a question is also dropped. The next round continues.
-        if cx.revision().era() == Era::Legacy || cx.rounds().is_waiting() {
-            return;
-        }
-        let Some(service) = cx.request().tasks().cloned() else { return };
-        let Ok(keys) = &*service.keys else { return };
-        let owner = Owner::of(&cx);
-        if let Some(id) = self.id.take().and_then(|id| TaskId::read(&id, &owner, keys)) {
-            let service = service.clone();
-            let cancel = async move {
-                if let Err(cause) = send(&service.objects, &id.object, &owner.digest(), &Message::Cancel).await {
-                    failure::log(cx.host(), "tasks", &cause);
-                }
-            };
-            self.cx.wait_until(cancel);
+        if self.cx.revision().era() != Era::Legacy && !self.cx.rounds().is_waiting() {
+            cancel_lost(&self.cx, self.id.take());
         }
     }
+}
+
+/// Cancels a task whose id nobody knows. The request does not wait for it.
+fn cancel_lost(cx: &Context, id: Option<String>) {
+    let (Some(id), Some(service)) = (id, cx.request().tasks().cloned()) else { return };
+    let Ok(keys) = &*service.keys else { return };
+    let owner = Owner::of(cx);
+    let Some(id) = TaskId::read(&id, &owner, keys) else { return };
+    let (objects, host) = (service.objects.clone(), cx.host().clone());
+    cx.wait_until(async move {
+        if let Err(cause) = send(&objects, &id.object, &owner.digest(), &Message::Cancel).await {
+            failure::log(&host, "tasks", &cause);
+        }
+    });
 }

@@ -186,27 +186,39 @@ fn a_wrong_answer_does_not_leave_a_task_behind() {
     });
 }
 
-/// Objects whose first answer about a new task is lost.
+/// Objects whose first answer to a message with this text is lost.
 struct Lossy {
     objects: TestTasks,
+    lost: &'static str,
     has_lost: Cell<bool>,
 }
 
 impl TaskObjects for Lossy {
     fn send(&self, name: &str, message: String) -> LocalBoxFuture<'static, Result<String, String>> {
-        let is_lost = message.contains("\"params\"") && !self.has_lost.replace(true);
+        let is_lost = message.contains(self.lost) && !self.has_lost.replace(true);
         let answer = self.objects.send(name, message);
         async move { if is_lost { answer.await.and(Err("the connection has ended".to_owned())) } else { answer.await } }
             .boxed_local()
     }
 }
 
+/// Texts of the messages that create a task and wait for it.
+const CREATE: &str = r#""create""#;
+const WAIT: &str = r#""get""#;
+
 /// If the answer about a new task is lost, nobody knows its id, so it is cancelled. With a key, a repeated call finds it.
 #[test]
 fn a_lost_answer_does_not_leave_a_task_behind() {
     testing::run(async {
+        let clients = [
+            (CREATE, all(), Revision::V2026_07_28),
+            (CREATE, json!({}), Revision::V2026_07_28),
+            (CREATE, json!({}), Revision::V2025_11_25),
+            (WAIT, json!({}), Revision::V2026_07_28),
+            (WAIT, json!({}), Revision::V2025_11_25),
+        ];
         for (has_key, expected) in [(false, "cancelled"), (true, "working")] {
-            for capabilities in [all(), json!({})] {
+            for (lost, capabilities, revision) in clients.clone() {
                 let key = |Rest { seconds }: Rest| seconds.to_string();
                 let task = if has_key { Task::new().dedupe(key) } else { Task::new() };
                 let program = || {
@@ -214,9 +226,10 @@ fn a_lost_answer_does_not_leave_a_task_behind() {
                     with_tokens(endpoint(|server| server.tool(Tool::new("rest", "Rests.", rest).task(task))))
                 };
                 let world = World::of(program());
-                let lossy = Lossy { objects: world.tasks.clone(), has_lost: Cell::new(false) };
+                let lossy = Lossy { objects: world.tasks.clone(), lost, has_lost: Cell::new(false) };
                 let endpoint = program().task_objects(lossy);
-                let client = Client::new(&endpoint).host(&world.host).token("ada").capabilities(capabilities);
+                let client = Client::new(&endpoint).host(&world.host).token("ada").revision(revision);
+                let client = client.capabilities(capabilities);
                 let answer = client.call("rest", rests(60)).await;
                 assert!(answer.is_error(), "{}", answer.json());
                 world.run().await;
