@@ -222,7 +222,7 @@ impl Authorization {
 
     /// Returns whether clients register themselves. The other authorization server reads metadata documents.
     fn registers(&self) -> bool {
-        self.number == 1
+        self.number == 0
     }
 
     fn registered(&self, body: &[u8]) -> Reply {

@@ -236,9 +236,9 @@ fn operation(
 
 /// Returns calls of a server that happen at the same time, and again when its access token has expired.
 fn together(server: usize, random: &mut Random) -> Vec<Vec<Part>> {
-    let mut sleeps = || Part::Sleep(random.below(12) as u64);
-    let sleeps = [sleeps(), sleeps()];
     let remote = |number| Part::Remote { server, number, asks: false };
-    let call = || vec![remote(1), sleeps[0].clone(), remote(2), sleeps[1].clone(), remote(3)];
-    (0..2 + random.below(4)).map(|_| call()).collect()
+    let sleep = Part::Sleep(random.below(12) as u64);
+    let count = 2 + random.below(4);
+    let mut later = || Part::Sleep(random.below(16) as u64);
+    (0..count).map(|_| vec![remote(1), sleep.clone(), remote(2), later(), remote(3)]).collect()
 }

@@ -39,7 +39,7 @@ impl FaultyDatabase {
     async fn run<T>(&self, work: LocalBoxFuture<'_, Result<T, DatabaseError>>) -> Result<T, DatabaseError> {
         let World { faults, schedule, .. } = &*self.world;
         self.world.ledger.count();
-        schedule.sleep(faults.at(Point::DatabaseIsSlow).map_or(1, |fault| fault.ms(15_000))).await;
+        schedule.sleep(faults.at(Point::DatabaseIsSlow).map_or(1, |fault| fault.ms(30_000))).await;
         if faults.at(Point::DatabaseFails).is_some() {
             return Err(unavailable());
         }
