@@ -33,7 +33,7 @@ fn program(seen: &Seen, version: Option<&str>, program: Program) -> Endpoint {
                 effect(&cx, &seen, "pay", pay).await?;
                 let p = async |n: u32| {
                     cx.step("p", &n, async || {
-                        crate::world::note(&seen, format!("p{n} {}", cx.idempotency_key()?));
+                        note(&seen, format!("p{n} {}", cx.idempotency_key()?));
                         Ok(n)
                     })
                     .await
@@ -128,7 +128,7 @@ fn a_changed_input_of_a_begun_step_stops_the_task() {
                     let seen = seen.clone();
                     async move {
                         cx.step("pay", &input, async || {
-                            crate::world::note(&seen, "pay");
+                            note(&seen, "pay");
                             pause(&cx, 1).await;
                             Ok(())
                         })

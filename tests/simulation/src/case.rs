@@ -65,7 +65,6 @@ impl ServerPlan {
 
 /// A caller, and what it does, one after the other.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct CallerPlan {
     pub name: String,
     /// Its scopes: `work`, and perhaps `secret`.
