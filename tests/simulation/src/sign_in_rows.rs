@@ -38,6 +38,8 @@ pub struct Rows {
     clients: Vec<String>,
     /// The grant and the number of the access token in each row with tokens.
     last: RefCell<BTreeMap<String, (usize, u64)>>,
+    /// The values that have been checked.
+    checked: RefCell<BTreeMap<String, String>>,
 }
 
 /// Returns the key of the row with the tokens of a person for a server.
@@ -81,7 +83,7 @@ impl Rows {
         let rows = persons.iter().flat_map(|person| (0..servers).map(move |server| (person.clone(), server)));
         let tokens = rows.map(|(person, server)| (key_of(&person, server), (person, server))).collect();
         let clients = (0..authorization::COUNT).map(|number| key(CLIENT, &[&authorization::issuer(number), CALLBACK]));
-        Self { tokens, clients: clients.collect(), last: RefCell::default() }
+        Self { tokens, clients: clients.collect(), last: RefCell::default(), checked: RefCell::default() }
     }
 
     /// Checks all rows.
@@ -89,7 +91,12 @@ impl Rows {
         let rows = rows(sqlite);
         self.last.borrow_mut().retain(|key, _| rows.iter().any(|(known, ..)| known == key));
         for row in rows {
-            self.check_row(world, &row);
+            // Most operations change no row.
+            let is_new =
+                self.checked.borrow_mut().insert(row.0.clone(), row.1.clone()).is_none_or(|last| last != row.1);
+            if is_new {
+                self.check_row(world, &row);
+            }
         }
     }
 
