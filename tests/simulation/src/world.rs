@@ -100,10 +100,12 @@ impl World {
         !self.is_forked.get() && !self.faults.has_fired(FORKS)
     }
 
-    /// Checks that a call with an effect has not failed for its caller. If two messages to objects are lost, a task cannot be cancelled.
+    /// Checks that a call with an effect has not failed for its caller. If two messages to objects are lost, a task
+    /// cannot be cancelled, and if the clock jumps, nobody knows when it was.
     pub fn check_end(&self, caller: &str) {
         let lost = self.faults.fired_at(Point::MessageLost) + self.faults.fired_at(Point::MessageAnswerLost);
-        let goes_on = self.is_strict() && lost < 2 && self.ledger.goes_on(caller, self.schedule.now_ms());
+        let is_known = lost < 2 && self.faults.fired_at(Point::ClockJumps) == 0;
+        let goes_on = self.is_strict() && is_known && self.ledger.goes_on(caller, self.schedule.now_ms());
         self.ledger.check(!goes_on, Invariant::NothingLeft, || format!("the call {caller} has failed, and goes on"));
     }
 
