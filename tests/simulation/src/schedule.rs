@@ -76,6 +76,11 @@ impl Schedule {
         self.now_ms.get()
     }
 
+    /// Returns the time since the start of the run, in milliseconds.
+    pub fn elapsed_ms(&self) -> u64 {
+        self.now_ms() - START_MS
+    }
+
     /// Returns the number of turns so far.
     pub fn turns(&self) -> u64 {
         self.turns.get()

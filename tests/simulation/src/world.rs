@@ -117,7 +117,7 @@ impl World {
     /// Prints a line if the run is shown, and adds it to the digest of the run.
     pub fn trace(&self, line: impl FnOnce() -> String) {
         if self.is_verbose {
-            println!("{:>9} {}", self.schedule.now_ms() - 1_800_000_000_000, line());
+            println!("{:>9} {}", self.schedule.elapsed_ms(), line());
         }
     }
 
