@@ -20,7 +20,7 @@ planted() {
     (cd "$tree" && GIT_CEILING_DIRECTORIES=$(dirname "$tree") git apply "$patch")
     (cd "$tree" && cargo build --quiet --profile simulation -p simulation --target-dir "$target" 2>/dev/null) ||
       die "$name does not compile"
-    output=$("$target/simulation/simulation" --seconds "$PLANTED_SECONDS" --no-shrink yes 2>/dev/null || true)
+    output=$("$target/simulation/simulation" --seconds "$PLANTED_SECONDS" --no-shrink 2>/dev/null || true)
     found=$(sed -nE 's/^seed ([0-9]+) violates ([A-Za-z]+): .* \(after ([0-9.]+) s\)$/| \2 | \1 | \3 |/p' <<<"$output")
     [[ -n $found ]] || missed=$((missed + 1))
     printf '| %s %s\n' "$name" "${found:-| **not found** | | |}"

@@ -1,6 +1,7 @@
 //! The start of a task, in the request that calls its tool.
 
 use std::any::Any;
+use std::rc::Rc;
 use std::time::Duration;
 
 use edge_json::write::{self, ObjectWriter};
@@ -23,7 +24,8 @@ use crate::call::input_error::{InputError, InputProblem};
 use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
 use crate::call::step_memory::Finished;
-use crate::call::task_info::Begin;
+use crate::call::task_info::{Begin, TaskService};
+use crate::host::Host;
 use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::INTERNAL;
@@ -204,11 +206,8 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
     };
     let reply = send(objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
     // The task may exist, and only its answer is lost. Without a key, no repeated call finds it.
-    if reply.is_err()
-        && task.dedupe.is_none()
-        && let Err(cause) = send(objects, &id.object, &owner, &Message::Cancel).await
-    {
-        failure::log(cx.host(), name, &cause);
+    if reply.is_err() && task.dedupe.is_none() {
+        cancel(service, &id.object, &owner, cx.host()).await;
     }
     let is_running = matches!(&reply, Ok(Reply::Task(view)) if !view.state.is_final());
     if !is_running {
@@ -254,16 +253,19 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Cancels a task whose id nobody knows. The request does not wait for it.
+/// Cancels a task whose id does not reach its caller. The request does not wait for it.
 fn cancel_lost(cx: &Context, id: Option<String>) {
     let (Some(id), Some(service)) = (id, cx.request().tasks().cloned()) else { return };
     let Ok(keys) = &*service.keys else { return };
     let owner = Owner::of(cx);
     let Some(id) = TaskId::read(&id, &owner, keys) else { return };
-    let (objects, host) = (service.objects.clone(), cx.host().clone());
-    cx.wait_until(async move {
-        if let Err(cause) = send(&objects, &id.object, &owner.digest(), &Message::Cancel).await {
-            failure::log(&host, "tasks", &cause);
-        }
-    });
+    let (service, host) = (service.clone(), cx.host().clone());
+    cx.wait_until(async move { cancel(&service, &id.object, &owner.digest(), &host).await });
+}
+
+/// Asks an object to cancel its task. A failure is only logged, because no caller waits for the answer.
+async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
+    if let Err(cause) = send(&service.objects, object, owner, &Message::Cancel).await {
+        failure::log(host, "tasks", &cause);
+    }
 }

@@ -1,9 +1,7 @@
 //! Random handlers, which are interrupted at random, against a model.
 
 use std::fmt::Write;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::Duration;
 
 use edge_mcp::tasks::Task;
@@ -17,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Seen, World, endpoint, note, text};
 use edge_mcp_test_support::random::Random;
+use edge_mcp_test_support::turn;
 
 /// A part of a handler. It returns a text.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -148,16 +147,6 @@ fn run<'a>(parts: &'a [Part], cx: &'a Context, seen: &'a Seen) -> LocalBoxFuture
         Ok(text)
     };
     run.boxed_local()
-}
-
-/// Lets the other branches run.
-async fn turn() {
-    let mut is_over = false;
-    poll_fn(|task| {
-        task.waker().wake_by_ref();
-        if std::mem::replace(&mut is_over, true) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
 }
 
 fn world(seen: &Seen) -> World {

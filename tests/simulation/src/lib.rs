@@ -8,6 +8,7 @@ pub mod browser;
 pub mod caller;
 pub mod case;
 pub mod database;
+pub mod digest;
 pub mod embeddings;
 pub mod faults;
 pub mod items;

@@ -13,7 +13,7 @@ use simulation::run::{Outcome, run};
 use simulation::shrink::{Shrunk, shrink, test_of};
 
 const USAGE: &str =
-    "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink yes] [--show SEED] [--case FILE]";
+    "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink] [--show SEED] [--case FILE]";
 
 struct Settings {
     seconds: u64,
@@ -28,7 +28,7 @@ struct Settings {
     case: Option<String>,
 }
 
-/// What all threads have found.
+/// The findings of all threads.
 struct Found {
     next: AtomicU64,
     events: AtomicU64,
@@ -175,6 +175,10 @@ fn settings() -> Result<Settings, String> {
         Settings { seconds: 60, first: 0, runs: u64::MAX, threads, shrinks: true, show: None, case: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
+        if name == "--no-shrink" {
+            settings.shrinks = false;
+            continue;
+        }
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         let number = value.parse::<u64>().map_err(|_| format!("{name} needs a number, and got {value}"));
         match name.as_str() {
@@ -182,7 +186,6 @@ fn settings() -> Result<Settings, String> {
             "--seed" => settings.first = number?,
             "--runs" => settings.runs = number?,
             "--threads" => settings.threads = usize::try_from(number?.max(1)).unwrap_or(1),
-            "--no-shrink" => settings.shrinks = false,
             "--show" => settings.show = Some(number?),
             "--case" => settings.case = Some(value),
             _ => return Err(format!("{name} is not an option")),

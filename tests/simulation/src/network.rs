@@ -54,14 +54,14 @@ pub struct Head {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: mpsc::UnboundedReceiver<Vec<u8>>,
-    /// Dropping it tells the server that nobody waits for the answer any more.
+    /// Dropping it tells the server that the client does not wait for the answer.
     pub reader: Reader,
 }
 
 /// Exists as long as somebody reads an answer.
 pub struct Reader(#[expect(dead_code, reason = "it is only dropped")] oneshot::Sender<()>);
 
-/// Completes when nobody reads the answer any more.
+/// Completes when the client has stopped to read the answer.
 pub type Left = oneshot::Receiver<()>;
 
 /// Creates the two ends of an answer that is read.

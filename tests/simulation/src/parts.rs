@@ -3,20 +3,20 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::Duration;
 
 use edge_mcp::client::{Executed, McpClient};
 use edge_mcp::{Context, HandlerError};
 use edge_mcp_test_support::random::Random;
+use edge_mcp_test_support::turn;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, try_join_all};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::digest;
 use crate::ledger::{Invariant, mark};
 use crate::model::{self, Script};
 use crate::passages::{self, Work};
@@ -181,10 +181,7 @@ pub fn all(parts: &[Part]) -> Vec<&Part> {
 
 /// Returns the place of a step or a nested call: equal ones with the same parent have the same place.
 pub fn place_of(parent: &str, kind: &str, parts: &[Part]) -> String {
-    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in serde_json::to_vec(parts).expect("JSON") {
-        digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let digest = digest::of(&serde_json::to_vec(parts).expect("JSON"));
     format!("{parent}/{kind}{digest:x}")
 }
 
@@ -474,14 +471,4 @@ async fn remote(running: &Running, server: usize, number: u32, asks: bool) -> Re
 
 fn mark_of(caller: &str, what: &str) -> String {
     mark(caller.split('-').next().unwrap_or_default(), what)
-}
-
-/// Lets other branches run.
-async fn turn() {
-    let mut is_over = false;
-    poll_fn(|task| {
-        task.waker().wake_by_ref();
-        if std::mem::replace(&mut is_over, true) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
 }

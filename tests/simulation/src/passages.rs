@@ -283,7 +283,7 @@ async fn save(
     let versions = || names.iter().enumerate().map(|(nth, name)| (name.clone(), of_nth(version, nth)));
     let documents: Vec<Document> =
         versions().map(|(name, version)| shelf.document(&space.name, &name, &version)).collect();
-    if names.iter().collect::<BTreeSet<_>>().len() < names.len() {
+    if is_refused(names) {
         let _begun = shelf.begin(&space.name, []);
         let is_refused = library.passages.save_all(space, &documents).await.is_err();
         world.ledger.check(is_refused, Invariant::WholeBatch, || format!("{names:?} are saved together"));
@@ -303,6 +303,11 @@ async fn save(
     Ok(version.to_owned())
 }
 
+/// Returns whether documents with these names cannot be saved together, because two have the same name.
+fn is_refused(names: &[String]) -> bool {
+    names.iter().collect::<BTreeSet<_>>().len() < names.len()
+}
+
 /// Returns the version of a document of a save.
 fn of_nth(version: &str, nth: usize) -> String {
     format!("{version}.{nth}")
@@ -311,8 +316,7 @@ fn of_nth(version: &str, nth: usize) -> String {
 /// Returns the documents that are stored after a successful save of these names, with their versions.
 fn stored<'n>(call: &str, number: u32, names: &'n [String]) -> Vec<(&'n str, String)> {
     let version = format!("{call}.{number}");
-    let is_refused = names.iter().collect::<BTreeSet<_>>().len() < names.len();
-    let names = names.iter().enumerate().filter(|_| !is_refused);
+    let names = names.iter().enumerate().filter(|_| !is_refused(names));
     names.map(|(nth, name)| (name.as_str(), of_nth(&version, nth))).collect()
 }
 

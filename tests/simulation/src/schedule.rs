@@ -12,6 +12,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use edge_mcp_test_support::random::Random;
 use futures::future::LocalBoxFuture;
 
+use crate::digest;
+
 /// The time at the start of a run, in milliseconds since 1970: 2027-01-15T08:00:00Z.
 const START_MS: u64 = 1_800_000_000_000;
 
@@ -67,7 +69,7 @@ impl Schedule {
             dead: RefCell::default(),
             next: Cell::new(0),
             random: RefCell::new(Random::new(seed)),
-            digest: Cell::new(0xcbf2_9ce4_8422_2325),
+            digest: Cell::new(digest::EMPTY),
             turns: Cell::new(0),
         }
     }
@@ -101,10 +103,9 @@ impl Schedule {
         self.digest.get()
     }
 
-    /// Adds something that has happened to the digest (FNV-1a).
+    /// Adds something that has happened to the digest.
     pub fn record(&self, bytes: &[u8]) {
-        let mix = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        self.digest.set(bytes.iter().fold(self.digest.get(), mix));
+        self.digest.set(digest::continued(self.digest.get(), bytes));
     }
 
     /// Starts a task. The task of an isolate that has ended never runs.

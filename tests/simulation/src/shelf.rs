@@ -13,6 +13,7 @@ use futures::FutureExt;
 use serde_json::{Map, Value, json};
 
 use crate::database::Check;
+use crate::digest;
 use crate::ledger::{Invariant, mark};
 use crate::passages::{Choice, INDEX, PassagesPlan, Question};
 use crate::tables::{self, Stored};
@@ -120,10 +121,7 @@ fn has_word(chunk: &Chunk, words: &[String]) -> bool {
 /// Returns the version of a document, which depends only on its space, its name and its number.
 fn document(space: &str, name: &str, version: &str, most_chunks: usize) -> Document {
     let seed = format!("{space}/{name}/{version}");
-    let seed = seed
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    let mut random = Random::new(seed);
+    let mut random = Random::new(digest::of(seed.as_bytes()));
     let count = if random.once_in(8) { 0 } else { most_chunks - random.below(most_chunks.div_ceil(2)) };
     let chunks = (0..count).map(|nth| {
         let owned = mark(space, "passage");
