@@ -20,8 +20,9 @@ use crate::program::{self, token};
 use crate::upstream;
 use crate::world::World;
 
-/// The most rounds of a call without faults, and the most polls of a task.
-const ROUNDS: usize = 40;
+/// The most rounds of a request. A sign-in that fails is asked for again.
+pub const ROUNDS: usize = 40;
+/// The most polls of a task.
 const POLLS: usize = 400;
 /// The faults after which an answer can be incomplete.
 const INCOMPLETE: &[Point] = &[Point::AnswerCut, Point::AnswerEnds, Point::AnswerStalls, Point::IsolateEnds];

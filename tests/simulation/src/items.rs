@@ -16,7 +16,7 @@ use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, ROUNDS};
 use crate::case::Plan;
 use crate::ledger::{Invariant, mark};
 use crate::parts::Reply;
@@ -24,9 +24,8 @@ use crate::passages::{RELATED, SEARCH};
 use crate::upstream;
 use crate::world::World;
 
-/// The most pages of a list, and the most rounds of a request.
+/// The most pages of a list.
 const PAGES: usize = 60;
-const ROUNDS: usize = 4;
 const PROMPTS: [&str; 4] = ["greet", "asking", "vault", "vip"];
 const RESOURCES: [&str; 4] = ["sim://open", "sim://asking", "sim://vault", "sim://vip"];
 const FOLDERS: [&str; 3] = ["notes", "vaults", "vips"];
