@@ -118,6 +118,8 @@ limits! {
             "messages of a batch that are handled concurrently" => "further messages wait";
         PROGRESS_TOKEN_BYTES: usize = 256, Bytes, "":
             "a progress token" => "`-32602` with the name of the field";
+        TRACESTATE_BYTES: usize = 512, Bytes, "":
+            "the `tracestate` of a request" => "the trace continues without it";
     }
     "Answers" {
         OUTPUT: usize = 16 << 20, Bytes, "`Limits::output`":

@@ -21,6 +21,7 @@ use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
 use super::tool_event::ToolEvent;
+use super::trace::Trace;
 use crate::auth::Principal;
 use crate::host::Host;
 use crate::limits::STATE_BYTES;
@@ -128,7 +129,8 @@ pub(crate) struct OfRequest {
     pub host: Rc<dyn Host>,
     pub rounds: Rc<Rounds>,
     pub client: PerCaller<Option<Implementation>>,
-    pub traceparent: Option<Box<str>>,
+    /// The place of the request in a trace, if it has one.
+    pub trace: Option<Rc<Trace>>,
     /// The configured URL of the endpoint.
     pub resource: Option<Box<str>>,
     pub live: Option<Live>,
@@ -144,7 +146,7 @@ impl OfRequest {
         rounds: Rounds,
     ) -> Self {
         let (client, rounds) = (PerCaller::new(None), Rc::new(rounds));
-        Self { request, id, revision, host, rounds, client, traceparent: None, resource: None, live: None }
+        Self { request, id, revision, host, rounds, client, trace: None, resource: None, live: None }
     }
 }
 
@@ -294,10 +296,21 @@ impl Context {
         self.of_request.request.url()
     }
 
-    /// Returns the W3C trace context that the client sent (`traceparent`). Send it with your own requests to make them
-    /// part of the same trace.
-    pub fn traceparent(&self) -> Option<&str> {
-        self.of_request.traceparent.as_deref()
+    /// Returns the W3C trace context of this request (`traceparent`). Send it with your own requests to make them part of the same trace.
+    ///
+    /// With [telemetry](crate::Endpoint::telemetry), it names the span of this request. Without, it is the one that the client sent.
+    pub fn traceparent(&self) -> Option<String> {
+        Some(self.trace()?.context()?.parent())
+    }
+
+    /// Returns the data of tracing systems that belongs to the trace (`tracestate`), if the client sent it with a valid `traceparent`.
+    pub fn tracestate(&self) -> Option<String> {
+        Some(self.trace()?.context()?.state()?.to_owned())
+    }
+
+    /// Returns the place of the request in a trace.
+    pub(crate) fn trace(&self) -> Option<&Trace> {
+        self.of_request.trace.as_deref()
     }
 
     /// Returns the HTTP header `name`. Names are case-insensitive.

@@ -6,7 +6,7 @@
 //! servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. A hook observes each `tool_event`. After a question, the call ends, and the
 //! handler runs again in the next round. `rounds` has the answers of the earlier rounds, and `step_memory` has the results of each finished
 //! `step`. Both find them by `call_path`, the position in the call. In a durable `task`, the `journal` has them instead. `deadline` and the `connection` to the client end a handler that takes
-//! too long or whose client has disconnected.
+//! too long or whose client has disconnected. `trace` has the spans of a request.
 
 mod ask;
 pub(crate) mod call_path;
@@ -37,3 +37,4 @@ pub(crate) mod step_memory;
 pub(crate) mod task;
 pub(crate) mod task_info;
 pub(crate) mod tool_event;
+pub(crate) mod trace;

@@ -192,16 +192,16 @@ impl Upstream {
         Ok(self)
     }
 
-    /// Passes a member of the `_meta` of the caller's request on to the server, such as `example.com/tenant`. A value of more than 1 KiB is
-    /// not passed on.
+    /// Passes a member of the `_meta` of the caller's request on to the server, such as `example.com/tenant`, or the `baggage` of its trace. A
+    /// value of more than 1 KiB is not passed on.
     ///
     /// # Errors
     /// The name has no prefix, or the prefix is that of the protocol or of this library.
     pub fn forward_meta(mut self, name: impl Into<Text>) -> Result<Self, ConfigError> {
         let name = name.into();
         let is_own = OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-        if is_own || !name.contains('/') {
-            let problem = "must have a prefix of your own, such as `example.com/tenant`";
+        if is_own || !(name.contains('/') || name == "baggage") {
+            let problem = "must be `baggage`, or have a prefix of your own, such as `example.com/tenant`";
             return Err(ConfigError::new("a member of `_meta` to pass on", problem));
         }
         self.forwarded_meta.push(name);

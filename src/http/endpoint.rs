@@ -22,8 +22,9 @@ use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
 use crate::call::task_info::TaskService;
+use crate::call::trace::{StartSpans, Telemetries};
 use crate::config::ConfigError;
-use crate::host::{Environment, RateLimit, Request, TaskObjects};
+use crate::host::{Environment, RateLimit, Request, TaskObjects, Telemetry};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 use crate::text::Text;
@@ -64,6 +65,7 @@ pub struct Endpoint {
     #[cfg(feature = "page")]
     pub(super) search_box: SearchBox,
     pub(super) log: Choice<LogPolicy>,
+    pub(super) telemetry: Option<Rc<dyn StartSpans>>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
     task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
     /// The version of the program that is deployed, if it is known.
@@ -89,6 +91,7 @@ impl Endpoint {
             #[cfg(feature = "page")]
             search_box: SearchBox::default(),
             log: Choice::new(LogPolicy::default()),
+            telemetry: None,
             state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
             task_objects: Choice::new(None),
             version: None,
@@ -454,6 +457,18 @@ impl Endpoint {
     #[must_use]
     pub fn log(mut self, policy: LogPolicy) -> Self {
         self.log.set(policy);
+        self
+    }
+
+    /// Records each operation: a request that the server answers, and a request that its MCP client sends meanwhile. Each call of this
+    /// method adds one more telemetry. `worker::tracing` and `worker::data_points` are those of Cloudflare Workers.
+    ///
+    /// Then each request has an id in a trace: that of the client, or a new one. The client's mark that its trace is sampled is passed on, and
+    /// does not decide what is recorded.
+    #[must_use]
+    pub fn telemetry(mut self, telemetry: impl Telemetry + 'static) -> Self {
+        let earlier = self.telemetry.take().unwrap_or_else(|| Rc::new(Telemetries::default()));
+        self.telemetry = Some(earlier.with(Rc::new(telemetry)));
         self
     }
 

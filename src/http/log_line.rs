@@ -65,9 +65,9 @@ impl LogLine {
         let _ = write::append(&mut self.begun, &value);
     }
 
-    /// Adds the JSON-RPC method, the target, the id, and the trace id (W3C Trace Context) that the client sends in `_meta`. The target is
+    /// Adds the JSON-RPC method, the target, the id, and the id of the trace. The target is
     /// the name of the tool or prompt, or the scheme of the URI.
-    pub(super) fn request(&mut self, request: &Request<'_>, traceparent: Option<&str>) {
+    pub(super) fn request(&mut self, request: &Request<'_>, trace_id: Option<&str>) {
         self.add("method", &shortened(&request.method));
         let target_param = request.known_method.and_then(Method::target_param);
         let target = target_param.and_then(|param| Some((param, request.param(param)?.as_str()?)));
@@ -80,7 +80,7 @@ impl LogLine {
             self.add("target", &target);
         }
         self.add("id", &shortened(request.id.as_json()));
-        if let Some(trace) = traceparent.and_then(|parent| parent.split('-').nth(1)) {
+        if let Some(trace) = trace_id {
             self.add("trace", trace);
         }
     }

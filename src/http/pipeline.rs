@@ -32,11 +32,12 @@ use crate::call::context::{Context, OfRequest};
 use crate::call::failure;
 use crate::call::request_info::{PerCaller, RequestInfo};
 use crate::call::rounds::Rounds;
+use crate::call::trace::Trace;
 use crate::host::{self, Host, Request as _, path_of, warning};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Request, RequestId};
-use crate::protocol::meta::{self, RequestedNotifications};
+use crate::protocol::meta::RequestedNotifications;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 use crate::rpc::{self, Call, Prepared, Resolved};
@@ -208,8 +209,8 @@ impl Endpoint {
         let Received { head, url, host, .. } = received;
         let meta: Option<Box<str>> = request.meta.map(|meta| meta.text().into());
         let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
-        let traceparent = meta::traceparent(request.meta).map(|parent| parent.into_owned().into_boxed_str());
-        line.request(&request, traceparent.as_deref());
+        let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
+        line.request(&request, trace.as_deref().and_then(Trace::id));
         line.era(revision.era());
         crash::keep(host, [&request.id], false, line);
         let info = self.request_info(head.clone(), principal, OfClient::new(meta, declared(&request, revision)));
@@ -240,8 +241,11 @@ impl Endpoint {
         let rounds = Rounds::new(capabilities, self.limits.state);
         let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
         let client = PerCaller::new(client);
-        let of_request = OfRequest { client, traceparent, resource, live: of_context, ..of_request };
+        let of_request = OfRequest { client, trace, resource, live: of_context, ..of_request };
         let cx = Context::new(of_request, Some(Rc::new(server.clone())));
+        if let Some(trace) = cx.trace() {
+            trace.start(&resolved.operation(revision), host);
+        }
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
@@ -290,7 +294,11 @@ impl Endpoint {
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let rounds = Rounds::new(ClientCapabilities::default(), self.limits.state);
             let of_request = OfRequest::new(info.clone(), request.id.clone(), revision, (*host).clone(), rounds);
-            let cx = Context::new(of_request, Some(Rc::new(server.clone())));
+            let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
+            let cx = Context::new(OfRequest { trace, ..of_request }, Some(Rc::new(server.clone())));
+            if let Some(trace) = cx.trace() {
+                trace.start(&resolved.operation(revision), host);
+            }
             let (server, method) = (server.clone(), resolved.method);
             let call = Call { server, cx, method, keys: self.state_keys.clone(), response_limit };
             rpc::prepare(call, request, resolved.target)

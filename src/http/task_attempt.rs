@@ -9,6 +9,7 @@ use super::in_flight::Reservation;
 use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::{Context, OfRequest};
 use crate::call::rounds::Rounds;
+use crate::call::trace::Trace;
 use crate::host::{Host, Request, TaskRows};
 use crate::limits::{TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS};
 use crate::protocol::capabilities::ClientCapabilities;
@@ -88,7 +89,12 @@ impl Endpoint {
         rounds.resume(earlier);
         let of_request = OfRequest::new(info, request.id.clone(), revision, host.clone(), rounds);
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
-        let cx = Context::new(OfRequest { resource, ..of_request }, Some(Rc::new(server.clone())));
+        let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
+        let cx = Context::new(OfRequest { resource, trace, ..of_request }, Some(Rc::new(server.clone())));
+        if let Some(trace) = cx.trace() {
+            trace.start(&resolved.operation(revision), host);
+        }
+        let attempt = cx.clone();
         let rounds = cx.rounds().clone();
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output.saturating_sub(DESCRIPTION_BYTES));
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
@@ -97,7 +103,12 @@ impl Endpoint {
         drop(request);
         drop(document);
         drop(text);
-        match prepared.attempt().await {
+        let response = prepared.attempt().await;
+        if let Some(trace) = attempt.trace() {
+            let answer = response.as_ref();
+            trace.end(answer.and_then(|response| Some(response.as_ref().err()?.code)));
+        }
+        match response {
             Some(response) => ended(response),
             None => Attempted::Waits(rounds),
         }

@@ -2,8 +2,6 @@
 //!
 //! Source: 2026-07-28, basic, "`_meta`"; schema, `RequestMetaObject`.
 
-use std::borrow::Cow;
-
 use edge_json::{Kind, Value, deserialize};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,20 +26,6 @@ pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// Returns the value of [`PROTOCOL_VERSION`] in the `_meta` of a request. The value may have any type.
 pub(crate) fn claim(meta: Option<Value<'_>>) -> Option<Value<'_>> {
     meta?.get(PROTOCOL_VERSION)
-}
-
-/// Returns the W3C trace context in the `_meta` of a request (`traceparent`), if it is valid.
-///
-/// Source: 2026-07-28, basic, "`_meta`"; W3C Trace Context, §3.2.
-pub(crate) fn traceparent(meta: Option<Value<'_>>) -> Option<Cow<'_, str>> {
-    let parent = meta?.get("traceparent")?.as_str()?;
-    let lengths = [2, 32, 16, 2];
-    let mut parts = parent.split('-');
-    let fits = |length: usize| {
-        let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-        parts.next().is_some_and(|part| part.len() == length && is_hex(part))
-    };
-    (lengths.into_iter().all(fits) && parts.next().is_none()).then_some(parent)
 }
 
 /// The envelope of a 2026-07-28 request.

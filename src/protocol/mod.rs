@@ -4,7 +4,8 @@
 //! each revision has, so the other rooms do not compare revisions. The other files have what messages contain: `capabilities` and the keys
 //! of `meta`, the `description` of items in lists, the `content` of results, error codes (`error`), and the levels of log messages.
 //! `header_value` encodes values of headers that are not ASCII. `reply` reads the messages of another server, `received` keeps the text of
-//! content that another server sent, and `foreign` reads its parts. `ui` has the names of MCP Apps.
+//! content that another server sent, and `foreign` reads its parts. `trace_context` is the place of a
+//! request in a trace, and `ui` has the names of MCP Apps.
 
 pub(crate) mod capabilities;
 pub(crate) mod content;
@@ -21,4 +22,5 @@ pub(crate) mod reply;
 pub(crate) mod resource_contents;
 pub(crate) mod revision;
 pub(crate) mod task;
+pub(crate) mod trace_context;
 pub(crate) mod ui;

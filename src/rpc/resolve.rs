@@ -10,6 +10,7 @@ use super::call::Call;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
+use crate::call::trace::Work;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
@@ -85,6 +86,18 @@ impl Resolved {
     /// Returns whether the method runs a handler, which can send notifications before the answer.
     pub(crate) fn notifies(&self) -> bool {
         self.method.is_some_and(Method::notifies) || self.extension_method().is_some_and(|method| method.notifies)
+    }
+
+    /// Returns the operation, for telemetry. Its names are those of the server, because the client may send any text.
+    pub(crate) fn operation(&self, revision: Revision) -> Work<'_> {
+        let target = match &self.target {
+            Ok(Target::Tool(tool)) => Some(tool.name()),
+            Ok(Target::Prompt(prompt)) if self.method == Some(Method::GetPrompt) => Some(&*prompt.metadata.name),
+            _ => None,
+        };
+        let of_extension = self.extension_method().map(|method| &*method.name);
+        let method = self.method.map(Method::name).or(of_extension).unwrap_or("_OTHER");
+        Work { upstream: None, method, target, revision: revision.name() }
     }
 
     /// Returns the tool that the request calls.

@@ -123,6 +123,11 @@ async fn respond(
     if let Some(task) = result.task.take() {
         return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Outcome::Response);
     }
+    if result.is_error
+        && let Some(trace) = call.cx.trace()
+    {
+        trace.tool_failed();
+    }
     let revision = call.cx.revision();
     // The client would reject content that its revision does not have.
     result.content = result.content.into_iter().map(|content| content.for_revision(revision)).collect();

@@ -6,7 +6,7 @@
 //! `promise` returns a value, or a promise if a handler waits. `current_call` knows which call runs, so that `entry` can answer it after a
 //! panic. `serve` does the same for a program with its own fetch handler, without these two. The `host` implements
 //! [`Host`](crate::host::Host): `open` sends requests to other servers, and `signature` checks signatures. `environment` reads variables,
-//! secrets and the rate limit. `tasks` are the Durable Objects of tasks. `service` and `bindings` make bindings usable: other Workers as servers of the MCP client, and D1, Workers
+//! secrets and the rate limit. `tasks` are the Durable Objects of tasks. `tracing` records spans. `service` and `bindings` make bindings usable: other Workers as servers of the MCP client, and D1, Workers
 //! KV, Workers AI and Vectorize.
 //!
 //! The worker crate installs a panic hook when the wasm module starts. This hook writes the panic to the log, so this module sets no
@@ -27,6 +27,7 @@ mod service;
 mod signature;
 #[cfg(feature = "tasks")]
 mod tasks;
+mod tracing;
 
 #[doc(hidden)]
 pub use ::worker as runtime;
@@ -38,7 +39,7 @@ pub use crate::__worker_entry as entry;
 pub use crate::__worker_tasks as tasks;
 #[cfg(feature = "rag")]
 pub use bindings::vectorize;
-pub use bindings::{ai, database, kv};
+pub use bindings::{ai, data_points, database, kv};
 #[doc(hidden)]
 pub use entry::{begin, endpoint_of, fetch};
 pub use host::{EventContext, context, of_event as host};
@@ -48,3 +49,4 @@ pub use service::Service;
 #[cfg(feature = "tasks")]
 #[doc(hidden)]
 pub use tasks::{task_alarm, task_fetch};
+pub use tracing::tracing;

@@ -28,4 +28,5 @@ mod questions;
 mod servers;
 mod skills;
 mod tasks;
+mod traces;
 mod uris;

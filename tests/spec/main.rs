@@ -63,6 +63,7 @@ mod state;
 mod streamable_http;
 mod streams;
 mod tools;
+mod traces;
 mod visibility;
 mod workflows;
 

@@ -108,29 +108,6 @@ fn every_instance_gives_every_client_the_same_response() {
     assert_eq!(ask("one"), ask("another"));
 }
 
-/// The trace id of a request is logged, and handlers can read its `traceparent`. An invalid `traceparent` is ignored.
-#[test]
-fn the_trace_of_a_request_is_logged_and_passed_on() {
-    let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
-    let endpoint = testing::endpoint(|_| {
-        let trace = |cx: Context| async move { cx.traceparent().unwrap_or("none").to_owned() };
-        McpServer::builder("s", "1").tool(Tool::new("trace", "d", trace)).build()
-    });
-    for (sent, text, logged) in [
-        (json!(parent), parent, Some("0af7651916cd43dd8448eb211c80319c")),
-        (json!("00-0AF7651916CD43DD8448EB211C80319C-00f067aa0ba902b7-01"), "none", None),
-        (json!("00-0af7-00f0-01"), "none", None),
-        (json!(format!("{parent}-x")), "none", None),
-        (json!(7), "none", None),
-    ] {
-        let host = TestHost::new();
-        let params = json!({ "name": "trace", "_meta": { "traceparent": sent } });
-        let answer = legacy("tools/call", params).ask_on(&endpoint, &host);
-        assert_eq!(answer.tool_text(), (text, false));
-        assert_eq!(host.log()[0].get("trace").and_then(serde_json::Value::as_str), logged, "{sent}");
-    }
-}
-
 /// A handler can read the URL and the `_meta` members of its request.
 #[test]
 fn handlers_can_read_the_url_and_meta() {

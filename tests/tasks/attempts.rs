@@ -6,6 +6,7 @@ use edge_mcp::host::Host;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing;
 use edge_mcp::{Context, HandlerError, Limits, Tool};
+use edge_mcp_test_support::telemetry::TestTelemetry;
 use futures::future::{join, try_join_all};
 use serde_json::{Value, json};
 
@@ -332,5 +333,29 @@ fn work_can_outlive_an_attempt() {
         let id = world.start("work", json!({})).await;
         assert_eq!(text(&world.finish(&id).await), "done");
         assert_eq!(*seen.borrow(), ["counted"]);
+    });
+}
+
+/// Each attempt is an operation in the trace of the request that created the task.
+#[test]
+fn each_attempt_is_an_operation() {
+    testing::run(async {
+        let telemetry = TestTelemetry::default();
+        let rest = |cx: Context| async move {
+            cx.sleep(Duration::from_mins(1)).await;
+            Err::<String, _>(HandlerError::new("It is closed."))
+        };
+        let endpoint = endpoint(|server| server.tool(Tool::new("rest", "d", rest).task(Task::new())));
+        let world = World::of(endpoint.telemetry(telemetry.clone()));
+        let parent = json!("00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01");
+        let id = created(&world.client().meta("traceparent", parent).call("rest", json!({})).await);
+        world.finish(&id).await;
+        let recorded = telemetry.recorded().into_iter().filter(|each| each.name == "tools/call rest");
+        let calls: Vec<_> = recorded.map(|each| (each.trace_id, each.parent_span_id, each.error_type)).collect();
+        let of = |error_type: Option<&str>| {
+            let (trace, parent) = ("0af7651916cd43dd8448eb211c80319c".to_owned(), "00f067aa0ba902b7".to_owned());
+            (trace, Some(parent), error_type.map(str::to_owned))
+        };
+        assert_eq!(calls, [of(None), of(None), of(Some("tool_error"))], "the request, and two attempts");
     });
 }

@@ -16,6 +16,7 @@ use super::about::About;
 use super::initialized::Initialized;
 use super::negotiation::Known;
 use crate::call::context::Context;
+use crate::call::trace::Trace;
 use crate::client::error::{ClientError, Failed, Failure, Unreachable};
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::of_call::OfCall;
@@ -231,7 +232,8 @@ impl Channel {
 
     /// Posts a notification to a legacy server.
     pub(super) async fn notify(&self, method: &'static str) -> Result<(), Failed> {
-        let meta = Meta { traceparent: self.cx().traceparent(), ..Meta::default() };
+        let trace = self.cx().trace().and_then(Trace::context);
+        let meta = Meta { trace: trace.as_ref(), ..Meta::default() };
         self.post_unanswered(write_message(None, method, &Params::default(), &meta)).await
     }
 

@@ -18,4 +18,5 @@ pub(super) mod post;
 pub(super) mod reactions;
 pub(super) mod request;
 pub(super) mod send;
+mod span;
 pub(super) mod standing_stream;

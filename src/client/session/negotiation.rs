@@ -42,6 +42,14 @@ impl Known {
         }
     }
 
+    /// Returns the revision of the next request.
+    pub(super) fn revision(self) -> Revision {
+        match self {
+            Self::Nothing | Self::Unsettled => Revision::V2026_07_28,
+            Self::Modern(revision) | Self::WithSession(revision) | Self::WithoutSession(revision) => revision,
+        }
+    }
+
     /// Returns the knowledge after a lesson, or `None` if it does not change.
     pub(super) fn after(self, lesson: Lesson) -> Option<Self> {
         match (lesson, self) {

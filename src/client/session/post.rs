@@ -18,7 +18,8 @@ use super::ending::Unanswered;
 use super::negotiation::Known;
 use super::observer::Observer;
 use super::outgoing::Outgoing;
-use super::standing_stream;
+use super::{span, standing_stream};
+use crate::call::trace::{Recording, Trace};
 use crate::client::error::{Executed, Failed, Failure};
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::exchange::{self, Expected};
@@ -39,6 +40,7 @@ pub(super) struct Exchange<'c> {
     expected: Rc<Expected>,
     observer: Rc<Observer>,
     unanswered: Unanswered<'c>,
+    span: Option<Recording>,
     time: Duration,
     timer: LocalBoxFuture<'static, ()>,
     /// Reads the stream of the session meanwhile. Modern servers have no sessions.
@@ -61,7 +63,8 @@ impl<'c> Exchange<'c> {
         credential: Option<HeaderValue>,
     ) -> Result<(Self, Opening), Failed> {
         let (id, era) = (channel.of_call().next_id(), known.era());
-        let request = request(channel, &id, outgoing, known, credential.clone())?;
+        let span = span::start(channel, outgoing, known.revision());
+        let request = request(channel, &id, outgoing, known, credential.clone(), span.as_ref())?;
         let unanswered = Unanswered::new(channel, &request, &id);
         let opening = channel.open(request);
         let observer = Rc::new(Observer {
@@ -78,7 +81,7 @@ impl<'c> Exchange<'c> {
         let standing = (era == Era::Legacy)
             .then(|| standing_stream::messages(channel, expected.clone(), observer.clone()).boxed_local());
         let timer = channel.host().sleep(time);
-        Ok((Self { channel, credential, expected, observer, unanswered, time, timer, standing }, opening))
+        Ok((Self { channel, credential, expected, observer, unanswered, span, time, timer, standing }, opening))
     }
 
     /// Returns the credential of the request.
@@ -128,6 +131,9 @@ impl<'c> Exchange<'c> {
     /// Ends the exchange. If the request exceeded a limit, the server is asked to cancel it.
     pub(super) fn end(mut self, answer: &Result<ServerResponse, Failed>) {
         self.unanswered.settle(answer);
+        if let Some(span) = self.span {
+            span.end(span::outcome(answer));
+        }
     }
 
     /// Waits for an answer until the time limit of the request. Meanwhile, the observer gets the messages on the stream of the session.
@@ -165,8 +171,9 @@ fn request(
     outgoing: &Outgoing,
     known: Known,
     credential: Option<HeaderValue>,
+    span: Option<&Recording>,
 ) -> Result<Outbound, Failed> {
-    let message = message(channel, id, outgoing, known);
+    let message = message(channel, id, outgoing, known, span);
     if known.era() == Era::Legacy {
         return channel.session_request(Method::POST, message, credential);
     }
@@ -177,12 +184,10 @@ fn request(
     Ok(request)
 }
 
-fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known) -> String {
-    let modern = match known {
-        Known::Nothing | Known::Unsettled => Some(Revision::V2026_07_28),
-        Known::Modern(revision) => Some(revision),
-        Known::WithSession(_) | Known::WithoutSession(_) => None,
-    };
+fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known, span: Option<&Recording>) -> String {
+    let modern = (known.era() == Era::Modern).then(|| known.revision());
+    let of_request = || channel.cx().trace().and_then(Trace::context);
+    let trace = span.map(|span| span.context().clone()).or_else(of_request);
     let Outgoing { method, params, capabilities, listeners, .. } = outgoing;
     let capabilities = capabilities.unwrap_or_else(|| channel.upstream().handlers.capabilities());
     let meta = Meta {
@@ -192,7 +197,7 @@ fn message(channel: &Channel, id: &str, outgoing: &Outgoing, known: Known) -> St
         }),
         progress_token: listeners.progress.is_some().then(|| progress_token(id)),
         log_level: listeners.log.as_ref().map(|(level, _)| *level),
-        traceparent: channel.cx().traceparent(),
+        trace: trace.as_ref(),
         own: &channel.own_meta(),
     };
     write_message(Some(id), method, params, &meta)

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
+use crate::protocol::trace_context::TraceContext;
 use crate::text::Text;
 
 /// The parameters of a request: members as JSON text.
@@ -51,7 +52,7 @@ pub(in crate::client) struct Meta<'a> {
     pub progress_token: Option<&'a str>,
     /// The lowest level of the log messages to send, for modern servers only.
     pub log_level: Option<LogLevel>,
-    pub traceparent: Option<&'a str>,
+    pub trace: Option<&'a TraceContext>,
     /// Members that the program adds: names, and values as JSON text.
     pub own: &'a [(String, String)],
 }
@@ -74,7 +75,7 @@ pub(in crate::client) fn write_message(id: Option<&str>, method: &str, params: &
 }
 
 fn written(meta: &Meta<'_>) -> ObjectWriter {
-    let Meta { modern, capabilities, progress_token, log_level, traceparent, own } = meta;
+    let Meta { modern, capabilities, progress_token, log_level, trace, own } = meta;
     let mut members = ObjectWriter::new();
     if let Some((version, client)) = modern {
         members = members.text(PROTOCOL_VERSION, version).json(CLIENT_INFO, client.get());
@@ -86,8 +87,11 @@ fn written(meta: &Meta<'_>) -> ObjectWriter {
     if let Some(token) = progress_token {
         members = members.text("progressToken", token);
     }
-    if let Some(parent) = traceparent {
-        members = members.text("traceparent", parent);
+    if let Some(trace) = trace {
+        members = members.text("traceparent", &trace.parent());
+        if let Some(state) = trace.state() {
+            members = members.text("tracestate", state);
+        }
     }
     own.iter().fold(members, |members, (name, value)| members.json(name, value))
 }

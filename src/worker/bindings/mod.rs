@@ -1,11 +1,12 @@
 //! The bindings of a Worker: D1 as a [`Database`](crate::storage::Database), Workers KV as a [`KvStore`](crate::storage::KvStore), Workers AI
-//! as [`Ai`](crate::models::Ai), and Vectorize as a `rag::VectorIndex`.
+//! as [`Ai`](crate::models::Ai), Vectorize as a `rag::VectorIndex`, and Analytics Engine as [`Telemetry`](crate::host::Telemetry).
 //!
 //! A binding can be an object of the platform, or a service binding to a Worker with the same methods. So the JavaScript beside each file
 //! calls the methods by their names and awaits every result. A bundle contains only the JavaScript of functions that its program calls.
 
 mod ai;
 mod d1;
+mod data_points;
 mod kv;
 #[cfg(feature = "rag")]
 mod vectorize;
@@ -18,6 +19,7 @@ use crate::config::ConfigError;
 
 pub use ai::ai;
 pub use d1::database;
+pub use data_points::data_points;
 pub use kv::kv;
 #[cfg(feature = "rag")]
 pub use vectorize::vectorize;

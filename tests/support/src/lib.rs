@@ -1,5 +1,5 @@
 //! Code that several tests use: a sample server and requests to it, networks and models with prepared answers, golden files, random choices
-//! and vectors, and a wait for tests of concurrency.
+//! and vectors, telemetry that records, and a wait for tests of concurrency.
 
 pub mod fake_model;
 pub mod golden;
@@ -8,6 +8,7 @@ pub mod network;
 #[path = "../../property/random.rs"]
 pub mod random;
 mod specimen;
+pub mod telemetry;
 mod turn;
 pub mod vectors;
 
