@@ -1,6 +1,6 @@
 //! One call of a handler: its context, arguments, errors and results.
 //!
-//! A `handler` is an async function. It gets its arguments and a `context`, and returns a `result` or an `error`. The context gives it the
+//! A `handler` is an async function. It gets its arguments and a `context`, and returns a `result` or an `error`. `clean` removes hidden characters from results. The context gives it the
 //! shared `state`, the `request_info` (with the `client_extensions`), the `platform` (requests to other servers, work after the answer), and `notifications`. A handler
 //! can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of other
 //! servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. A hook observes each `tool_event`. After a question, the call ends, and the
@@ -10,6 +10,7 @@
 
 mod ask;
 pub(crate) mod call_path;
+pub(crate) mod clean;
 pub(crate) mod client_extensions;
 pub(crate) mod connection;
 pub(crate) mod context;

@@ -17,6 +17,11 @@ pub enum ToolEvent {
     InputStart,
     /// The arguments, as they were sent. There is one such event with all arguments.
     InputDelta(Rc<str>),
+    /// The call needs the approval of a person. Without it, [`Error`](Self::Error) follows.
+    Approval {
+        /// Whether a person approved the call.
+        is_approved: bool,
+    },
     /// The arguments fit the input schema. The handler runs next.
     InputAvailable(Rc<Value>),
     /// The handler returned a result.

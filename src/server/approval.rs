@@ -26,8 +26,8 @@ const KEY: &str = "edge-mcp/approval";
 /// schema, and the context. The error names the arguments that the type of the function rejects.
 pub(crate) type Approval = Rc<dyn Fn(&Text, Value<'_>, Context) -> Result<ApprovalFuture, String>>;
 
-/// Ends with `Ok` if the call may run.
-pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<(), HandlerError>>;
+/// Ends with `Ok` if the call may run. The value is whether a person approved it. If not, it needs no approval.
+pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<bool, HandlerError>>;
 
 /// Creates the approval with the question that `ask` returns.
 pub(super) fn approval<A, F>(ask: F) -> Approval
@@ -41,8 +41,8 @@ where
         let (ask, read, name) = (ask.clone(), read(arguments)?, name.clone());
         let asking = async move {
             match ask(read, cx.clone()).await? {
-                None => Ok(()),
-                Some(question) => approve(&question, &name, call, &cx).await,
+                None => Ok(false),
+                Some(question) => approve(&question, &name, call, &cx).await.map(|()| true),
             }
         };
         Ok(asking.boxed_local())

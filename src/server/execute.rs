@@ -67,6 +67,7 @@ fn execute_directly(
         deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },
         hooks: [server.hooks(), &tool.hooks].concat(),
         output: tool.output_schema(),
+        clean: tool.clean,
         cx: cx.clone(),
     };
     let approval = tool.approval.as_ref().filter(|_| cx.depth() > 0 || cx.rounds().journal().is_none());
@@ -84,7 +85,7 @@ fn execute_directly(
             }
             Err(mistake) => ready(Executed::Done(refused(&tool.metadata.name, &mistake))).boxed_local(),
         },
-        (checked, _) => called.begin(tool, arguments, checked),
+        (checked, _) => called.begin(tool, arguments, checked, false),
     }
 }
 
@@ -126,16 +127,19 @@ struct Called {
     deadline: Duration,
     hooks: Vec<Hook>,
     output: Result<Option<Rc<Schema>>, SchemaError>,
+    clean: Option<fn(ToolResult) -> ToolResult>,
     cx: Context,
 }
 
 impl Called {
-    /// Calls the handler of `tool` with arguments that have been checked, and runs the call to its end.
+    /// Calls the handler of `tool` with arguments that have been checked, and runs the call to its end. `is_approved` is whether a person
+    /// approved the call.
     fn begin(
         self,
         tool: &Tool,
         arguments: Value<'_>,
         checked: Result<Option<Rc<serde_json::Value>>, ToolResult>,
+        is_approved: bool,
     ) -> LocalBoxFuture<'static, Executed> {
         if checked.is_ok() && self.cx.depth() == 0 && self.cx.rounds().begin() == Begin::AtOnce {
             // The task calls the handler, and the hooks observe it there.
@@ -149,9 +153,10 @@ impl Called {
         let is_first = self.cx.depth() > 0 || journal.is_none_or(|journal| journal.info().attempt == 1);
         if !self.hooks.is_empty() && is_first {
             input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
+            input.extend(is_approved.then_some(ToolEvent::Approval { is_approved }));
             input.extend(work.iter().filter_map(|(observed, _)| observed.clone()).map(ToolEvent::InputAvailable));
         }
-        self.run_with_hooks(input, work.map(|(_, work)| work)).boxed_local()
+        self.run_with_hooks(input, work.map(|(_, work)| work).map_err(Executed::Done)).boxed_local()
     }
 
     /// Waits for the approval, and then calls the handler. The approval and the handler each have the whole deadline.
@@ -164,15 +169,20 @@ impl Called {
         arguments: Box<str>,
         observed: Option<Rc<serde_json::Value>>,
     ) -> Executed {
-        match run(&self.cx, self.deadline, asking).await {
-            Ended::Done(Ok(())) => {}
-            Ended::Done(Err(error)) => return self.failed(error),
+        let is_approved = match run(&self.cx, self.deadline, asking).await {
+            Ended::Done(Ok(is_approved)) => is_approved,
+            Ended::Done(Err(error)) => {
+                let approval = ToolEvent::Approval { is_approved: false };
+                let input = vec![ToolEvent::InputStart, ToolEvent::InputDelta(arguments.into()), approval];
+                let failed = self.failed(error);
+                return self.run_with_hooks(input, Err(failed)).await;
+            }
             // The question ends the round before the handler is called.
             Ended::Waits => return Executed::Waits,
             Ended::Late => return Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
-        }
+        };
         let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
-            Ok(document) => self.begin(&tool, document.root(), Ok(observed)),
+            Ok(document) => self.begin(&tool, document.root(), Ok(observed), is_approved),
             // The arguments were valid before, so this is a fault of the library.
             Err(error) => return Executed::Done(broken(&self.name, &self.cx, &error.to_string(), "The call ended.")),
         };
@@ -181,13 +191,15 @@ impl Called {
     }
 
     /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
-    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, ToolResult>) -> Executed {
-        for event in input {
-            self.notify(event).await;
+    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, Executed>) -> Executed {
+        if !self.hooks.is_empty() {
+            for event in input {
+                self.notify(event).await;
+            }
         }
         let executed = match work {
             Ok(work) => self.finish(work).await,
-            Err(refused) => Executed::Done(refused),
+            Err(executed) => executed,
         };
         let event = if self.hooks.is_empty() { None } else { outcome(&executed) };
         if let Some(event) = event {
@@ -201,7 +213,7 @@ impl Called {
         match run(&self.cx, self.deadline, work).await {
             Ended::Waits => Executed::Waits,
             Ended::Late => Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
-            Ended::Done(Ok(result)) => Executed::Done(self.checked(result)),
+            Ended::Done(Ok(result)) => Executed::Done(self.checked(self.cleaned(result))),
             Ended::Done(Err(error)) => self.failed(error),
         }
     }
@@ -215,7 +227,14 @@ impl Called {
         if let Some(cause) = &error.cause {
             failure::log(self.cx.host(), &self.name, cause);
         }
-        Executed::Done(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })
+        Executed::Done(self.cleaned(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) }))
+    }
+
+    fn cleaned(&self, result: ToolResult) -> ToolResult {
+        match self.clean {
+            Some(clean) => clean(result),
+            None => result,
+        }
     }
 
     /// Sends an event to the hooks. Failures of hooks are only logged.

@@ -13,13 +13,14 @@ use super::hook::hook;
 use super::resource::Resource;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use super::tool_task::ToolTask;
+use crate::call::clean::cleaned;
 use crate::call::client_extensions::ClientSupport;
 use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Arguments, Handler, Parameters};
 use crate::call::request_info::RequestInfo;
-use crate::call::result::IntoToolResult;
+use crate::call::result::{IntoToolResult, ToolResult};
 use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
 use crate::protocol::ui::{APP, EXTENSION, FLAT_RESOURCE_URI, MIME_TYPE, MODEL, UI};
@@ -66,6 +67,8 @@ pub struct Tool {
     pub(crate) handler: Box<dyn AnyToolHandler>,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) approval: Option<Approval>,
+    /// Removes hidden characters from results. Only `Tool::clean_output` sets it.
+    pub(crate) clean: Option<fn(ToolResult) -> ToolResult>,
     /// For a tool for user interfaces only: returns whether the client of a request may see it.
     pub(crate) app_clients: Option<fn(&RequestInfo) -> bool>,
     /// The user interface of the tool.
@@ -162,6 +165,7 @@ impl Tool {
             handler,
             hooks: Vec::new(),
             approval: None,
+            clean: None,
             app_clients: None,
             app: None,
             called: None,
@@ -208,6 +212,30 @@ impl Tool {
         F: Future<Output = Result<(), HandlerError>> + 'static,
     {
         self.hooks.push(hook(move |_, event, cx| observe(event, cx)));
+        self
+    }
+
+    /// Removes hidden characters and control codes from results and errors: from texts, from structured content and from the labels of links. It
+    /// is for tools that return the text of others, such as documents, messages and web pages. Hidden characters can carry instructions that a
+    /// model reads and a person does not see.
+    ///
+    /// Line breaks, tabs, and the invisible characters that some scripts and emoji need stay. Other spaces become U+0020. Binary data stays as
+    /// it is.
+    ///
+    /// ```
+    /// use edge_mcp::testing::{self, call};
+    /// use edge_mcp::{McpServer, Tool};
+    /// use serde_json::json;
+    ///
+    /// let message = || async { "Hello\u{200b}\u{1b}[2J" };
+    /// let endpoint = testing::endpoint(move |_| {
+    ///     McpServer::builder("mail", "1.0.0").tool(Tool::new("read-message", "Reads a message.", message).clean_output()).build()
+    /// });
+    /// testing::run(async { assert_eq!(call(&endpoint, "read-message", json!({})).await.text(), "Hello[2J") });
+    /// ```
+    #[must_use]
+    pub fn clean_output(mut self) -> Self {
+        self.clean = Some(cleaned);
         self
     }
 

@@ -57,5 +57,6 @@ impl Span for RuntimeSpan {
 
 /// Returns attributes as an array of pairs.
 fn entries(attributes: Vec<(&'static str, String)>) -> Array {
-    attributes.into_iter().map(|(name, value)| Array::of(&[name.into(), value.into()])).collect()
+    let pair = |(name, value): (&'static str, String)| Array::<JsValue>::of(&[name.into(), value.into()]);
+    attributes.into_iter().map(pair).collect()
 }

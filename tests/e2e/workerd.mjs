@@ -65,6 +65,30 @@ const stubBindings = (n) => [
   wrapped('AI', 'ai', `"stub${n}"`),
 ]
 
+// A Worker that receives the events of another one, and returns them.
+const TAIL = `
+  const events = []
+  const keep = (event) => { events.push(event) }
+  export default {
+    tailStream(event) { keep(event); return keep },
+    // A number of an attribute is a BigInt.
+    fetch: () => new Response(JSON.stringify(events, (_, value) => (typeof value === "bigint" ? Number(value) : value))),
+  }
+`
+
+/** Returns the spans that the events of a tail describe and that have ended, without those of whole invocations. */
+function spansOf(events) {
+  const spans = new Map()
+  for (const { spanContext: { traceId, spanId }, event } of events) {
+    if (event.type === 'spanOpen') spans.set(event.spanId, { name: event.name, traceId, attributes: {} })
+    const span = spans.get(spanId)
+    if (!span) continue
+    if (event.type === 'attributes') for (const { name, value } of event.info) span.attributes[name] = value
+    if (event.type === 'spanClose') span.hasEnded = true
+  }
+  return [...spans.values()].filter(({ hasEnded }) => hasEnded)
+}
+
 /** Returns the variables, the names of the required secrets, and the bindings of storage in the wrangler.toml of a Worker. */
 async function configured(name) {
   const toml = await readFile(join(homeOf(name), 'wrangler.toml'), 'utf8')
@@ -114,6 +138,7 @@ process.on('exit', () => {
  * @property {boolean} [database] whether its D1 bindings are a database with the tables of its migrations
  * @property {import('./cloudflare-stub.mjs').CloudflareStub} [cloudflare] the server behind the bindings `VECTORS` of Vectorize and `AI` of
  *   Workers AI. Without it, the Worker does not have these bindings
+ * @property {boolean} [tail] whether `spans` returns the spans of the Worker
  * @property {Record<string, string>} [services] the JavaScript of the Workers behind service bindings, by the name of the binding
  * @property {string} [caller] the JavaScript of a Worker that receives all requests; its binding `FAULTS` is the server
  */
@@ -125,16 +150,16 @@ export async function startWorkerds(all) {
   const sockets = []
   const starting = []
   const migrations = []
-  const written = async (name, source, bindings) => {
+  const written = async (name, source, bindings, more) => {
     await writeFile(join(folder, `${name}.js`), source)
-    return `(name = "${name}", worker = ${worker([['main.js', 'esModule', `${name}.js`]], bindings)})`
+    return `(name = "${name}", worker = ${worker([['main.js', 'esModule', `${name}.js`]], bindings, more)})`
   }
   const ports = await Promise.all(all.map(freePort))
   const origins = ports.map((port) => `http://127.0.0.1:${port}`)
   /** Functions that return a service, for variables that override those of a Worker. */
   const workers = []
   for (const [n, options] of all.entries()) {
-    const { name = 'faults', vars = {}, secrets = {}, objects: storage = 'memory', database, cloudflare, services: behind = {}, caller } = options
+    const { name = 'faults', vars = {}, secrets = {}, objects: storage = 'memory', database, cloudflare, tail, services: behind = {}, caller } = options
     await built(name, false)
     await symlink(join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build'), join(folder, `build${n}`))
     const { vars: usual, required, databases, namespaces, objects, migrationsFolder } = await configured(name)
@@ -155,7 +180,8 @@ export async function startWorkerds(all) {
     ]
     if (cloudflare) services.push(stubOf(n, cloudflare))
     for (const [each, source] of Object.entries(behind)) services.push(await written(`${each}${n}`, source, []))
-    const own = typeof storage === 'number' ? '' : objectsOf(n, objects, storage)
+    const objectSettings = typeof storage === 'number' ? '' : objectsOf(n, objects, storage)
+    const own = `${objectSettings}${tail ? ` streamingTails = ["tail${n}"],` : ''}`
     const variables = (changed) => Object.entries({ ...values, ...changed }).filter(([, value]) => value !== undefined).map(binding)
     workers.push((changed) => `(name = "worker${n}", worker = ${worker(modules, [...variables(changed), ...bindings], own)})`)
     if (caller) {
@@ -168,6 +194,12 @@ export async function startWorkerds(all) {
       sockets.push(`(name = "d1${n}", address = "127.0.0.1:${port}", http = (), service = ${d1Of(n)})`)
       started.sql = sqlAt(port)
       migrations.push(() => migrate(started.sql, migrationsFolder))
+    }
+    if (tail) {
+      const port = await freePort()
+      services.push(await written(`tail${n}`, TAIL, [], 'compatibilityFlags = ["experimental", "streaming_tail_worker"],'))
+      sockets.push(`(name = "tail${n}", address = "127.0.0.1:${port}", http = (), service = "tail${n}")`)
+      started.spans = async () => spansOf(await (await fetch(`http://127.0.0.1:${port}`)).json())
     }
     starting.push(started)
   }

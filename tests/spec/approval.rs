@@ -27,8 +27,10 @@ fn pay(done: &Done) -> Tool {
         async move { format!("Paid {euros}.") }
     };
     let hook = move |event: ToolEvent, _: Context| {
-        if matches!(event, ToolEvent::InputStart) {
-            note(&seen, "hook");
+        match event {
+            ToolEvent::InputStart => note(&seen, "hook"),
+            ToolEvent::Approval { is_approved } => note(&seen, format!("approved: {is_approved}")),
+            _ => {}
         }
         async { Ok(()) }
     };
@@ -75,7 +77,7 @@ fn a_call_runs_after_its_approval() {
     let second = ask_on(&endpoint, &retry(&call(200), &first, answer_all(&first, &accept)), &TestHost::new());
     assert_eq!(
         (second.tool_text(), done.take()),
-        (("Paid 200.", false), vec!["paid 200".to_owned(), "hook".to_owned()])
+        (("Paid 200.", false), vec!["paid 200".to_owned(), "hook".to_owned(), "approved: true".to_owned()])
     );
 }
 
@@ -89,7 +91,7 @@ fn a_call_that_is_not_approved_does_not_run() {
         let second = ask_on(&endpoint, &retry(&call(200), &first, answers), &TestHost::new());
         let (text, is_error) = second.tool_text();
         assert!(is_error && text.contains("was not approved"), "{text}");
-        assert!(done.borrow().is_empty(), "{action}");
+        assert_eq!(*done.borrow(), ["hook", "approved: false"], "{action}");
     }
 }
 
@@ -228,7 +230,8 @@ fn calls_by_an_agent_need_approval() {
     let params = json!({ "name": "ask_clerk", "arguments": { "message": "Pay!" } });
     let rounds = rounds(&endpoint(&done), &params, &over(&network));
     assert_eq!((rounds.len(), rounds[1].tool_text()), (2, ("Done.", false)));
-    assert_eq!((done.take(), network.requests().len()), (vec!["paid 200".to_owned(), "hook".to_owned()], 2));
+    assert_eq!(*done.borrow(), ["paid 200", "hook", "approved: true"]);
+    assert_eq!(network.requests().len(), 2);
 }
 
 /// Clients of older revisions and clients without elicitation cannot be asked. The call fails before the handler runs. The tool list
@@ -243,8 +246,8 @@ fn clients_that_cannot_be_asked_get_an_error() {
         let expected = "This call of `pay` needs the approval of a person, and the client cannot be asked. Nothing was done. Use a \
                         client of 2026-07-28 that declares form elicitation.";
         assert_eq!((text, is_error), (expected, true));
+        assert_eq!(done.take(), ["hook", "approved: false"]);
     }
-    assert!(done.borrow().is_empty());
     for ask in [legacy("tools/list", json!({})), modern("tools/list", json!({}))] {
         assert_eq!(ask.ask_at(&endpoint).result()["tools"][0]["_meta"], json!({ "edge-mcp/approval": true }));
     }

@@ -25,6 +25,7 @@ mod caching;
 mod chat_agent;
 mod chat_model;
 mod chat_rounds;
+mod clean_output;
 mod client_extensions;
 mod completion;
 mod concurrent_steps;

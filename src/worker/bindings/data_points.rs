@@ -32,7 +32,7 @@ extern "C" {
 ///
 /// # Errors
 /// wrangler.toml has no such binding of `[[analytics_engine_datasets]]`.
-pub fn data_points(env: &Env, name: &'static str) -> Result<impl Telemetry, ConfigError> {
+pub fn data_points(env: &Env, name: &'static str) -> Result<impl Telemetry + use<>, ConfigError> {
     Ok(Dataset(binding(env, name, DATASET)?))
 }
 

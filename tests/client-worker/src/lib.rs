@@ -11,7 +11,7 @@ mod tenants;
 use edge_mcp::client::{Listing, McpClient, Peer};
 use edge_mcp::rag::{SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
-use edge_mcp::worker::{database, kv};
+use edge_mcp::worker::{data_points, database, kv, tracing};
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,13 @@ fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
     let (client, answering) = clients::clients(env)?;
     let keys = StateKeys::from_secret(env, "MCP_STATE_KEY")?;
     let database = database(env, "DB")?;
-    Ok(Endpoint::new(server)
+    let endpoint = Endpoint::new(server).telemetry(tracing());
+    let endpoint = match data_points(env, "CALLS") {
+        Ok(dataset) => endpoint.telemetry(dataset),
+        // Only the tests of telemetry have this binding.
+        Err(_) => endpoint,
+    };
+    Ok(endpoint
         .state(SqliteVectors::new(SqlitePassages::new(database.clone())))
         .state(database)
         .state(kv(env, "KV")?)
