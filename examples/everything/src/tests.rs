@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use edge_mcp::check::SizeLimits;
 use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
 use edge_mcp::{Endpoint, Presented, Principal, Revision, TokenRefusal};
 use edge_mcp_test_support::golden;
@@ -16,6 +17,15 @@ use crate::{Paging, parcels, server};
 #[test]
 fn published_tools_equal_the_golden_file() {
     golden::compare_tools(&endpoint(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
+}
+
+/// Directories and clients accept the server. The schema of one tool is prescribed by the conformance suite.
+#[test]
+fn it_can_be_published() {
+    let check = endpoint().open_to_the_public().check(SizeLimits::default()).expect("a server");
+    let prescribed = "tool `json_schema_2020_12_tool`";
+    let problems: Vec<_> = check.problems.iter().filter(|problem| problem.place != prescribed).collect();
+    assert!(problems.is_empty(), "{check}");
 }
 
 fn endpoint() -> Endpoint {
