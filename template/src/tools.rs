@@ -19,7 +19,10 @@ struct BookDesk {
 }
 
 pub fn book_desk() -> Tool {
-    Tool::new("book-desk", "Books a desk for a day, for the caller.", book).title("Book a desk").additive().closed_world()
+    Tool::new("book-desk", "Books a desk for a day, for the caller.", book)
+        .title("Book a desk")
+        .additive()
+        .closed_world()
 }
 
 async fn book(BookDesk { date, desk }: BookDesk, cx: Context) -> Result<Json<Booking>, HandlerError> {

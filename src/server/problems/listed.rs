@@ -35,9 +35,13 @@ impl<'t> ListedTool<'t> {
         format!("tool `{}`", self.tool.name())
     }
 
-    /// Returns the input schema and all schemas in it.
-    pub(super) fn positions(&self) -> Vec<Position<'_>> {
-        positions(&self.input)
+    /// Returns the first problem that `test` finds in the input schema, as the predicate of a sentence.
+    pub(super) fn first(&self, test: fn(&Position<'_>) -> Option<String>) -> Option<String> {
+        let problem = |at: &Position<'_>| {
+            let text = test(at)?;
+            Some(format!("has an input schema in which {} {text}", at.shown()))
+        };
+        positions(&self.input).iter().find_map(problem)
     }
 
     pub(super) fn size(&self) -> ToolSize {

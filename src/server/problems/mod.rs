@@ -49,23 +49,13 @@ impl McpServer {
         let whole = Whole { definitions: &self.definitions, tools: &tools, limits, entry };
         let mut problems = Vec::new();
         for rule in RULES {
-            let mut add = |place: String, text: String| problems.push(Problem { rule, place, text });
-            match rule.test {
-                Test::Tool(test) => tools
-                    .iter()
-                    .filter_map(|tool| Some((tool.place(), test(tool, limits)?)))
-                    .for_each(|(place, text)| add(place, text)),
-                Test::Schema(test) => {
-                    for tool in &tools {
-                        let found =
-                            tool.positions().iter().find_map(|position| Some((position.shown(), test(position)?)));
-                        if let Some((at, text)) = found {
-                            add(tool.place(), format!("has an input schema in which {at} {text}"));
-                        }
-                    }
-                }
-                Test::Whole(test) => test(&whole).into_iter().for_each(|text| add("server".to_owned(), text)),
-            }
+            let found: Vec<(String, String)> = match rule.test {
+                Test::Tool(test) => tools.iter().filter_map(|tool| Some((tool.place(), test(tool, limits)?))).collect(),
+                // The first place is enough: other places of the tool often have the same cause.
+                Test::Schema(test) => tools.iter().filter_map(|tool| Some((tool.place(), tool.first(test)?))).collect(),
+                Test::Whole(test) => test(&whole).into_iter().map(|text| ("server".to_owned(), text)).collect(),
+            };
+            problems.extend(found.into_iter().map(|(place, text)| Problem { rule, place, text }));
         }
         Check { problems, tools: tools.iter().map(ListedTool::size).collect() }
     }

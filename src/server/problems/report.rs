@@ -38,7 +38,7 @@ impl fmt::Display for Check {
         if self.problems.is_empty() {
             return write!(f, "No problems.");
         }
-        write!(f, "{} problems:", self.problems.len())?;
+        write!(f, "Problems:")?;
         self.problems.iter().try_for_each(|problem| write!(f, "\n- {problem}"))
     }
 }

@@ -68,7 +68,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "tool-name",
         requires: "The name of a tool has no `.`, because models accept only `A-Z a-z 0-9 _ -`.",
-        source: "<https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools>",
+        source: "<https://platform.claude.com/docs/agents-and-tools/tool-use/define-tools>",
         date: "2026-11-26",
         test: Test::Tool(tools::name),
     },
