@@ -38,8 +38,8 @@ impl<'t> ListedTool<'t> {
     /// Returns the first problem that `test` finds in the input schema, as the predicate of a sentence.
     pub(super) fn first(&self, test: fn(&Position<'_>) -> Option<String>) -> Option<String> {
         let problem = |at: &Position<'_>| {
-            let text = test(at)?;
-            Some(format!("has an input schema in which {} {text}", at.shown()))
+            let found = test(at)?;
+            Some(format!("has an input schema in which {} {found}", at.shown()))
         };
         positions(&self.input).iter().find_map(problem)
     }
