@@ -53,6 +53,9 @@ struct Authorization;
 #[doc = include_str!("../docs/identity-providers.md")]
 struct IdentityProviders;
 
+#[doc = include_str!("../docs/check.md")]
+struct Check;
+
 #[doc = include_str!("../docs/about.md")]
 struct About;
 

@@ -197,6 +197,11 @@
 //! [`testing`] has a client, and a host with a clock, a network and a log. A test calls an endpoint in the same process, without a Worker
 //! and without a network. Page: `docs/testing.md`.
 //!
+//! # Publishing
+//!
+//! [`Endpoint::check`] and [`McpServer::check`] name what directories of servers, models and client libraries would reject. [`check`] has
+//! the rules. Page: `docs/check.md`.
+//!
 //! # Deployment
 //!
 //! To deploy a server that `scripts/new` created, run `npm run deploy`. Page: `docs/your-own-server.md`.
@@ -268,6 +273,11 @@ pub mod worker;
 
 #[cfg(doctest)]
 mod documentation;
+
+/// The check before publishing: its rules, its limits and its result.
+pub mod check {
+    pub use crate::server::problems::{Check, Problem, RULES, Rule, SizeLimits, ToolSize};
+}
 
 /// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
 pub mod skills {

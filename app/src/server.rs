@@ -26,6 +26,7 @@ pub(crate) fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
     let view = view();
     let server = McpServer::builder("knowledge-base", env!("CARGO_PKG_VERSION"))
         .title("Knowledge base")
+        .description("A knowledge base of Markdown documents.")
         .repository(Repository::new(env!("CARGO_PKG_REPOSITORY"), "github").subfolder("app"))
         .instructions(
             "A knowledge base of Markdown documents. Search it with search-passages before you answer. If the passages \

@@ -195,7 +195,8 @@ fn tool(agent: impl Agent) -> Tool {
     };
     let about = format!("Ask agent '{name}' a question. Agent description: {description}");
     let mut tool = Tool::new(format!("ask_{key}"), about, ask).title(name).open_world().deadline(deadline);
-    tool.annotations.read_only_hint = Some(is_read_only);
+    // An agent that is not read-only may call any tool of the server.
+    tool.annotations.set_effect(is_read_only, !is_read_only);
     let problem = move |has_tool: &dyn Fn(&str) -> bool| {
         let missing = || tools.iter().find(|name| !has_tool(name));
         let missing =

@@ -67,9 +67,9 @@ impl Workflow {
         let (key, description) = (key.into(), description.into());
         let is_blank = is_blank(&description);
         let about = format!("Run workflow '{key}'. Workflow description: {description}");
-        let mut tool = Tool::new(format!("run_{key}"), about, handler).title(key.clone());
+        // These hints are the defaults that clients assume. Directories of servers require them.
+        let mut tool = Tool::new(format!("run_{key}"), about, handler).title(key.clone()).destructive().open_world();
         tool.handler = Box::new(WithRun(tool.handler));
-        tool.annotations.read_only_hint = Some(false);
         let problem = move |_: &dyn Fn(&str) -> bool| {
             is_blank.then(|| "has an empty description; a model needs it to choose a workflow".into())
         };

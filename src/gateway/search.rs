@@ -41,8 +41,14 @@ type Lookup = fn(&Gateway, &str) -> Option<Tool>;
 
 /// Returns the tools of the catalogue.
 pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
-    let limit =
-        |default: usize| object(vec![("type", "integer".into()), ("minimum", 1.into()), ("maximum", default.into())]);
+    let limit = |most: usize| {
+        object(vec![
+            ("type", "integer".into()),
+            ("description", "Number of tools".into()),
+            ("minimum", 1.into()),
+            ("maximum", most.into()),
+        ])
+    };
     let text = |description: &str| object(vec![("type", "string".into()), ("description", description.into())]);
     let question = object(vec![
         ("type", "object".into()),

@@ -129,7 +129,8 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
         annotations.idempotent_hint = hint("idempotentHint");
         annotations.open_world_hint = hint("openWorldHint");
     } else {
-        (annotations.destructive_hint, annotations.open_world_hint) = (Some(true), Some(true));
+        annotations.set_effect(false, true);
+        annotations.open_world_hint = Some(true);
     }
     let meta = read_meta(definition).map(|mut meta| {
         meta.retain(|name, _| name != ui::UI && name != ui::FLAT_RESOURCE_URI);

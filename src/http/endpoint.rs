@@ -197,10 +197,15 @@ impl Endpoint {
 
     /// Runs the functions of [`each`](Self::each), and builds the server. The server hides the items that the caller must not see.
     pub(super) fn server_for(&self, request: &RequestInfo) -> Result<McpServer, BuildError> {
+        Ok(self.server_for_all(request)?.for_caller(request))
+    }
+
+    /// Builds the server like [`server_for`](Self::server_for), with all items.
+    pub(super) fn server_for_all(&self, request: &RequestInfo) -> Result<McpServer, BuildError> {
         for prepare in &self.each {
             prepare(request)?;
         }
-        Ok((self.server)(request)?.for_caller(request))
+        (self.server)(request)
     }
 
     /// Creates an endpoint that answers every request with 503 and the text of `error`. Use it if the program finds an error in a setting.

@@ -1,7 +1,7 @@
 //! Streamable HTTP without I/O: from an HTTP request to a response.
 //!
 //! `endpoint` is the configuration. `settings` reads it from environment variables, and a `choice` remembers whether the program or the
-//! environment set a value.
+//! environment set a value. `check` checks an endpoint before it is published.
 //!
 //! `pipeline` has the path of a request. Its checks are in the order in which they run: `bounded_request` (length of headers), `origin`,
 //! `guard` (method, media types, announced length), `authenticate`, `in_flight` and `body`, `era`, and `request_headers`. A check fails
@@ -22,6 +22,7 @@ mod auth_failure;
 mod authenticate;
 mod body;
 mod bounded_request;
+mod check;
 mod choice;
 mod constant_header;
 mod cors;

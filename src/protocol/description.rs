@@ -212,6 +212,13 @@ pub(crate) struct ToolAnnotations {
     pub(crate) open_world_hint: Option<bool>,
 }
 
+impl ToolAnnotations {
+    /// Sets both hints about data. Directories of servers reject a tool without one of them, although both have defaults.
+    pub(crate) fn set_effect(&mut self, is_read_only: bool, is_destructive: bool) {
+        (self.read_only_hint, self.destructive_hint) = (Some(is_read_only), Some(is_destructive));
+    }
+}
+
 /// A tool in `tools/list`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

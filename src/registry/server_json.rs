@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::about::{About, id};
+use super::package::is_one_version;
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
-use crate::protocol::description::{Icon, Implementation};
+use crate::protocol::description::{Icon, Implementation, is_blank};
 use crate::text::{Text, has_uri_characters};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
@@ -75,6 +76,35 @@ impl ServerJson {
         }
         self
     }
+}
+
+/// Returns the values of a server that [`ServerJson`] changes or leaves out, each as the predicate of a sentence.
+pub(crate) fn adapted(info: &Implementation) -> Vec<String> {
+    let mut problems = Vec::new();
+    if info.description.as_deref().is_none_or(is_blank) {
+        problems.push("has no description: call `McpServerBuilder::description`".to_owned());
+    }
+    for (what, text) in [("description", &info.description), ("title", &info.title)] {
+        let length = text.as_deref().unwrap_or_default().trim().chars().count();
+        if length > SERVER_JSON_DESCRIPTION {
+            problems.push(format!(
+                "has a {what} of {length} characters, which `/server.json` cuts: shorten it to {SERVER_JSON_DESCRIPTION}"
+            ));
+        }
+    }
+    if !is_one_version(&info.version) {
+        problems.push(format!("has the version `{}`, which is not one version: use one such as `1.0.2`", info.version));
+    }
+    if let Some(icon) = info.icons.iter().find(|icon| !is_icon(icon)) {
+        problems.push(format!(
+            "has the icon `{}`, which `/server.json` leaves out: use a PNG, JPEG, SVG or WebP at an `https:` URL of at most 255 bytes",
+            shortened(&icon.src).unwrap_or_default()
+        ));
+    }
+    if let Some(url) = info.website_url.as_deref().filter(|url| !is_https(url)) {
+        problems.push(format!("has the website `{url}`, which `/server.json` leaves out: use an `https:` URL"));
+    }
+    problems
 }
 
 /// Shortens a text to the maximum length, at the end of a word. Returns `None` for an empty text.

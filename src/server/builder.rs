@@ -357,7 +357,7 @@ impl McpServerBuilder {
             install(&mut self.definitions);
         }
         self.definitions.prefer_explicit_tools();
-        self.definitions.check()?;
+        self.definitions.check_all()?;
         Ok(McpServer {
             definitions: Rc::from(self.definitions),
             caller: None,

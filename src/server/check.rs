@@ -22,7 +22,7 @@ const TWICE: &str = "is added twice";
 
 impl Definitions {
     #[inline(never)]
-    pub(super) fn check(&self) -> Result<(), BuildError> {
+    pub(super) fn check_all(&self) -> Result<(), BuildError> {
         let info = &self.info;
         for (field, value) in [("name", &info.name), ("version", &info.version)] {
             check_item("server", &info.name, is_blank(value).then(|| format!("has an empty {field}")))?;

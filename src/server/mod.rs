@@ -10,7 +10,7 @@
 //! the `tool_handler`, whose types are erased. `tool_task` is the way of a call to a durable task. `variables` reads the variables of a URI into the type of a handler, and `list` has the
 //! return types of functions that list or complete. `cache` has the cache hints of answers, `cached_lists` has lists as JSON, and `cursor` has the
 //! positions of pages. `about`
-//! describes the server for other programs.
+//! describes the server for other programs, and `problems` checks it before it is published.
 
 pub(crate) mod about;
 pub(crate) mod access;
@@ -30,6 +30,7 @@ pub(crate) mod executed;
 pub(crate) mod extension;
 mod hook;
 pub(crate) mod list;
+pub(crate) mod problems;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 mod shown_arguments;

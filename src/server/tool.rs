@@ -336,25 +336,27 @@ impl Tool {
         self
     }
 
-    /// Declares that the tool does not modify data (`readOnlyHint`).
+    /// Declares that the tool does not modify data (`readOnlyHint: true`, `destructiveHint: false`).
     #[must_use]
     pub fn read_only(mut self) -> Self {
-        self.annotations.read_only_hint = Some(true);
+        self.annotations.set_effect(true, false);
         self
     }
 
-    /// Declares that the tool may delete or overwrite data (`destructiveHint`). This is the default that clients
-    /// assume.
+    /// Declares that the tool may delete or overwrite data (`readOnlyHint: false`, `destructiveHint: true`). This is the default that
+    /// clients assume.
     #[must_use]
     pub fn destructive(mut self) -> Self {
-        self.annotations.destructive_hint = Some(true);
+        self.annotations.set_effect(false, true);
         self
     }
 
-    /// Declares that the tool modifies data only by adding to it (`destructiveHint: false`).
+    /// Declares that the tool modifies data only by adding to it (`readOnlyHint: false`, `destructiveHint: false`). A
+    /// [read-only](Self::read_only) tool stays read-only.
     #[must_use]
     pub fn additive(mut self) -> Self {
-        self.annotations.destructive_hint = Some(false);
+        let is_read_only = self.annotations.read_only_hint == Some(true);
+        self.annotations.set_effect(is_read_only, false);
         self
     }
 

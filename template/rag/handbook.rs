@@ -24,7 +24,7 @@ struct SavePage {
 
 pub fn save_page() -> Tool {
     let description = "Creates a page of the office's handbook, or replaces the page with this name.";
-    Tool::new("save-page", description, save).destructive().idempotent().closed_world()
+    Tool::new("save-page", description, save).title("Save a page").destructive().idempotent().closed_world()
 }
 
 async fn save(SavePage { name, text }: SavePage, cx: Context) -> Result<String, HandlerError> {
@@ -40,6 +40,7 @@ pub fn search_handbook() -> Tool {
         .name("search-handbook")
         .description("Finds passages of the office's handbook that answer a question.")
         .tool()
+        .title("Search the handbook")
 }
 
 async fn pages(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {

@@ -14,6 +14,7 @@ use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo};
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     McpServer::builder(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .title("Desk bookings")
+        .description("Books desks in an office for single days.")
         .instructions("Books desks in the office, one day at a time. Ask the user for the day before you book.")
         .tool(tools::book_desk())
         .tool(tools::list_bookings())

@@ -1,5 +1,6 @@
 //! Native tests of the whole endpoint. SQLite in memory runs the migrations and the SQL of the server. `npm test` runs the tests.
 
+use edge_mcp::check::SizeLimits;
 use edge_mcp::testing::{self, Client, TestDatabase};
 use edge_mcp::{Endpoint, StaticTokens};
 use serde_json::json;
@@ -11,6 +12,14 @@ fn endpoint() -> Endpoint {
     let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("a list");
     let test = TestDatabase::migrated("migrations").expect("the migrations run");
     testing::endpoint(server).state(test.database()).auth(tokens)
+}
+
+/// `npm run check` prints what directories of MCP servers and clients would reject, and how many tokens the tools take.
+#[test]
+fn check_before_publishing() {
+    let check = endpoint().check(SizeLimits::default()).expect("a server");
+    println!("{check}");
+    assert!(check.problems.is_empty(), "solve the problems above");
 }
 
 #[test]

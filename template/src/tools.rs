@@ -19,7 +19,10 @@ struct BookDesk {
 }
 
 pub fn book_desk() -> Tool {
-    Tool::new("book-desk", "Books a desk for a day, for the caller.", book).additive().closed_world()
+    Tool::new("book-desk", "Books a desk for a day, for the caller.", book)
+        .title("Book a desk")
+        .additive()
+        .closed_world()
 }
 
 async fn book(BookDesk { date, desk }: BookDesk, cx: Context) -> Result<Json<Booking>, HandlerError> {
@@ -51,6 +54,7 @@ struct Listed {
 
 pub fn list_bookings() -> Tool {
     Tool::new("list-bookings", "Lists the desks that are booked on a day.", list)
+        .title("List bookings")
         .ui(&app::desks())
         .read_only()
         .closed_world()

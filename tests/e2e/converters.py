@@ -1,49 +1,56 @@
-"""Lists the tools of a server with a client library that converts their schemas, and prints what a model gets, as JSON.
+"""Converts the schemas of tools with a client library, as the library does it for a model, and prints the results as JSON.
 
-    converters.py LIBRARY URL TOKEN [--recursive]
-
-With --recursive, the schema of each tool with a filter refers to itself, as a server should not do it.
+    converters.py LIBRARY URL TOKEN     the tools of a server: the schemas by the names of the tools
+    converters.py LIBRARY FILE          the examples of the check before publishing: by rule, the result or the error for each schema
 """
 
 import asyncio
 import copy
 import json
 import sys
+from types import SimpleNamespace
 
 
-async def llama_index(url: str, headers: dict, is_recursive: bool) -> dict:
-    from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
+async def llama_index(client) -> dict:
+    from llama_index.tools.mcp import McpToolSpec
 
-    class Recursive(BasicMCPClient):
-        async def list_tools(self):
-            listed = await super().list_tools()
-            for tool in listed.tools:
-                if fields := tool.input_schema.get("$defs", {}).get("fields"):
-                    fields["properties"]["$not"] = {"$ref": "#/$defs/fields"}
-            return listed
-
-    client = (Recursive if is_recursive else BasicMCPClient)(url, headers=headers)
     tools = await McpToolSpec(client).to_tool_list_async()
     return {tool.metadata.name: tool.metadata.to_openai_tool()["function"]["parameters"] for tool in tools}
 
 
-async def langchain(url: str, headers: dict, _: bool) -> dict:
+def langchain(tool) -> dict:
     from langchain_core.utils.function_calling import convert_to_openai_function
+
+    return convert_to_openai_function(tool)["parameters"]
+
+
+def openai_agents(tool, server) -> dict:
+    from agents.mcp import MCPUtil
+
+    return MCPUtil.to_function_tool(tool, server, False).params_json_schema
+
+
+async def llama_index_of(url: str, headers: dict) -> dict:
+    from llama_index.tools.mcp import BasicMCPClient
+
+    return await llama_index(BasicMCPClient(url, headers=headers))
+
+
+async def langchain_of(url: str, headers: dict) -> dict:
     from langchain_mcp_adapters.tools import load_mcp_tools
 
     connection = {"transport": "streamable_http", "url": url, "headers": headers}
-    tools = await load_mcp_tools(None, connection=connection)
-    return {tool.name: convert_to_openai_function(tool)["parameters"] for tool in tools}
+    return {tool.name: langchain(tool) for tool in await load_mcp_tools(None, connection=connection)}
 
 
-async def openai_agents(url: str, headers: dict, _: bool) -> dict:
+async def openai_agents_of(url: str, headers: dict) -> dict:
     from agents.mcp import MCPServerStreamableHttp, MCPUtil
     from agents.strict_schema import ensure_strict_json_schema
 
     converted = {}
     async with MCPServerStreamableHttp(params={"url": url, "headers": headers}) as server:
         for tool in await server.list_tools():
-            schema = MCPUtil.to_function_tool(tool, server, False).params_json_schema
+            schema = openai_agents(tool, server)
             # The function above keeps a schema that cannot be strict. This one raises an error.
             ensure_strict_json_schema(copy.deepcopy(schema))
             MCPUtil.to_function_tool(tool, server, True)
@@ -51,8 +58,53 @@ async def openai_agents(url: str, headers: dict, _: bool) -> dict:
     return converted
 
 
-LIBRARIES = {"llama-index": llama_index, "langchain": langchain, "openai-agents": openai_agents}
+async def llama_index_example(tool) -> dict:
+    async def list_tools():
+        return SimpleNamespace(tools=[tool])
 
-library, url, token, *options = sys.argv[1:]
-headers = {"Authorization": f"Bearer {token}"}
-print(json.dumps(asyncio.run(LIBRARIES[library](url, headers, "--recursive" in options))))
+    return (await llama_index(SimpleNamespace(list_tools=list_tools)))[tool.name]
+
+
+async def langchain_example(tool) -> dict:
+    from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
+
+    # The conversion does not use the session.
+    return langchain(convert_mcp_tool_to_langchain_tool(object(), tool))
+
+
+async def openai_agents_example(tool) -> dict:
+    from agents.mcp import MCPServerStreamableHttp
+
+    return openai_agents(tool, MCPServerStreamableHttp(params={"url": "http://localhost:9/mcp"}))
+
+
+async def example(convert, schema: dict) -> dict:
+    from mcp.types import Tool
+
+    try:
+        tool = Tool.model_validate({"name": "example", "description": "An example.", "inputSchema": schema})
+        return {"converted": await convert(tool)}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+async def examples(convert, file: str) -> dict:
+    with open(file, encoding="utf-8") as text:
+        rules = json.load(text)
+    return {
+        rule: {kind: await example(convert, schemas[kind]) for kind in ("breaks", "works")} for rule, schemas in rules.items()
+    }
+
+
+LIBRARIES = {
+    "llama-index": (llama_index_of, llama_index_example),
+    "langchain": (langchain_of, langchain_example),
+    "openai-agents": (openai_agents_of, openai_agents_example),
+}
+
+library, source, *token = sys.argv[1:]
+of_server, of_example = LIBRARIES[library]
+if token:
+    print(json.dumps(asyncio.run(of_server(source, {"Authorization": f"Bearer {token[0]}"}))))
+else:
+    print(json.dumps(asyncio.run(examples(of_example, source))))

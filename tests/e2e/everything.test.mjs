@@ -46,7 +46,7 @@ for (const { name, connect, isModern } of CLIENTS) {
     test('lists tools with pagination', async () => {
       const tools = await allItems((params) => client.listTools(params), 'tools')
       assert.deepEqual(withoutConformance(tools.map((tool) => tool.name)), TOOLS)
-      assert.deepEqual(tools[1].annotations, { readOnlyHint: true, idempotentHint: true, openWorldHint: false })
+      assert.deepEqual(tools[1].annotations, { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false })
       assert.equal(tools[2].outputSchema.type, isModern ? 'array' : 'object')
     })
 

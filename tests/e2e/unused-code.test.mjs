@@ -22,6 +22,7 @@ const PARTS = {
   bindings: { folder: 'worker/bindings', texts: ['columnNames', 'expirationTtl', 'returnMetadata', 'new TextEncoder().encode(JSON'] },
   sources: { folder: 'server', texts: ['edge-mcp/missing'] },
   approval: { folder: 'server', texts: ['edge-mcp/approval', '\\n\\nTool: ', 'was not approved'] },
+  'the check before publishing': { folder: 'server/problems', texts: ['has no title: call', 'has an input schema in which', 'argument-description'] },
   'checks of resources and prompts': { folder: 'server', texts: ['has no scheme such as', 'is not a template that can be matched'] },
 }
 

@@ -267,7 +267,7 @@ fn definitions_are_cleaned() {
                 (&json!(true), &json!(false), &json!(true))
             );
         } else {
-            assert_eq!(*hints, json!({ "destructiveHint": true, "openWorldHint": true }));
+            assert_eq!(*hints, json!({ "readOnlyHint": false, "destructiveHint": true, "openWorldHint": true }));
         }
         let icons: Vec<_> = shown["icons"].as_array().expect("icons").iter().map(|icon| icon["src"].clone()).collect();
         assert_eq!(icons, ["https://a.example/i.png", "data:image/png;base64,AA=="]);

@@ -69,7 +69,7 @@ fn an_agent_is_listed_as_a_tool() {
                 "required": ["message"],
                 "additionalProperties": false,
             },
-            "annotations": { "readOnlyHint": true, "openWorldHint": true },
+            "annotations": { "readOnlyHint": true, "destructiveHint": false, "openWorldHint": true },
         }])
     );
 }

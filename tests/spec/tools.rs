@@ -33,7 +33,7 @@ fn tools_list_describes_each_tool() {
                 "required": ["said"],
                 "additionalProperties": false,
             },
-            "annotations": { "readOnlyHint": true },
+            "annotations": { "readOnlyHint": true, "destructiveHint": false },
         })
     );
     assert_eq!(

@@ -70,12 +70,14 @@ fn a_workflow_is_listed_as_a_tool() {
     assert_eq!(tool["description"], "Run workflow 'grow'. Workflow description: Makes a number larger.");
     assert_eq!(tool["inputSchema"]["properties"]["n"]["maximum"], 100);
     assert_eq!(tool["outputSchema"]["required"], json!(["sum"]));
-    assert_eq!(tool["annotations"], json!({ "readOnlyHint": false }));
+    let hints = json!({ "readOnlyHint": false, "destructiveHint": true, "openWorldHint": true });
+    assert_eq!(tool["annotations"], hints);
     let named = || workflow().title("Grow").read_only();
     let endpoint = endpoint(move || McpServer::builder("s", "1").workflow(named()).build());
     let answer = modern("tools/list", json!({})).ask_at(&endpoint);
     let tool = &answer.result()["tools"][0];
-    assert_eq!((&tool["title"], &tool["annotations"]), (&json!("Grow"), &json!({ "readOnlyHint": true })));
+    let hints = json!({ "readOnlyHint": true, "destructiveHint": false, "openWorldHint": true });
+    assert_eq!((&tool["title"], &tool["annotations"]), (&json!("Grow"), &hints));
 }
 
 /// A step that fails ends the run with the message of its error. The cause is only in the log.

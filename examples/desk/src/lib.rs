@@ -36,8 +36,9 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let account = Tool::new("get-account", "Returns the account of the caller at the tracker.", get_account);
     let disconnect = Tool::new("disconnect", "Removes the access to the tracker.", disconnect);
     McpServer::builder("desk", env!("CARGO_PKG_VERSION"))
-        .tool(account.read_only())
-        .tool(disconnect.idempotent())
+        .description("Shows the account of the caller at another server.")
+        .tool(account.title("Your account").read_only().open_world())
+        .tool(disconnect.title("Disconnect the account").destructive().idempotent().open_world())
         .build()
 }
 

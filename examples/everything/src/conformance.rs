@@ -61,7 +61,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     .chain([Tool::with_schema("json_schema_2020_12_tool", FIXTURE, &contact(), None, |contact: Value| async move {
         contact.to_string()
     })])
-    .map(Tool::read_only)
+    .map(|tool| tool.title("A fixture").read_only().closed_world())
     .collect()
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn tool() -> Tool {
     Tool::new("collectContactInfo", "Collects user contact information through elicitation", collect)
         .title("Contact information")
         .read_only()
+        .closed_world()
 }
 
 async fn collect(Reason { reason }: Reason, cx: Context) -> Result<String, HandlerError> {

@@ -114,7 +114,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             |Place { region }: Place| async move { format!("Searching in {region:?}") },
         ),
     ]
-    .map(Tool::read_only)
+    .map(|tool| tool.title("A fixture").read_only().closed_world())
     .into()
 }
 

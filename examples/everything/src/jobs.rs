@@ -12,6 +12,7 @@ use crate::conformance::FIXTURE;
 
 #[derive(Deserialize, JsonSchema)]
 struct Greeting {
+    /// The name of a person
     name: String,
 }
 
@@ -20,11 +21,13 @@ struct Computation {
     /// The time that it takes
     #[schemars(range(max = 600))]
     seconds: u64,
+    /// The name of the computation
     label: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Deletion {
+    /// The name of a file
     filename: String,
 }
 
@@ -98,6 +101,6 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new("test_tool_with_task", FIXTURE, ask_and_compute).task(Task::required().starts_later()),
     ]
     .into_iter()
-    .map(|tool| tool.title("A job").closed_world())
+    .map(|tool| tool.title("A job").additive().closed_world())
     .collect()
 }

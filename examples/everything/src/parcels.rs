@@ -37,7 +37,10 @@ pub(crate) fn client() -> Result<McpClient, Box<dyn Error>> {
 }
 
 pub(crate) fn tool() -> Tool {
-    Tool::new("track-parcel", "Asks another MCP server where a parcel is.", track).title("Parcel tracking").read_only()
+    Tool::new("track-parcel", "Asks another MCP server where a parcel is.", track)
+        .title("Parcel tracking")
+        .read_only()
+        .open_world()
 }
 
 async fn track(parcel: Parcel, cx: Context) -> Result<String, HandlerError> {

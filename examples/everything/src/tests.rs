@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use edge_mcp::check::SizeLimits;
 use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
 use edge_mcp::{Endpoint, Presented, Principal, Revision, TokenRefusal};
 use edge_mcp_test_support::golden;
@@ -16,6 +17,17 @@ use crate::{Paging, parcels, server};
 #[test]
 fn published_tools_equal_the_golden_file() {
     golden::compare_tools(&endpoint(), &Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.golden.json"));
+}
+
+/// Directories and clients accept the server, with these exceptions: the conformance suite prescribes the schema of one tool, and the icon
+/// shows that a `data:` URL is possible.
+#[test]
+fn it_can_be_published() {
+    let check = endpoint().open_to_the_public().check(SizeLimits::default()).expect("a server");
+    let problems: Vec<_> = check.problems.iter().map(|problem| (problem.rule.name, problem.place.as_str())).collect();
+    let prescribed = "tool `json_schema_2020_12_tool`";
+    let accepted = [("argument-description", prescribed), ("root", prescribed), ("server-json", "server")];
+    assert_eq!(problems, accepted, "{check}");
 }
 
 fn endpoint() -> Endpoint {

@@ -40,7 +40,10 @@ struct Count {
 
 pub(crate) fn all() -> Vec<Tool> {
     vec![
-        Tool::new("hello", "Takes no arguments and returns text.", || async { "Hello" }).title("Hello").read_only(),
+        Tool::new("hello", "Takes no arguments and returns text.", || async { "Hello" })
+            .title("Hello")
+            .read_only()
+            .closed_world(),
         Tool::new("add", "Adds two numbers and returns an object.", |Sum { a, b }: Sum| async move {
             Json(Total { total: a + b })
         })
@@ -54,16 +57,22 @@ pub(crate) fn all() -> Vec<Tool> {
             |Count { to }: Count| async move { Json((1..=to).collect::<Vec<_>>()) },
         )
         .title("Count")
-        .read_only(),
-        Tool::new("blocks", "Returns a content block of each kind.", || async { blocks() }).title("Blocks").read_only(),
+        .read_only()
+        .closed_world(),
+        Tool::new("blocks", "Returns a content block of each kind.", || async { blocks() })
+            .title("Blocks")
+            .read_only()
+            .closed_world(),
         Tool::new("whoami", "Returns the name of the client and the protocol revision.", whoami)
             .title("Who am I")
-            .read_only(),
-        Tool::new("work", "Reports progress while it runs.", work).title("Work").read_only(),
+            .read_only()
+            .closed_world(),
+        Tool::new("work", "Reports progress while it runs.", work).title("Work").read_only().closed_world(),
         Tool::new("linger", "Runs until the client disconnects, for at most 60 seconds.", linger)
             .title("Linger")
             .deadline(Duration::from_mins(1))
-            .read_only(),
+            .read_only()
+            .closed_world(),
         Tool::new("fail", "Always fails with an error message.", || async {
             Err::<String, _>(HandlerError::new("This tool always fails. Call another."))
         })

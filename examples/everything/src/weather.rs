@@ -38,7 +38,6 @@ pub(crate) fn tool() -> Tool {
     .title("Weather Lookup")
     .annotated_title("Weather Lookup")
     .read_only()
-    .additive()
     .idempotent()
     .open_world()
     .meta("version", "1.0.0")

@@ -14,6 +14,7 @@ fn endpoint(env: &impl Environment) -> Result<Endpoint, ConfigError> {
     let gateway = configuration::gateway(env)?;
     let server = move |_: &_| {
         let server = McpServer::builder("gateway", env!("CARGO_PKG_VERSION")).title("Gateway");
+        let server = server.description("Other MCP servers behind one endpoint.");
         // The callers of older revisions get the log messages from this level on.
         server.gateway(&gateway).pass_tasks().logging(LogLevel::Info).build()
     };

@@ -2,6 +2,7 @@
 // Tests may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::indexing_slicing)]
 
+use edge_mcp::check::SizeLimits;
 use edge_mcp::testing::{self, Client, TestHost, variables};
 use edge_mcp::{ConfigError, Endpoint};
 use serde_json::json;
@@ -15,6 +16,15 @@ fn configured(upstreams: &str, tokens: &str) -> Result<Endpoint, ConfigError> {
         ("MCP_AUTH", "none"),
         ("MCP_STATE_KEY", testing::STATE_KEY),
     ]))
+}
+
+/// Directories and clients accept the tools of the gateway itself.
+#[test]
+fn it_can_be_published() {
+    let upstreams = r#"{"weather": {"url": "https://weather.example/mcp", "catalogue": "search"}}"#;
+    let endpoint = configured(upstreams, "").expect("an endpoint").open_to_the_public();
+    let check = endpoint.check(SizeLimits::default()).expect("a server");
+    assert!(check.problems.is_empty() && check.tools.len() == 3, "{check}");
 }
 
 /// A call goes to its server, with the token of this server.

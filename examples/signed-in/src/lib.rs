@@ -1,6 +1,8 @@
 //! A server whose callers sign in. The Worker in `auth/` is the authorization server, and forwards the requests for `/mcp` to this one.
 
 mod issuer;
+#[cfg(test)]
+mod tests;
 
 use edge_mcp::{
     BuildError, Context, Endpoint, ExpectedClaims, HandlerError, Json, McpServer, RequestInfo, Tool, Variables,
@@ -31,8 +33,9 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     let who = Tool::new("who-am-i", "Returns the name and the scopes of the caller.", who_am_i);
     let badge = Tool::new("print-badge", "Returns a badge with the name of the caller.", print_badge);
     McpServer::builder("signed-in", env!("CARGO_PKG_VERSION"))
-        .tool(who.title("Who am I?").read_only().scopes(["profile:read"]))
-        .tool(badge.title("Print a badge").read_only().scopes(["badge:print"]))
+        .description("Shows who has signed in.")
+        .tool(who.title("Who am I?").read_only().closed_world().scopes(["profile:read"]))
+        .tool(badge.title("Print a badge").read_only().closed_world().scopes(["badge:print"]))
         // A client requests further scopes only for tools that it sees.
         .list_all()
         .build()

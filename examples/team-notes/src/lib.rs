@@ -16,26 +16,28 @@ use edge_mcp::{BuildError, Endpoint, McpServer, Prompt, RequestInfo, ResourceTem
 use crate::dictionary::Dictionary;
 
 fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
-    let add = Tool::new("add-note", "Adds a note of the caller.", notes::add).additive().scopes(["notes:write"]);
-    let find = Tool::new("find-notes", "Finds the notes that contain a text.", notes::find).read_only();
-    let delete = Tool::new("delete-note", "Deletes a note after the user has confirmed it.", notes::delete);
+    let add = Tool::new("add-note", "Adds a note of the caller.", notes::add).title("Add a note");
+    let find = Tool::new("find-notes", "Finds the notes that contain a text.", notes::find).title("Find notes");
+    let delete = Tool::new("delete-note", "Deletes a note after the user has confirmed it.", notes::delete)
+        .title("Delete a note");
     let search = SearchTool::new(Retriever::new(notes::INDEX, request.state::<SqlitePassages>()?))
         .name("search-passages")
         .description("Finds the passages of notes that answer a question.")
         .uri(|passage| Some(notes::uri(&passage.document)));
-    let define = Tool::new("define-word", "Defines an English word.", dictionary::define).read_only();
-    let weather = Tool::new("get-weather", "Returns the weather in a city.", weather::get).read_only();
-    let count = Tool::new("count-calls", "Counts the earlier calls of the caller.", calls::read).read_only();
+    let define = Tool::new("define-word", "Defines an English word.", dictionary::define).title("Define a word");
+    let weather = Tool::new("get-weather", "Returns the weather in a city.", weather::get).title("Get the weather");
+    let count = Tool::new("count-calls", "Counts the earlier calls of the caller.", calls::read).title("Count calls");
     let note = ResourceTemplate::new("notes://{id}", notes::read).name("note").mime_type("text/markdown");
     let summarize = Prompt::new("summarize-note", notes::summarize).description("Asks for a summary of a note.");
     McpServer::builder("team-notes", env!("CARGO_PKG_VERSION"))
-        .tool(add)
-        .tool(find)
-        .tool(delete.destructive().scopes(["notes:write"]))
+        .description("The notes of a team.")
+        .tool(add.additive().closed_world().scopes(["notes:write"]))
+        .tool(find.read_only().closed_world())
+        .tool(delete.destructive().closed_world().scopes(["notes:write"]))
         .tool(search.tool())
-        .tool(define)
-        .tool(weather)
-        .tool(count)
+        .tool(define.read_only().open_world())
+        .tool(weather.read_only().open_world())
+        .tool(count.read_only().closed_world())
         .hook(calls::count)
         .resource_template(note.list(notes::list))
         .prompt(summarize)

@@ -20,6 +20,7 @@ struct App {
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
     McpServer::builder("expenses", env!("CARGO_PKG_VERSION"))
+        .description("The expenses of each caller.")
         .tool(tools::add_expense())
         .tool(tools::list_expenses())
         .tool(tools::clear_expenses())

@@ -1,5 +1,6 @@
 //! Native tests of the whole endpoint. A database in memory runs the migrations and the SQL, and the network returns prepared responses.
 
+use edge_mcp::check::SizeLimits;
 use edge_mcp::testing::{self, Client, TestDatabase, TestHost, TestKv};
 use edge_mcp::{Endpoint, StaticTokens};
 use serde_json::json;
@@ -20,6 +21,13 @@ fn endpoint() -> Endpoint {
         rates_key: "key".to_owned(),
     };
     testing::endpoint(server).state(app).auth(tokens)
+}
+
+/// Directories and clients accept the server.
+#[test]
+fn it_can_be_published() {
+    let check = endpoint().check(SizeLimits::default()).expect("a server");
+    assert!(check.problems.is_empty(), "{check}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ struct AddExpense {
     /// The item or service, such as Taxi
     #[schemars(length(min = 1, max = 200))]
     text: String,
+    /// The price in the currency
     #[schemars(range(min = 0, max = 100_000))]
     amount: f64,
     /// The currency of the amount, such as USD
@@ -21,7 +22,8 @@ struct AddExpense {
 }
 
 pub fn add_expense() -> Tool {
-    Tool::new("add-expense", "Adds an expense of the caller.", add).additive().scopes(["expenses:write"])
+    let tool = Tool::new("add-expense", "Adds an expense of the caller.", add).title("Add an expense");
+    tool.additive().open_world().scopes(["expenses:write"])
 }
 
 async fn add(AddExpense { text, amount, currency }: AddExpense, cx: Context) -> Result<Json<Expense>, HandlerError> {
@@ -37,7 +39,8 @@ struct Expenses {
 }
 
 pub fn list_expenses() -> Tool {
-    Tool::new("list-expenses", "Lists the expenses of the caller.", list).read_only()
+    let tool = Tool::new("list-expenses", "Lists the expenses of the caller.", list).title("List expenses");
+    tool.read_only().closed_world()
 }
 
 async fn list(cx: Context) -> Result<Json<Expenses>, HandlerError> {
@@ -50,7 +53,8 @@ fn person(cx: &Context) -> Result<String, HandlerError> {
 }
 
 pub fn clear_expenses() -> Tool {
-    Tool::new("clear-expenses", "Deletes all expenses of the caller.", clear).destructive().scopes(["expenses:write"])
+    let tool = Tool::new("clear-expenses", "Deletes all expenses of the caller.", clear).title("Delete all expenses");
+    tool.destructive().closed_world().scopes(["expenses:write"])
 }
 
 async fn clear(cx: Context) -> Result<&'static str, HandlerError> {

@@ -19,8 +19,9 @@ async fn get_weather(place: Place) -> Result<Json<Weather>, HandlerError> {
 }
 
 fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    let weather = Tool::new("get-weather", "Returns the temperature in a city.", get_weather).read_only();
-    McpServer::builder("weather", "1.0.0").tool(weather).build()
+    let weather = Tool::new("get-weather", "Returns the temperature in a city.", get_weather).title("Get the weather");
+    let weather = weather.read_only().closed_world();
+    McpServer::builder("weather", "1.0.0").description("The weather in Paris.").tool(weather).build()
 }
 
 edge_mcp::worker::entry!(|env| {

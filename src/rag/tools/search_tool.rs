@@ -106,7 +106,7 @@ impl SearchTool {
         self
     }
 
-    /// Returns the tool, to set its scopes, hooks or deadline, and to add it to a server. The server cannot be built if a setting is not
+    /// Returns the tool, to set its title, scopes, hooks or deadline, and to add it to a server. The server cannot be built if a setting is not
     /// valid.
     pub fn tool(self) -> Tool {
         let of_fields = || self.fields.check().err().map(|error| error.to_string());
@@ -114,10 +114,11 @@ impl SearchTool {
         let problem = problem.map(|problem| format!("has an invalid setting: {problem}"));
         let input = Schema::of_value(&schema::input(&self.fields, self.retriever.limit()));
         let (name, description) = (self.name.clone(), self.description.clone());
+        let title = if self.retriever.has_graph() { "Find related passages" } else { "Search passages" };
         let handler = SearchHandler { settings: Rc::new(self), input };
-        let mut tool = Tool::of_handler(name, description, Box::new(handler)).read_only().idempotent().closed_world();
+        let mut tool = Tool::of_handler(name, description, Box::new(handler)).title(title);
         tool.problem = problem;
-        tool
+        tool.read_only().idempotent().closed_world()
     }
 
     async fn answer(&self, search: Search, cx: &Context) -> Result<ToolResult, HandlerError> {

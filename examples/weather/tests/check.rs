@@ -1,0 +1,15 @@
+//! The check before publishing. The README shows `src/lib.rs`, which is therefore without tests.
+
+use edge_mcp::check::SizeLimits;
+use edge_mcp::testing;
+
+include!("../src/lib.rs");
+
+/// Directories and clients accept the server.
+#[test]
+fn it_can_be_published() {
+    let tokens = r#"[{ "token": "of-ada", "subject": "ada", "scopes": [] }]"#;
+    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("a list");
+    let check = testing::endpoint(server).auth(tokens).check(SizeLimits::default()).expect("a server");
+    assert!(check.problems.is_empty(), "{check}");
+}

@@ -1,0 +1,215 @@
+//! The rules of the check, in one table.
+//!
+//! Directories and libraries change. If a source no longer has a rule, remove the row. The page docs/check.md shows the table, and a test
+//! compares the two.
+
+use super::listed::ListedTool;
+use super::schemas::{self, Position};
+use super::size::SizeLimits;
+use super::tools;
+use super::whole::{self, Whole};
+
+/// A rule of the check.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Rule {
+    /// The name.
+    pub name: &'static str,
+    /// The requirement, as a sentence.
+    pub requires: &'static str,
+    /// The document that has the rule, in Markdown, or the libraries with which the end-to-end tests confirm it.
+    pub source: &'static str,
+    /// The date of the source, or the date on which it was read if it has none.
+    pub date: &'static str,
+    pub(super) test: Test,
+}
+
+/// The function of a rule. It returns the problem and the remedy, as the predicate of a sentence.
+#[derive(Debug)]
+pub(super) enum Test {
+    /// About a tool.
+    Tool(fn(&ListedTool<'_>, SizeLimits) -> Option<String>),
+    /// About a place in the input schema of a tool. The subject of the sentence is the place.
+    Schema(fn(&Position<'_>) -> Option<String>),
+    /// About the server as a whole.
+    Whole(fn(&Whole<'_>) -> Vec<String>),
+}
+
+const CLAUDE_DIRECTORY: &str = "<https://claude.com/docs/connectors/building/review-criteria>";
+const CHATGPT_DIRECTORY: &str =
+    "<https://github.com/openai/plugins/blob/main/plugins/openai-developers/skills/chatgpt-app-submission/SKILL.md>";
+const TOOL_SEARCH: &str = "<https://code.claude.com/docs/en/agent-sdk/tool-search>";
+const LLAMA_INDEX: &str = "LlamaIndex";
+const LLAMA_INDEX_AND_AI_SDK: &str = "LlamaIndex, AI SDK";
+
+/// All rules.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "title",
+        requires: "Each tool has a title.",
+        source: CLAUDE_DIRECTORY,
+        date: "2026-11-26",
+        test: Test::Tool(tools::title),
+    },
+    Rule {
+        name: "effect",
+        requires: "Each tool says whether it reads, adds, or may delete or overwrite (`readOnlyHint` and `destructiveHint`).",
+        source: CLAUDE_DIRECTORY,
+        date: "2026-11-26",
+        test: Test::Tool(tools::effect),
+    },
+    Rule {
+        name: "open-world",
+        requires: "Each tool says whether it interacts with systems outside the server (`openWorldHint`).",
+        source: CHATGPT_DIRECTORY,
+        date: "2026-10-02",
+        test: Test::Tool(tools::open_world),
+    },
+    Rule {
+        name: "tool-name",
+        requires: "The name of a tool has no `.`, because models accept only `A-Z a-z 0-9 _ -`.",
+        source: "<https://platform.claude.com/docs/agents-and-tools/tool-use/define-tools>",
+        date: "2026-11-26",
+        test: Test::Tool(tools::name),
+    },
+    Rule {
+        name: "description",
+        requires: "The description of a tool has at most 1024 characters.",
+        source: "<https://github.com/getsentry/sentry-mcp/issues/106> (OpenAI)",
+        date: "2025-04-25",
+        test: Test::Tool(tools::description),
+    },
+    Rule {
+        name: "argument-description",
+        requires: "Each argument has a description.",
+        source: "<https://pypi.org/project/tdqs/> (Glama)",
+        date: "2026-11-26",
+        test: Test::Tool(tools::argument_descriptions),
+    },
+    Rule {
+        name: "argument-name",
+        requires: "The name of an argument matches `^[a-zA-Z0-9_.-]{1,64}$`.",
+        source: "<https://github.com/decocms/studio/pull/6874> (Anthropic)",
+        date: "2026-09-02",
+        test: Test::Tool(tools::argument_names),
+    },
+    Rule {
+        name: "python-name",
+        requires: "No argument, and no property of a definition, is named like a private or reserved field of Pydantic.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::python_name),
+    },
+    Rule {
+        name: "root",
+        requires: "The arguments are in `properties`, not in `anyOf`, `oneOf`, `allOf` or `$ref` of the root.",
+        source: "LlamaIndex, AI SDK; <https://github.com/langchain-ai/langchain/issues/39271> (Anthropic)",
+        date: "2026-11-26",
+        test: Test::Schema(schemas::root),
+    },
+    Rule {
+        name: "free-arguments",
+        requires: "The root does not allow arguments that `properties` does not have.",
+        source: LLAMA_INDEX_AND_AI_SDK,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::free_arguments),
+    },
+    Rule {
+        name: "required",
+        requires: "Each required argument is in `properties`.",
+        source: LLAMA_INDEX_AND_AI_SDK,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::required),
+    },
+    Rule {
+        name: "reference",
+        requires: "Each `$ref` has the form `#/$defs/name`.",
+        source: "LlamaIndex, LangChain",
+        date: "2026-11-26",
+        test: Test::Schema(schemas::reference),
+    },
+    Rule {
+        name: "recursion",
+        requires: "No definition refers to itself, directly or indirectly.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::recursion),
+    },
+    Rule {
+        name: "referenced-type",
+        requires: "The target of a `$ref` is an object, an array with `items`, or an `anyOf`.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::referenced_type),
+    },
+    Rule {
+        name: "boolean-schema",
+        requires: "A property, an item, a definition and a member of `anyOf` are objects, not `true` or `false`.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::boolean),
+    },
+    Rule {
+        name: "untyped",
+        requires: "A schema that does not accept strings has `type`, `anyOf`, `enum` or `$ref`. Not enough are `oneOf`, `allOf`, `const`, or an `anyOf` in an `anyOf`.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::untyped),
+    },
+    Rule {
+        name: "null-type",
+        requires: "In a list of types, `null` is not the first one.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::null_type),
+    },
+    Rule {
+        name: "empty-enum",
+        requires: "An `enum` has a value.",
+        source: LLAMA_INDEX,
+        date: "2026-11-26",
+        test: Test::Schema(schemas::empty_enum),
+    },
+    Rule {
+        name: "depth",
+        requires: "Objects and arrays of a schema are nested at most 100 levels deep.",
+        source: "OpenAI Agents SDK",
+        date: "2026-11-26",
+        test: Test::Schema(schemas::depth),
+    },
+    Rule {
+        name: "tool-size",
+        requires: "A tool has at most 1000 estimated tokens (`SizeLimits::tool_tokens`).",
+        source: TOOL_SEARCH,
+        date: "2026-11-26",
+        test: Test::Tool(tools::size),
+    },
+    Rule {
+        name: "list-size",
+        requires: "All tools together have at most 10 000 estimated tokens (`SizeLimits::tokens`).",
+        source: TOOL_SEARCH,
+        date: "2026-11-26",
+        test: Test::Whole(whole::size),
+    },
+    Rule {
+        name: "server-json",
+        requires: "The server has a description, and `/server.json` can contain each value of the server unchanged.",
+        source: "<https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json>",
+        date: "2025-12-11",
+        test: Test::Whole(whole::server_json),
+    },
+    Rule {
+        name: "access",
+        requires: "The endpoint has authentication, or none on purpose: `auth` or `open_to_the_public`.",
+        source: CLAUDE_DIRECTORY,
+        date: "2026-11-26",
+        test: Test::Whole(whole::access),
+    },
+    Rule {
+        name: "scopes",
+        requires: "If an item needs a scope, callers need a token, and the metadata of a server with authorization servers names scopes.",
+        source: "<https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy>",
+        date: "2025-11-25",
+        test: Test::Whole(whole::scopes),
+    },
+];
