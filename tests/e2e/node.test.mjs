@@ -107,7 +107,8 @@ describe('a request', () => {
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }).padEnd(limit + 1)
     assert.equal((await post(faults, long)).status, 413)
     assert.equal((await post(faults, new Blob([long, long]).stream())).status, 413)
-    const chunked = `${long.length.toString(16)}\r\n${long}\r\n0\r\n\r\n`
+    // The library stops reading in the middle of this body.
+    const chunked = `${`${long.length.toString(16)}\r\n${long}\r\n`.repeat(3)}0\r\n\r\n`
     const head = (path, more) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${more}\r\n\r\n`
     const text = await raw(faults, `${head('/mcp', 'Transfer-Encoding: chunked')}${chunked}${head('/none', 'Content-Length: 0\r\nConnection: close')}`)
     assert.deepEqual([...text.matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, status]) => status), ['413', '404'])
