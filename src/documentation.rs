@@ -1,7 +1,7 @@
 //! Compiles the Rust examples of the pages in `docs/` and of the skill in `skills/`, as documentation tests.
 //!
-//! Pages without Rust (`connect.md`, `decisions.md`, `knowledge-base.md`, `logging.md`, `performance.md`, `performance-bounds.md`) are not in
-//! this list. The code of `tutorial.md` is in `examples/tutorial`.
+//! Pages without Rust (`connect.md`, `decisions.md`, `hosts.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
+//! `performance-bounds.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`.
 
 #[doc = include_str!("../docs/concepts.md")]
 struct Concepts;
@@ -15,6 +15,12 @@ struct Storage;
 #[cfg(feature = "client")]
 #[doc = include_str!("../docs/sign-in.md")]
 struct SignIn;
+
+#[doc = include_str!("../docs/audit.md")]
+struct Audit;
+
+#[doc = include_str!("../docs/tracing.md")]
+struct Tracing;
 
 #[doc = include_str!("../docs/tools.md")]
 struct Tools;

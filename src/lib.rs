@@ -225,6 +225,8 @@
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
 //! | the landing page (feature `page`) | [`Endpoint::without_page`] | `docs/page.md` |
 //! | the log | [`LogPolicy`] | `docs/logging.md` |
+//! | traces and metrics | [`Endpoint::telemetry`] | `docs/tracing.md` |
+//! | results without hidden characters, an audit log | [`Tool::clean_output`] | `docs/audit.md` |
 //! | differences between the revisions | [`Revision`] | `docs/protocol.md` |
 //!
 //! # Source layout

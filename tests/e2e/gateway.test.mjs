@@ -137,7 +137,8 @@ const CATALOGUES = [
   [() => 'search', () => 'search'],
 ]
 
-test('docs/gateway.md has the size of the list with each catalogue', async () => {
+// With E2E_HOST there is no D1, which the knowledge base needs.
+if (!process.env.E2E_HOST) test('docs/gateway.md has the size of the list with each catalogue', async () => {
   const token = randomToken()
   const access = { token, subject: 'gateway', scopes: ['kb:read', 'kb:write'] }
   const ofServers = (catalogue) => () => Object.fromEntries(MOUNTS.map((mount) =>

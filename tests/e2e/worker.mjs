@@ -90,6 +90,7 @@ export function defaultSecrets() {
 export async function startWorker({
   name = 'app', port = 0, unwind = false, vars = {}, secrets = {}, migrate = true, config = (toml) => toml, services = {},
 } = {}) {
+  if (process.env.E2E_HOST) return (await import('./node.mjs')).startNode({ name, vars, secrets })
   await built(name, unwind)
   for (const service of Object.values(services)) await built(service.name, false)
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))

@@ -90,7 +90,7 @@ function spansOf(events) {
 }
 
 /** Returns the variables, the names of the required secrets, and the bindings of storage in the wrangler.toml of a Worker. */
-async function configured(name) {
+export async function configured(name) {
   const toml = await readFile(join(homeOf(name), 'wrangler.toml'), 'utf8')
   const vars = /^\[vars\]\n(.*?)(?=^\[|$(?![^]))/ms.exec(toml)?.[1] ?? ''
   return {
@@ -143,6 +143,7 @@ process.on('exit', () => {
  * @property {string} [caller] the JavaScript of a Worker that receives all requests; its binding `FAULTS` is the server
  */
 export async function startWorkerds(all) {
+  if (process.env.E2E_HOST) return Promise.all(all.map((await import('./node.mjs')).startNode))
   const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-'))
   const services = [NONE, INTERNET, OBJECTS_DISK, ...D1]
   await mkdir(join(folder, 'd1'))
