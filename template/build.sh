@@ -2,13 +2,14 @@
 # Builds the Worker in this folder. The output is in build/. wrangler runs this script with `npm run build`.
 set -eu
 
-# Programs on PATH take precedence. A missing program is installed in .tools/.
-PATH=$PATH:$PWD/.tools/bin
+# Programs on PATH take precedence. install.sh installs a missing program.
 need() {
-  command -v "$1" >/dev/null || cargo install --locked --root .tools --bin "$1" "$2"
+  command -v "$1" >/dev/null && return
+  program=$("${0%/*}/install.sh" "$@")
+  PATH=$PATH:${program%/*}
 }
-need worker-build worker-build@0.8.7
-need "${WASM_BINDGEN_BIN:=wasm-bindgen}" wasm-bindgen-cli@0.2.129
+need worker-build worker-build 0.8.7
+need "${WASM_BINDGEN_BIN:=wasm-bindgen}" wasm-bindgen-cli 0.2.129
 
 # worker-build downloads each program that these variables do not name. esbuild and wasm-opt are devDependencies of package.json.
 export ESBUILD_BIN=esbuild WASM_OPT_BIN=wasm-opt WASM_BINDGEN_BIN

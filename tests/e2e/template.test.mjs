@@ -24,7 +24,8 @@ const choice = join(ROOT, '.tools/wasm-toolchain')
 const isDebian = existsSync(choice) && (await readFile(choice, 'utf8')).trim() === 'debian'
 const environment = {
   ...process.env,
-  PATH: [...(isDebian ? ['/usr/bin'] : []), process.env.PATH].join(delimiter),
+  // The cache below has no tools, so build.sh uses those of the repository.
+  PATH: [join(ROOT, '.tools/bin'), ...(isDebian ? ['/usr/bin'] : []), process.env.PATH].join(delimiter),
   // The server shares the compiled dependencies of the Workers in this repository.
   CARGO_TARGET_DIR: process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'),
   // The values in Cargo.toml of this repository. With other ones, cargo would compile the dependencies again.

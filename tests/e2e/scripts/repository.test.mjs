@@ -61,7 +61,7 @@ test('the template uses the versions of this repository', () => {
   assert.deepEqual(ofTemplate.filter((one) => !ours.includes(one) && !one.startsWith('desk-bookings@')), [])
   const build = read('template/build.sh')
   for (const [tool, crate] of [['worker-build', 'worker'], ['wasm-bindgen-cli', 'wasm-bindgen']]) {
-    const [, version] = new RegExp(` ${tool}@([\\d.]+)\n`).exec(build)
+    const [, version] = new RegExp(` ${tool} ([\\d.]+)\n`).exec(build)
     assert.ok(ofTemplate.includes(`${crate}@${version}`), tool)
   }
 
