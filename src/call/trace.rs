@@ -31,8 +31,13 @@ pub(crate) trait StartSpans {
     fn context(&self, parent: Option<&TraceContext>, host: &dyn Host) -> TraceContext;
 
     /// Starts the span with the context `own`.
-    fn start(&self, work: &Work<'_>, own: TraceContext, parent: Option<&TraceContext>, host: Rc<dyn Host>)
-    -> Recording;
+    fn start(
+        &self,
+        work: &Work<'_>,
+        own: TraceContext,
+        parent: Option<&TraceContext>,
+        host: Rc<dyn Host>,
+    ) -> Box<Recording>;
 }
 
 /// All telemetry of an endpoint.
@@ -61,7 +66,7 @@ impl StartSpans for Telemetries {
         own: TraceContext,
         parent: Option<&TraceContext>,
         host: Rc<dyn Host>,
-    ) -> Recording {
+    ) -> Box<Recording> {
         let Work { upstream, method, target, revision } = *work;
         let (trace_id, span_id, parent_span_id) = (own.trace_id(), own.span_id(), parent.map(TraceContext::span_id));
         let operation = Operation { upstream, method, target, revision, trace_id, span_id, parent_span_id };
@@ -69,7 +74,7 @@ impl StartSpans for Telemetries {
         // Who begins a trace decides whether it is sampled. The other ones only pass this on.
         let is_sampled = parent.map_or_else(|| spans.iter().any(|span| span.is_recorded()), TraceContext::is_sampled);
         let started = host.now_ms();
-        Recording { context: own.sampled(is_sampled), spans, started, host, outcome: Outcome::cancelled() }
+        Box::new(Recording { context: own.sampled(is_sampled), spans, started, host, outcome: Outcome::cancelled() })
     }
 }
 
@@ -120,7 +125,7 @@ pub(crate) struct Trace {
     /// The span of the request.
     own: Option<TraceContext>,
     telemetry: Option<Rc<dyn StartSpans>>,
-    recording: RefCell<Option<Recording>>,
+    recording: RefCell<Option<Box<Recording>>>,
     /// Whether the result has `isError`.
     is_tool_error: Cell<bool>,
 }
@@ -158,7 +163,7 @@ impl Trace {
     }
 
     /// Starts the span of a request to another server.
-    pub(crate) fn start_within(&self, work: &Work<'_>, host: &Rc<dyn Host>) -> Option<Recording> {
+    pub(crate) fn start_within(&self, work: &Work<'_>, host: &Rc<dyn Host>) -> Option<Box<Recording>> {
         let telemetry = self.telemetry.as_ref()?;
         let parent = self.context();
         let own = telemetry.context(parent.as_ref(), host.as_ref());

@@ -90,7 +90,7 @@ impl Endpoint {
         let of_request = OfRequest::new(info, request.id.clone(), revision, host.clone(), rounds);
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
-        let cx = Context::new(OfRequest { resource, trace, ..of_request }, Some(Rc::new(server.clone())));
+        let cx = Context::new(OfRequest { trace, resource, ..of_request }, Some(Rc::new(server.clone())));
         if let Some(trace) = cx.trace() {
             trace.start(&resolved.operation(revision), host);
         }

@@ -37,7 +37,7 @@ impl Chain {
         let call = move |cx: Context| {
             let client = client.clone();
             async move {
-                let answer = client.connect(&cx).server("edge")?.call("m_t", &json!({})).await?;
+                let answer = client.connect(&cx).server("edge")?.call("m_t", json!({})).await?;
                 Ok::<_, HandlerError>(answer.text())
             }
         };

@@ -27,7 +27,7 @@ fn endpoint() -> Endpoint {
         McpServer::builder("s", "1")
             .tool(Tool::new("trace", "d", trace))
             .tool(Tool::new("fail", "d", fail))
-            .tool(Tool::new("wait", "d", || pending::<String>()))
+            .tool(Tool::new("wait", "d", pending::<String>))
             .prompt(Prompt::new("greet", || async { PromptMessage::user("Hello") }))
             .resource(Resource::new("desk://secret-7", || async { "a" }).name("a"))
             .build()

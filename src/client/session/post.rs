@@ -40,7 +40,7 @@ pub(super) struct Exchange<'c> {
     expected: Rc<Expected>,
     observer: Rc<Observer>,
     unanswered: Unanswered<'c>,
-    span: Option<Recording>,
+    span: Option<Box<Recording>>,
     time: Duration,
     timer: LocalBoxFuture<'static, ()>,
     /// Reads the stream of the session meanwhile. Modern servers have no sessions.
@@ -64,7 +64,7 @@ impl<'c> Exchange<'c> {
     ) -> Result<(Self, Opening), Failed> {
         let (id, era) = (channel.of_call().next_id(), known.era());
         let span = span::start(channel, outgoing, known.revision());
-        let request = request(channel, &id, outgoing, known, credential.clone(), span.as_ref())?;
+        let request = request(channel, &id, outgoing, known, credential.clone(), span.as_deref())?;
         let unanswered = Unanswered::new(channel, &request, &id);
         let opening = channel.open(request);
         let observer = Rc::new(Observer {

@@ -15,7 +15,7 @@ use crate::protocol::revision::Revision;
 const NAMED: [Method; 2] = [Method::CallTool, Method::GetPrompt];
 
 /// Starts the span of a request, if the program has telemetry.
-pub(super) fn start(channel: &Channel, outgoing: &Outgoing, revision: Revision) -> Option<Recording> {
+pub(super) fn start(channel: &Channel, outgoing: &Outgoing, revision: Revision) -> Option<Box<Recording>> {
     let is_named = NAMED.iter().any(|method| outgoing.method == method.name());
     let work = Work {
         upstream: Some(&channel.server().name),
