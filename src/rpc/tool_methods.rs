@@ -41,7 +41,7 @@ struct ListToolsResult<'a> {
 }
 
 /// The usual number of bytes of a tool in a list, besides its description and its schema.
-const TOOL_BYTES: usize = 128;
+const TOOL_BYTES: usize = 160;
 
 /// Answers `tools/list`. The order is the order of registration.
 pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {

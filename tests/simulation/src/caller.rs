@@ -393,7 +393,9 @@ impl Caller {
             Part::Remote { server, .. } | Part::ReadRemote { server, .. } => self.is_out(&upstream::name(*server)),
             _ => false,
         });
-        if text.contains("(!)") && !self.has_faults() && !is_refused && self.plan.is_modern {
+        // A call of another server that a time limit interrupts is not sent again.
+        let is_explained = is_refused || has_time_limit(called.parts) || !self.plan.is_modern;
+        if text.contains("(!)") && !self.has_faults() && !is_explained {
             self.violate(Invariant::Success, format!("a tool of an agent fails without a fault: {text}"));
         }
         let can_fail = |part: &&Part| matches!(part, Part::Attempt(..) | Part::Agent { .. } | Part::Guarded(false, _));
@@ -431,8 +433,7 @@ impl Caller {
     /// Records the failure of a task. If the clock decides whether a step runs, the next attempt may begin other steps. The library stops such
     /// a task, because it may be the task of a program that has changed.
     fn task_failed(&self, task: &Value, called: &Called<'_>) {
-        let is_timed = |part: &&Part| matches!(part, Part::Attempt(ms, _) if *ms > 0);
-        if !parts::all(called.parts).iter().any(is_timed) {
+        if !has_time_limit(called.parts) {
             self.failed(task, "a task");
         }
     }
@@ -576,4 +577,9 @@ fn messages(stream: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(stream);
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     data.filter_map(|data| serde_json::from_str(data).ok()).collect()
+}
+
+/// Returns whether a part has a time limit, so that the clock decides what is done.
+fn has_time_limit(parts: &[Part]) -> bool {
+    parts::all(parts).iter().any(|part| matches!(part, Part::Attempt(ms, _) if *ms > 0))
 }
