@@ -19,7 +19,7 @@ const document = (name, url, version) => ({
   $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
   name,
   title: 'Knowledge base',
-  description: 'Knowledge base',
+  description: 'A knowledge base of Markdown documents.',
   version,
   repository: { url: 'https://github.com/edge-mcp/edge-mcp', source: 'github', subfolder: 'app' },
   remotes: [{ type: 'streamable-http', url, headers: [AUTHORIZATION] }],
