@@ -20,6 +20,7 @@ const PARTS = {
   'the client': { folder: 'client', texts: ['has no read-only tool', 'has tools whose output schemas'] },
   retrieval: { folder: 'rag', texts: ['Argument `queryText` must not be blank', 'FROM json_each('] },
   bindings: { folder: 'worker/bindings', texts: ['columnNames', 'expirationTtl', 'returnMetadata', 'new TextEncoder().encode(JSON'] },
+  telemetry: { folder: '', texts: ['gen_ai.operation.name', 'edge_mcp.trace_id', 'tracing.startSpan', 'writeDataPoint'] },
   sources: { folder: 'server', texts: ['edge-mcp/missing'] },
   approval: { folder: 'server', texts: ['edge-mcp/approval', '\\n\\nTool: ', 'was not approved'] },
   'the check before publishing': { folder: 'server/problems', texts: ['has no title: call', 'has an input schema in which', 'argument-description'] },
