@@ -5,12 +5,15 @@
 set -eu
 program=$1 crate=$2 version=$3
 shift 3
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/edge-mcp/tools
-bin=$cache/$crate-$version/bin
+# A relative folder is ignored, as its specification demands.
+case ${XDG_CACHE_HOME:-} in /*) ;; *) XDG_CACHE_HOME=$HOME/.cache ;; esac
+cache=$XDG_CACHE_HOME/edge-mcp/tools
+# Other options are another program.
+bin=$cache/$crate-$version$(printf %s "$*" | tr -c 'a-z0-9' -)/bin
 
 say() { echo "$crate $version: $*" >&2; }
 
-# Shows how far cargo is: on a terminal in one line, otherwise at most every 30 s. cargo writes `57/230: ` before each of its messages.
+# Shows the progress of cargo: on a terminal in one line, otherwise at most once in 30 s. cargo writes `57/230: ` before each of its messages.
 progress() {
   reported=$(date +%s)
   while IFS= read -r message; do

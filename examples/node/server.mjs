@@ -29,7 +29,8 @@ const worker = await load(pathToFileURL(resolve(main)).href).catch(fail)
 function requestOf(incoming, signal) {
   const { method, url, rawHeaders, socket } = incoming
   const { host } = incoming.headers
-  if (!host || !url.startsWith('/')) throw new TypeError('the request has no Host header, or its target is not a path')
+  // A host with other characters could change the path of the URL below.
+  if (!/^[\w.:[\]-]+$/.test(host) || !url.startsWith('/')) throw new TypeError('the Host header is missing or invalid, or the target is not a path')
   const headers = new Headers()
   for (let n = 0; n < rawHeaders.length; n += 2) headers.append(rawHeaders[n], rawHeaders[n + 1])
   // Cloudflare overwrites these headers too. Otherwise, a client could choose the address that the library checks.

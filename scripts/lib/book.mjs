@@ -20,8 +20,8 @@ export async function listedPages(root) {
 const nameOf = (path) => (path === 'README.md' ? 'index.md' : basename(path))
 
 /**
- * Returns the text of each page, and that of SUMMARY.md, by the name in the book. A link to another page or a picture of docs/ has the name
- * in the book. Other links lead to the repository.
+ * Returns a map from the name in the book to the text, for SUMMARY.md and each page that it lists. Links to these pages and to pictures of
+ * docs/ have the name in the book. All other links lead to the repository.
  */
 export async function bookPages(root) {
   const [, repository] = /^repository = "(.*)"$/m.exec(await readFile(join(root, 'Cargo.toml'), 'utf8'))
@@ -72,7 +72,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [what, folder] = process.argv.slice(2)
   if (what === 'headers') {
     await writeHeaders(folder)
-  } else {
+  } else if (what === 'pages') {
     for (const [name, text] of await bookPages(fileURLToPath(new URL('../..', import.meta.url)))) await writeFile(join(folder, name), text)
+  } else {
+    throw new Error('usage: book.mjs pages|headers FOLDER')
   }
 }

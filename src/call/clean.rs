@@ -1,44 +1,53 @@
 //! Results without hidden characters and control codes, for tools that return the text of others.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, Kind, Value, write};
 
 use super::result::ToolResult;
 use crate::protocol::content::Content;
-use crate::text::{make_visible, visible};
+use crate::text::visible;
 
-/// Makes all texts and names of a result [`visible`]. Numbers keep their digits.
-pub(crate) fn cleaned(mut result: ToolResult) -> ToolResult {
-    result.content = result.content.into_iter().map(cleaned_block).collect();
-    if let Some(clean) = result.structured_content.as_deref().and_then(cleaned_json) {
+/// Cleans a result. The error says why this is not possible.
+pub(crate) type Clean = fn(ToolResult) -> Result<ToolResult, String>;
+
+/// Makes all texts of a result [`visible`], and leaves out members with other names: a name that is changed could become one that has a
+/// meaning, such as `uri`. Numbers keep their digits.
+pub(crate) fn cleaned(mut result: ToolResult) -> Result<ToolResult, String> {
+    result.content = result.content.into_iter().map(cleaned_block).collect::<Result<_, _>>()?;
+    if let Some(json) = result.structured_content.as_deref()
+        && let Some(clean) = cleaned_json(json)?
+    {
         result.structured_content = Some(clean.into());
     }
-    for value in result.meta.iter_mut().flat_map(|meta| meta.values_mut()) {
-        make_visible(value);
+    if let Some(meta) = &mut result.meta
+        && let Some(clean) = cleaned_json(&write::to_string(meta).map_err(|error| error.to_string())?)?
+    {
+        **meta = serde_json::from_str(&clean).map_err(|error| error.to_string())?;
     }
-    result
+    Ok(result)
 }
 
-fn cleaned_block(block: Content) -> Content {
-    // A block that cannot be written stays: the response fails with the reason.
-    let json = write::to_string(&block).ok();
-    let clean: Option<Rc<str>> = json.as_deref().and_then(cleaned_json).map(Into::into);
-    let document = clean.as_deref().and_then(|clean| Document::parse(clean.as_bytes(), JsonLimits::MOST).ok());
-    let clean = document.and_then(|document| Content::read(document.root(), clean.as_ref()?));
-    clean.unwrap_or(block)
+fn cleaned_block(block: Content) -> Result<Content, String> {
+    let json = write::to_string(&block).map_err(|error| error.to_string())?;
+    let Some(clean) = cleaned_json(&json)? else { return Ok(block) };
+    let clean: Rc<str> = clean.into();
+    let document = Document::parse(clean.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
+    Content::read(document.root(), &clean).ok_or_else(|| "a block is malformed without hidden characters".to_owned())
 }
 
-/// Returns the JSON text of the value with clean texts and names, or `None` if they are clean.
-fn cleaned_json(json: &str) -> Option<String> {
-    let document = Document::parse(json.as_bytes(), JsonLimits::MOST).ok()?;
+/// Returns the JSON text of the value without hidden characters, or `None` if it has none.
+///
+/// # Errors
+/// The text cannot be read: it is nested too deeply, or a name occurs twice.
+fn cleaned_json(json: &str) -> Result<Option<String>, String> {
+    let document = Document::parse(json.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
     if is_clean(document.root()) {
-        return None;
+        return Ok(None);
     }
     let mut clean = String::with_capacity(json.len());
     write_clean(document.root(), &mut clean);
-    Some(clean)
+    Ok(Some(clean))
 }
 
 /// The recursion is bounded by the nesting of JSON.
@@ -51,7 +60,7 @@ fn is_clean(value: Value<'_>) -> bool {
     }
 }
 
-/// The recursion is bounded by the nesting of JSON. Of members whose clean names are equal, the first one stays.
+/// The recursion is bounded by the nesting of JSON.
 fn write_clean(value: Value<'_>, clean: &mut String) {
     match value.kind() {
         Kind::String => clean.push_str(write::literal(&visible(&value.as_str().unwrap_or_default())).get()),
@@ -66,19 +75,15 @@ fn write_clean(value: Value<'_>, clean: &mut String) {
             clean.push(']');
         }
         Kind::Object => {
-            let mut names = BTreeSet::new();
             clean.push('{');
-            for (name, member) in value.members() {
-                let name = visible(&name);
-                let literal = write::literal(&name);
-                if names.insert(name) {
-                    if names.len() > 1 {
-                        clean.push(',');
-                    }
-                    clean.push_str(literal.get());
-                    clean.push(':');
-                    write_clean(member, clean);
+            let members = value.members().filter(|(name, _)| visible(name) == *name);
+            for (index, (name, member)) in members.enumerate() {
+                if index > 0 {
+                    clean.push(',');
                 }
+                clean.push_str(write::literal(&name).get());
+                clean.push(':');
+                write_clean(member, clean);
             }
             clean.push('}');
         }

@@ -17,7 +17,7 @@ pub enum ToolEvent {
     InputStart,
     /// The arguments, as they were sent. There is one such event with all arguments.
     InputDelta(Rc<str>),
-    /// The call needs the approval of a person. Without it, [`Error`](Self::Error) follows.
+    /// A person was asked to approve the call, and answered. If the answer was no, [`Error`](Self::Error) follows.
     Approval {
         /// Whether a person approved the call.
         is_approved: bool,

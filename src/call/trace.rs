@@ -1,6 +1,6 @@
 //! The place of a request in a trace, and the spans of a request and of the requests that its handler sends to other servers.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -10,12 +10,13 @@ use crate::host::{Host, Operation, Outcome, Span, Telemetry};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::trace_context::TraceContext;
 
-/// The number of bytes of a trace id, and of a span id.
+/// The bytes of a trace id.
 const TRACE_ID: usize = 16;
+/// The bytes of a span id.
 const SPAN_ID: usize = 8;
 
 /// An operation without its place in a trace.
-pub(crate) struct Work<'a> {
+pub(crate) struct NewOperation<'a> {
     pub upstream: Option<&'a str>,
     pub method: &'a str,
     pub target: Option<&'a str>,
@@ -23,9 +24,9 @@ pub(crate) struct Work<'a> {
 }
 
 /// Starts spans. `Endpoint::telemetry` creates the only implementation, so the wasm module of a program without telemetry does not contain it.
-pub(crate) trait StartSpans {
-    /// Returns the same with one more telemetry.
-    fn with(&self, telemetry: Rc<dyn Telemetry>) -> Rc<dyn StartSpans>;
+pub(crate) trait Tracer {
+    /// Returns a copy that also reports to `telemetry`.
+    fn with(&self, telemetry: Rc<dyn Telemetry>) -> Rc<dyn Tracer>;
 
     /// Returns the context of a new span in the trace of `parent`, or in a new trace.
     fn context(&self, parent: Option<&TraceContext>, host: &dyn Host) -> TraceContext;
@@ -33,7 +34,7 @@ pub(crate) trait StartSpans {
     /// Starts the span with the context `own`.
     fn start(
         &self,
-        work: &Work<'_>,
+        work: &NewOperation<'_>,
         own: TraceContext,
         parent: Option<&TraceContext>,
         host: Rc<dyn Host>,
@@ -42,16 +43,16 @@ pub(crate) trait StartSpans {
 
 /// All telemetry of an endpoint.
 #[derive(Default)]
-pub(crate) struct Telemetries(Vec<Rc<dyn Telemetry>>);
+pub(crate) struct AllTelemetry(Vec<Rc<dyn Telemetry>>);
 
-impl StartSpans for Telemetries {
-    fn with(&self, telemetry: Rc<dyn Telemetry>) -> Rc<dyn StartSpans> {
+impl Tracer for AllTelemetry {
+    fn with(&self, telemetry: Rc<dyn Telemetry>) -> Rc<dyn Tracer> {
         Rc::new(Self(self.0.iter().cloned().chain([telemetry]).collect()))
     }
 
     fn context(&self, parent: Option<&TraceContext>, host: &dyn Host) -> TraceContext {
         let mut random = [0; TRACE_ID + SPAN_ID];
-        // Without randomness, the ids are not unique. That must not fail the request.
+        // Without randomness the ids are zeros, which the next server ignores. That must not fail the request.
         let _ = host.fill_random(&mut random);
         let (trace, span) = random.split_at(TRACE_ID);
         match parent {
@@ -62,16 +63,16 @@ impl StartSpans for Telemetries {
 
     fn start(
         &self,
-        work: &Work<'_>,
+        work: &NewOperation<'_>,
         own: TraceContext,
         parent: Option<&TraceContext>,
         host: Rc<dyn Host>,
     ) -> Box<Recording> {
-        let Work { upstream, method, target, revision } = *work;
+        let NewOperation { upstream, method, target, revision } = *work;
         let (trace_id, span_id, parent_span_id) = (own.trace_id(), own.span_id(), parent.map(TraceContext::span_id));
         let operation = Operation { upstream, method, target, revision, trace_id, span_id, parent_span_id };
         let spans: Vec<_> = self.0.iter().map(|telemetry| telemetry.start(&operation)).collect();
-        // Who begins a trace decides whether it is sampled. The other ones only pass this on.
+        // The server that begins a trace decides whether it is sampled. Later servers keep the flag of their caller.
         let is_sampled = parent.map_or_else(|| spans.iter().any(|span| span.is_recorded()), TraceContext::is_sampled);
         let started = host.now_ms();
         Box::new(Recording { context: own.sampled(is_sampled), spans, started, host, outcome: Outcome::cancelled() })
@@ -124,23 +125,25 @@ pub(crate) struct Trace {
     parent: Option<TraceContext>,
     /// The span of the request.
     own: Option<TraceContext>,
-    telemetry: Option<Rc<dyn StartSpans>>,
-    recording: RefCell<Option<Box<Recording>>>,
+    is_sampled: Cell<bool>,
+    telemetry: Option<Rc<dyn Tracer>>,
+    recording: Cell<Option<Box<Recording>>>,
     /// Whether the result has `isError`.
     is_tool_error: Cell<bool>,
 }
 
 impl Trace {
-    /// Returns the trace of a request from its `_meta`. Without telemetry, only a request whose client has a trace has one.
+    /// Returns the trace of a request, with the parent in its `_meta`. Returns `None` if there is neither telemetry nor a parent.
     pub(crate) fn of(
         meta: Option<Value<'_>>,
-        telemetry: Option<&Rc<dyn StartSpans>>,
+        telemetry: Option<&Rc<dyn Tracer>>,
         host: &Rc<dyn Host>,
     ) -> Option<Rc<Self>> {
         let parent = TraceContext::read(meta);
         let own = telemetry.map(|telemetry| telemetry.context(parent.as_ref(), host.as_ref()));
         let has_trace = parent.is_some() || own.is_some();
-        has_trace.then(|| Rc::new(Self { parent, own, telemetry: telemetry.cloned(), ..Self::default() }))
+        let is_sampled = Cell::new(parent.as_ref().is_some_and(TraceContext::is_sampled));
+        has_trace.then(|| Rc::new(Self { parent, own, is_sampled, telemetry: telemetry.cloned(), ..Self::default() }))
     }
 
     /// Returns the id of the trace.
@@ -148,22 +151,23 @@ impl Trace {
         self.own.as_ref().or(self.parent.as_ref()).map(TraceContext::trace_id)
     }
 
-    /// Returns the context for requests to other servers: that of this request. Without telemetry, it is that of the client.
+    /// Returns the context that requests to other servers carry: the span of this request or, without telemetry, the span of its client.
     pub(crate) fn context(&self) -> Option<TraceContext> {
-        let recorded = self.recording.borrow().as_ref().map(|recording| recording.context().clone());
-        recorded.or_else(|| self.own.clone()).or_else(|| self.parent.clone())
+        let own = self.own.clone().map(|own| own.sampled(self.is_sampled.get()));
+        own.or_else(|| self.parent.clone())
     }
 
     /// Starts the span of the request.
-    pub(crate) fn start(&self, work: &Work<'_>, host: &Rc<dyn Host>) {
+    pub(crate) fn start(&self, work: &NewOperation<'_>, host: &Rc<dyn Host>) {
         if let (Some(telemetry), Some(own)) = (&self.telemetry, &self.own) {
             let recording = telemetry.start(work, own.clone(), self.parent.as_ref(), host.clone());
-            *self.recording.borrow_mut() = Some(recording);
+            self.is_sampled.set(recording.context().is_sampled());
+            self.recording.set(Some(recording));
         }
     }
 
     /// Starts the span of a request to another server.
-    pub(crate) fn start_within(&self, work: &Work<'_>, host: &Rc<dyn Host>) -> Option<Box<Recording>> {
+    pub(crate) fn start_within(&self, work: &NewOperation<'_>, host: &Rc<dyn Host>) -> Option<Box<Recording>> {
         let telemetry = self.telemetry.as_ref()?;
         let parent = self.context();
         let own = telemetry.context(parent.as_ref(), host.as_ref());

@@ -7,11 +7,14 @@ use serde_json::value::RawValue;
 
 use super::content;
 use super::mounted::Mounted;
+use super::tools::clean_of;
 use crate::call::context::Context;
+use crate::call::failure;
 use crate::call::passed_task::{PassedTask, TaskRequest};
 use crate::call::result::ToolResult;
 use crate::client::{Added, ClientError, RemoteTask};
 use crate::protocol::task::TaskMembers;
+use crate::text::visible;
 
 /// The state of a task for its caller.
 pub(crate) struct State {
@@ -42,7 +45,7 @@ pub(crate) async fn send(
 }
 
 async fn send_to(
-    mount: &Mounted,
+    mount: &Rc<Mounted>,
     task: &PassedTask,
     request: TaskRequest,
     cx: &Context,
@@ -59,17 +62,26 @@ async fn send_to(
         }
     };
     let state = mount.guard(&peer, cx, sent).await?;
-    Ok(state.map(|(members, added)| State { members, added: shown(mount, added) }))
+    Ok(state.map(|(members, added)| State { members, added: shown(mount, task, added, cx) }))
 }
 
-fn shown(mount: &Mounted, added: Added) -> Shown {
+fn shown(mount: &Rc<Mounted>, task: &PassedTask, added: Added, cx: &Context) -> Shown {
+    let clean = clean_of(mount, &task.tool);
     match added {
         Added::Nothing => Shown::Nothing,
         Added::Questions(questions) => {
             let shown = |(key, request)| (format!("{}.{key}", mount.name), request);
             Shown::Questions(questions.into_iter().map(shown).collect())
         }
-        Added::Result(result) => Shown::Result(content::shown_result(mount, result.into_tool_result())),
+        Added::Result(result) => {
+            let result = content::shown_result(mount, result.into_tool_result());
+            let cleaned = if let Some(clean) = clean { clean(result) } else { Ok(result) };
+            Shown::Result(cleaned.unwrap_or_else(|cause| {
+                failure::log(cx.host(), &task.tool, &format!("the output cannot be cleaned: {cause}"));
+                ToolResult::failure("The tool returned output that cannot be cleaned.")
+            }))
+        }
+        Added::Error(code, sentence) if clean.is_some() => Shown::Error(code, visible(&sentence)),
         Added::Error(code, sentence) => Shown::Error(code, sentence),
     }
 }

@@ -12,6 +12,7 @@ use super::mounted::Mounted;
 use super::names::may_be_hashed;
 use super::servers::Gateway;
 use super::{apps, content};
+use crate::call::clean::Clean;
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::PassedTask;
@@ -77,6 +78,13 @@ fn routed(gateway: &Gateway, name: &str, must_be_read_only: bool) -> Option<Tool
     let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
     let tool = configured(mount, tool);
     Some(if must_be_read_only { tool.read_only() } else { tool })
+}
+
+/// Returns the function that cleans the results of the tool that callers know as `name`, if the program wants it.
+pub(super) fn clean_of(mount: &Rc<Mounted>, name: &str) -> Option<Clean> {
+    let named = Named::InList(name.to_owned());
+    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only: false };
+    configured(mount, Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler))).clean
 }
 
 fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {

@@ -15,25 +15,25 @@ use std::borrow::Cow;
 /// use edge_mcp::host::{Operation, Outcome, Span, Telemetry};
 /// use edge_mcp::{Endpoint, McpServer};
 ///
-/// /// Counts the calls of each name.
-/// struct Counts(Rc<RefCell<Vec<String>>>);
-/// struct Call(Rc<RefCell<Vec<String>>>, String);
+/// /// Collects the name and the outcome of each operation.
+/// struct Outcomes(Rc<RefCell<Vec<String>>>);
+/// struct OneOutcome(Rc<RefCell<Vec<String>>>, String);
 ///
-/// impl Telemetry for Counts {
+/// impl Telemetry for Outcomes {
 ///     fn start(&self, operation: &Operation<'_>) -> Box<dyn Span> {
-///         Box::new(Call(self.0.clone(), operation.name()))
+///         Box::new(OneOutcome(self.0.clone(), operation.name()))
 ///     }
 /// }
 ///
-/// impl Span for Call {
+/// impl Span for OneOutcome {
 ///     fn end(&mut self, outcome: &Outcome) {
 ///         let error = outcome.error_type.as_deref().unwrap_or("ok");
 ///         self.0.borrow_mut().push(format!("{}: {error}", self.1));
 ///     }
 /// }
 ///
-/// let counts = Counts(Rc::default());
-/// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build()).telemetry(counts);
+/// let outcomes = Outcomes(Rc::default());
+/// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build()).telemetry(outcomes);
 /// ```
 pub trait Telemetry {
     /// Starts an operation.
@@ -69,7 +69,7 @@ pub struct Operation<'a> {
     pub trace_id: &'a str,
     /// The id of this operation in the trace: 16 hexadecimal digits.
     pub span_id: &'a str,
-    /// The id of the operation that this one belongs to, if the trace has one.
+    /// The id of the parent operation. `None` if this operation begins the trace.
     pub parent_span_id: Option<&'a str>,
 }
 
@@ -82,8 +82,8 @@ impl Operation<'_> {
         self.target.map_or_else(|| self.method.to_owned(), |target| format!("{} {target}", self.method))
     }
 
-    /// Returns the attributes of the span: those of the semantic conventions, and the ids of the trace. A runtime that gives its spans other
-    /// ids can so be searched for the trace of the caller.
+    /// Returns the attributes of the span: those of the semantic conventions, and the ids of the trace. If a runtime gives its spans
+    /// other ids, search these attributes for the trace id of the caller.
     pub fn attributes(&self) -> Vec<(&'static str, String)> {
         let target = TARGETS.iter().find(|(method, _)| *method == self.method).map(|(_, attribute)| *attribute);
         let is_tool_call = self.method == "tools/call";

@@ -6,7 +6,7 @@ use super::authenticate::Authentication;
 use super::endpoint::Endpoint;
 use crate::call::client_extensions::OfClient;
 use crate::server::build_error::BuildError;
-use crate::server::problems::{Check, Entry, SizeLimits};
+use crate::server::problems::{CallerAccess, Check, SizeLimits};
 
 impl Endpoint {
     /// Builds the server for a request without headers, and checks it as [`McpServer::check`](crate::McpServer::check) does. It also checks
@@ -33,16 +33,16 @@ impl Endpoint {
         let request = self.request_info(head, None, OfClient::default());
         let server = self.server_for_all(&request)?.with_task_service(self.has_task_objects());
         let entry = match &*self.access.authentication {
-            Authentication::Undecided | Authentication::Misconfigured(_) => Entry::Closed,
-            Authentication::Open { is_public: false } => Entry::SameMachine,
-            Authentication::Open { is_public: true } => Entry::Public,
+            Authentication::Undecided | Authentication::Misconfigured(_) => CallerAccess::Closed,
+            Authentication::Open { is_public: false } => CallerAccess::SameMachine,
+            Authentication::Open { is_public: true } => CallerAccess::Public,
             Authentication::Token(_) => {
                 let resource = &self.access.resource;
                 let is_missing_scopes = !resource.authorization_servers.is_empty() && resource.scopes.is_empty();
-                Entry::Token { is_missing_scopes }
+                CallerAccess::Token { is_missing_scopes }
             }
         };
-        Ok(server.check_behind(limits, Some(entry)))
+        Ok(server.check_with_access(limits, Some(entry)))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::call::error::HandlerError;
 use crate::call::request_info::RequestInfo;
 use crate::call::state::State;
 use crate::call::task_info::TaskService;
-use crate::call::trace::{StartSpans, Telemetries};
+use crate::call::trace::{AllTelemetry, Tracer};
 use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit, Request, TaskObjects, Telemetry};
 use crate::server::build_error::BuildError;
@@ -65,7 +65,7 @@ pub struct Endpoint {
     #[cfg(feature = "page")]
     pub(super) search_box: SearchBox,
     pub(super) log: Choice<LogPolicy>,
-    pub(super) telemetry: Option<Rc<dyn StartSpans>>,
+    pub(super) telemetry: Option<Rc<dyn Tracer>>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
     task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
     /// The version of the program that is deployed, if it is known.
@@ -465,14 +465,14 @@ impl Endpoint {
         self
     }
 
-    /// Records each operation: a request that the server answers, and a request that its MCP client sends meanwhile. Each call of this
+    /// Records each operation: a request that the server answers, and a request that its MCP client sends while it answers. Each call of this
     /// method adds one more telemetry. `worker::tracing` and `worker::data_points` are those of Cloudflare Workers.
     ///
-    /// Then each request has an id in a trace: that of the client, or a new one. The client's mark that its trace is sampled is passed on, and
+    /// Each request then has a trace id: that of the client, or a new one. The client's mark that its trace is sampled is passed on, and
     /// does not decide what is recorded.
     #[must_use]
     pub fn telemetry(mut self, telemetry: impl Telemetry + 'static) -> Self {
-        let earlier = self.telemetry.take().unwrap_or_else(|| Rc::new(Telemetries::default()));
+        let earlier = self.telemetry.take().unwrap_or_else(|| Rc::new(AllTelemetry::default()));
         self.telemetry = Some(earlier.with(Rc::new(telemetry)));
         self
     }

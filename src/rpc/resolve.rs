@@ -10,7 +10,7 @@ use super::call::Call;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
-use crate::call::trace::Work;
+use crate::call::trace::NewOperation;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
@@ -89,7 +89,7 @@ impl Resolved {
     }
 
     /// Returns the operation, for telemetry. Its names are those of the server, because the client may send any text.
-    pub(crate) fn operation(&self, revision: Revision) -> Work<'_> {
+    pub(crate) fn operation(&self, revision: Revision) -> NewOperation<'_> {
         let target = match &self.target {
             Ok(Target::Tool(tool)) => Some(tool.name()),
             Ok(Target::Prompt(prompt)) if self.method == Some(Method::GetPrompt) => Some(&*prompt.metadata.name),
@@ -97,7 +97,7 @@ impl Resolved {
         };
         let of_extension = self.extension_method().map(|method| &*method.name);
         let method = self.method.map(Method::name).or(of_extension).unwrap_or("_OTHER");
-        Work { upstream: None, method, target, revision: revision.name() }
+        NewOperation { upstream: None, method, target, revision: revision.name() }
     }
 
     /// Returns the tool that the request calls.

@@ -26,8 +26,17 @@ const KEY: &str = "edge-mcp/approval";
 /// schema, and the context. The error names the arguments that the type of the function rejects.
 pub(crate) type Approval = Rc<dyn Fn(&Text, Value<'_>, Context) -> Result<ApprovalFuture, String>>;
 
-/// Ends with `Ok` if the call may run. The value is whether a person approved it. If not, it needs no approval.
-pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<bool, HandlerError>>;
+/// The outcome of a question for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Approved {
+    Yes,
+    No,
+    /// The call needs no approval.
+    NotNeeded,
+}
+
+/// Ends with an error if nobody could be asked.
+pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<Approved, HandlerError>>;
 
 /// Creates the approval with the question that `ask` returns.
 pub(super) fn approval<A, F>(ask: F) -> Approval
@@ -41,8 +50,8 @@ where
         let (ask, read, name) = (ask.clone(), read(arguments)?, name.clone());
         let asking = async move {
             match ask(read, cx.clone()).await? {
-                None => Ok(false),
-                Some(question) => approve(&question, &name, call, &cx).await.map(|()| true),
+                None => Ok(Approved::NotNeeded),
+                Some(question) => approve(&question, &name, call, &cx).await,
             }
         };
         Ok(asking.boxed_local())
@@ -50,22 +59,25 @@ where
 }
 
 /// Asks the person to approve a call of the tool `name`. `call` is the end of the question.
-async fn approve(question: &str, name: &str, call: Option<String>, cx: &Context) -> Result<(), HandlerError> {
+async fn approve(question: &str, name: &str, call: Option<String>, cx: &Context) -> Result<Approved, HandlerError> {
     let Some(call) = call else {
         return Err(HandlerError::new(format!(
             "The arguments of `{name}` are too long to show them for approval. Send less in one call."
         )));
     };
     match cx.confirm(KEY, &message(question, &call)).await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(HandlerError::new(format!(
-            "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
-        ))),
+        Ok(true) => Ok(Approved::Yes),
+        Ok(false) => Ok(Approved::No),
         Err(error) if error.is_unasked() => {
             Err(HandlerError::new(question_kind::APPROVAL.unasked(&format!("This call of `{name}`"), "Nothing")))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the message for a call that a person did not approve.
+pub(super) fn not_approved(name: &str) -> String {
+    format!("The call of `{name}` was not approved. Do not repeat it unless the user asks for it.")
 }
 
 /// Returns the end of each question: the tool and the arguments. Returns `None` if the arguments are too long to show all of them.

@@ -10,12 +10,13 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::permits;
-use super::approval::ApprovalFuture;
+use super::approval::{ApprovalFuture, Approved, not_approved};
 use super::builder::McpServer;
 use super::executed::Executed;
 use super::hook::notify;
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
+use crate::call::clean::Clean;
 use crate::call::context::{CallTools, CallableTool, Context, Hook, PassTasks, unknown_tool};
 use crate::call::deadline::{Ended, late, run};
 use crate::call::error::HandlerError;
@@ -26,7 +27,7 @@ use crate::call::tool_event::ToolEvent;
 use crate::limits::{ARGUMENT_TREE, NESTED_CALLS, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::protocol::error::INTERNAL;
 use crate::schema::{CheckSteps, Schema, SchemaError};
-use crate::text::Text;
+use crate::text::{Text, visible};
 
 /// The longest time of an attempt of a durable task.
 const LONGEST_ATTEMPT: Duration = Duration::from_secs(TASK_ATTEMPT_SECONDS.saturating_add(TASK_GRACE_SECONDS));
@@ -83,7 +84,10 @@ fn execute_directly(
             Ok(asking) => {
                 called.run_with_approval(asking, tool.clone(), arguments.text().into(), observed).boxed_local()
             }
-            Err(mistake) => ready(Executed::Done(refused(&tool.metadata.name, &mistake))).boxed_local(),
+            Err(mistake) => {
+                let refused = Executed::Done(refused(&tool.metadata.name, &mistake));
+                called.run_with_hooks(sent(arguments.text()), Err(refused)).boxed_local()
+            }
         },
         (checked, _) => called.begin(tool, arguments, checked, false),
     }
@@ -127,7 +131,7 @@ struct Called {
     deadline: Duration,
     hooks: Vec<Hook>,
     output: Result<Option<Rc<Schema>>, SchemaError>,
-    clean: Option<fn(ToolResult) -> ToolResult>,
+    clean: Option<Clean>,
     cx: Context,
 }
 
@@ -142,9 +146,11 @@ impl Called {
         is_approved: bool,
     ) -> LocalBoxFuture<'static, Executed> {
         if checked.is_ok() && self.cx.depth() == 0 && self.cx.rounds().begin() == Begin::AtOnce {
-            // The task calls the handler, and the hooks observe it there.
+            // The task calls the handler, and the hooks observe it there. Only this request knows of the approval.
             self.cx.rounds().start_task("");
-            return ready(Executed::Waits).boxed_local();
+            let approval = is_approved.then_some(ToolEvent::Approval { is_approved });
+            let input = approval.map_or_else(Vec::new, |approval| [sent(arguments.text()), vec![approval]].concat());
+            return self.run_with_hooks(input, Err(Executed::Waits)).boxed_local();
         }
         let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
         let work = checked.and_then(|observed| Ok((observed, call()?)));
@@ -152,7 +158,7 @@ impl Called {
         let journal = self.cx.rounds().journal();
         let is_first = self.cx.depth() > 0 || journal.is_none_or(|journal| journal.info().attempt == 1);
         if !self.hooks.is_empty() && is_first {
-            input.extend([ToolEvent::InputStart, ToolEvent::InputDelta(arguments.text().into())]);
+            input.extend(sent(arguments.text()));
             input.extend(is_approved.then_some(ToolEvent::Approval { is_approved }));
             input.extend(work.iter().filter_map(|(observed, _)| observed.clone()).map(ToolEvent::InputAvailable));
         }
@@ -169,20 +175,31 @@ impl Called {
         arguments: Box<str>,
         observed: Option<Rc<serde_json::Value>>,
     ) -> Executed {
-        let is_approved = match run(&self.cx, self.deadline, asking).await {
-            Ended::Done(Ok(is_approved)) => is_approved,
-            Ended::Done(Err(error)) => {
-                let approval = ToolEvent::Approval { is_approved: false };
-                let input = vec![ToolEvent::InputStart, ToolEvent::InputDelta(arguments.into()), approval];
-                let failed = self.failed(error);
-                return self.run_with_hooks(input, Err(failed)).await;
+        let mut input = sent(&arguments);
+        let ended = match run(&self.cx, self.deadline, asking).await {
+            Ended::Done(Ok(Approved::No)) => {
+                input.push(ToolEvent::Approval { is_approved: false });
+                Executed::Done(ToolResult::failure(not_approved(&self.name)))
             }
+            Ended::Done(Ok(approved)) => return self.run_approved(approved, &tool, arguments, observed).await,
+            Ended::Done(Err(error)) => self.failed(error),
             // The question ends the round before the handler is called.
             Ended::Waits => return Executed::Waits,
-            Ended::Late => return Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
+            Ended::Late => Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
         };
+        self.run_with_hooks(input, Err(ended)).await
+    }
+
+    async fn run_approved(
+        self,
+        approved: Approved,
+        tool: &Tool,
+        arguments: Box<str>,
+        observed: Option<Rc<serde_json::Value>>,
+    ) -> Executed {
+        let is_approved = approved == Approved::Yes;
         let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
-            Ok(document) => self.begin(&tool, document.root(), Ok(observed), is_approved),
+            Ok(document) => self.begin(tool, document.root(), Ok(observed), is_approved),
             // The arguments were valid before, so this is a fault of the library.
             Err(error) => return Executed::Done(broken(&self.name, &self.cx, &error.to_string(), "The call ended.")),
         };
@@ -220,8 +237,11 @@ impl Called {
 
     #[cold]
     #[inline(never)]
-    fn failed(&self, HandlerError(error): HandlerError) -> Executed {
+    fn failed(&self, HandlerError(mut error): HandlerError) -> Executed {
         if error.input.is_some() {
+            if self.clean.is_some() {
+                error.message = visible(&error.message).into();
+            }
             return Executed::CannotAsk(HandlerError(error));
         }
         if let Some(cause) = &error.cause {
@@ -231,10 +251,11 @@ impl Called {
     }
 
     fn cleaned(&self, result: ToolResult) -> ToolResult {
-        match self.clean {
-            Some(clean) => clean(result),
-            None => result,
-        }
+        let Some(clean) = self.clean else { return result };
+        clean(result).unwrap_or_else(|cause| {
+            let cause = format!("the output cannot be cleaned: {cause}");
+            broken(&self.name, &self.cx, &cause, "The tool returned output that cannot be cleaned.")
+        })
     }
 
     /// Sends an event to the hooks. Failures of hooks are only logged.
@@ -266,6 +287,11 @@ impl Called {
             }
         }
     }
+}
+
+/// Returns the first events of a call for its hooks.
+fn sent(arguments: &str) -> Vec<ToolEvent> {
+    vec![ToolEvent::InputStart, ToolEvent::InputDelta(arguments.into())]
 }
 
 /// Returns the last event of a call for its hooks. Returns `None` for a call that asks the client, or that another server continues as a task.

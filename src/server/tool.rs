@@ -13,14 +13,14 @@ use super::hook::hook;
 use super::resource::Resource;
 use super::tool_handler::{AnyToolHandler, Typed, WithSchemas};
 use super::tool_task::ToolTask;
-use crate::call::clean::cleaned;
+use crate::call::clean::{Clean, cleaned};
 use crate::call::client_extensions::ClientSupport;
 use crate::call::context::{CallableTool, Context, Hook};
 use crate::call::deadline::{DEADLINE, deadline_method};
 use crate::call::error::HandlerError;
 use crate::call::handler::{Arguments, Handler, Parameters};
 use crate::call::request_info::RequestInfo;
-use crate::call::result::{IntoToolResult, ToolResult};
+use crate::call::result::IntoToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::protocol::description::{Metadata, ToolAnnotations, metadata_methods};
 use crate::protocol::ui::{APP, EXTENSION, FLAT_RESOURCE_URI, MIME_TYPE, MODEL, UI};
@@ -68,7 +68,7 @@ pub struct Tool {
     pub(crate) hooks: Vec<Hook>,
     pub(crate) approval: Option<Approval>,
     /// Removes hidden characters from results. Only `Tool::clean_output` sets it.
-    pub(crate) clean: Option<fn(ToolResult) -> ToolResult>,
+    pub(crate) clean: Option<Clean>,
     /// For a tool for user interfaces only: returns whether the client of a request may see it.
     pub(crate) app_clients: Option<fn(&RequestInfo) -> bool>,
     /// The user interface of the tool.
@@ -219,8 +219,9 @@ impl Tool {
     /// is for tools that return the text of others, such as documents, messages and web pages. Hidden characters can carry instructions that a
     /// model reads and a person does not see.
     ///
-    /// Line breaks, tabs, and the invisible characters that some scripts and emoji need stay. Other spaces become U+0020. Binary data stays as
-    /// it is.
+    /// Line breaks, tabs, and the invisible characters that some scripts and emoji need stay. Other spaces become U+0020. Members of structured
+    /// content whose names have hidden characters are left out. Binary data stays as it is. Progress and log messages of the handler are not
+    /// cleaned.
     ///
     /// ```
     /// use edge_mcp::testing::{self, call};

@@ -95,7 +95,7 @@ describe('a request', () => {
   test('that no URL can describe is rejected', async () => {
     for (const head of [
       'GET http://example.com/mcp HTTP/1.1\r\nHost: localhost', 'OPTIONS * HTTP/1.1\r\nHost: localhost', 'GET /mcp HTTP/1.0',
-      'GET /mcp HTTP/1.1\r\nHost: a b', 'GET /mcp HTTP/1.1\r\nHost: user@localhost', 'TRACE /mcp HTTP/1.1\r\nHost: localhost',
+      'GET /mcp HTTP/1.1\r\nHost: a b', 'GET /mcp HTTP/1.1\r\nHost: user@localhost', 'GET /mcp HTTP/1.1\r\nHost: localhost/mcp?x=', 'TRACE /mcp HTTP/1.1\r\nHost: localhost',
     ]) {
       assert.match(await raw(faults, `${head}\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 400 /, head)
     }

@@ -116,6 +116,24 @@ fn completed(text: &str) -> Value {
     json!({ "status": "completed", "result": { "content": [{ "type": "text", "text": text }] } })
 }
 
+/// The result and the error of a passed task are cleaned like those of a call.
+#[test]
+fn the_result_of_a_task_is_cleaned() {
+    let remote = Remote::new();
+    let endpoint = passing([("m", remote.server.mount().each_tool(Tool::clean_output))]);
+    let id = start(&endpoint, "m_t");
+    remote.is_in(completed("a\u{200b}b"));
+    assert_eq!(get(&endpoint, &id).result()["result"]["content"][0]["text"], "ab");
+    remote.is_in(json!({ "status": "failed", "error": { "code": -32000, "message": "no\u{e0041}!" } }));
+    let failed = get(&endpoint, &id);
+    let message = &failed.result()["error"]["message"];
+    assert!(message.as_str().is_some_and(|message| !message.contains('\u{e0041}')), "{message}");
+    let without = passing([("m", remote.server.mount())]);
+    let id = start(&without, "m_t");
+    remote.is_in(completed("a\u{200b}b"));
+    assert_eq!(get(&without, &id).result()["result"]["content"][0]["text"], "a\u{200b}b");
+}
+
 /// T1: the server declares the extension, although none of its tools has tasks.
 #[test]
 fn the_extension_is_declared() {

@@ -28,8 +28,8 @@ fn returning(result: impl Fn() -> Result<ToolResult, HandlerError> + 'static) ->
 #[test]
 fn all_texts_of_a_result_are_cleaned() {
     let result = || {
-        // Names that are equal without hidden characters are one member: the first one.
-        let structured = r#"{"a\u200b": ["b\u202e"], "a": 2, "ok": "\u00e9\n\t"}"#;
+        // A member with a hidden character in its name is left out, because it could become another one.
+        let structured = r#"{"a\u200b": 1, "a": ["b\u202e"], "ok": "\u00e9\n\t"}"#;
         let structured = RawValue::from_string(structured.to_owned())?;
         let link = ResourceDescription::new("https://example.com/a", format!("name{HIDDEN}")).description(HIDDEN);
         let blocks = [
@@ -38,7 +38,10 @@ fn all_texts_of_a_result_are_cleaned() {
             Content::resource(ResourceContents::text("a://b", format!("inner{HIDDEN}"))),
             Content::image(b"\xff\x00", "image/png"),
         ];
-        Ok(ToolResult::structured(&structured)?.content(blocks).meta("example.com/a", json!(HIDDEN)))
+        Ok(ToolResult::structured(&structured)?
+            .content(blocks)
+            .meta("example.com/a", json!(HIDDEN))
+            .meta(HIDDEN, json!(1)))
     };
     let clean = answer(returning(result).clean_output());
     let blocks = &clean.result()["content"];
@@ -48,6 +51,7 @@ fn all_texts_of_a_result_are_cleaned() {
     assert_eq!(blocks[3]["data"], answer(returning(result)).result()["content"][3]["data"]);
     assert_eq!(clean.structured(), &json!({ "a": ["b"], "ok": "é\n\t" }));
     assert_eq!(clean.result()["_meta"]["example.com/a"], "");
+    assert!(clean.result()["_meta"].get(HIDDEN).is_none());
     assert!(!format!("{clean:?}").contains('\u{200b}'));
     assert!(answer(returning(result)).text().contains(HIDDEN), "without clean_output, a result stays as it is");
 }
@@ -87,5 +91,22 @@ fn the_schema_is_checked_after_the_cleaning() {
             async move { edge_mcp::Json(Named { name }) }
         });
         assert_eq!(answer(tool.clean_output()).is_error(), is_error);
+    }
+}
+
+/// A result that cannot be cleaned is not sent: one that is nested too deeply, or whose members occur twice.
+#[test]
+fn a_result_that_cannot_be_cleaned_is_not_sent() {
+    let deep = format!("{}\"{HIDDEN}\"{}", "[".repeat(122), "]".repeat(122)).replace('\u{1b}', "");
+    let twice = format!(r#"{{"a":1,"a":"{HIDDEN}"}}"#).replace('\u{1b}', "");
+    for json in [format!(r#"{{"a":{deep}}}"#), twice] {
+        let result = move || {
+            let structured = RawValue::from_string(json.clone())?;
+            Ok(ToolResult::structured(&structured)?.content([]))
+        };
+        let answer = answer(returning(result).clean_output());
+        let expected =
+            "The tool returned output that cannot be cleaned. This is a fault of the server. Its log has the details.";
+        assert_eq!((answer.text(), answer.is_error()), (expected, true));
     }
 }

@@ -18,6 +18,7 @@ fn described(event: &ToolEvent) -> String {
         ToolEvent::InputAvailable(arguments) => format!("available {arguments}"),
         ToolEvent::Output(_) => "output".into(),
         ToolEvent::Error(message) => format!("error {message}"),
+        ToolEvent::Approval { is_approved } => format!("approved: {is_approved}"),
         _ => "unknown".into(),
     }
 }
@@ -104,6 +105,7 @@ fn an_approval_comes_before_the_task() {
             let declined = client.clone().decline("edge-mcp/approval").call("pay", json!({ "euros": 200 })).await;
             assert!(declined.is_error(), "{}", declined.json());
             assert!(world.keys().is_empty(), "{:?}", world.keys());
+            assert_eq!(seen.borrow().iter().filter(|it| *it == "approved: false").count(), 1);
             seen.borrow_mut().clear();
             let client = client.answer("edge-mcp/approval", json!({})).answer("sure", json!({}));
             let answer = client.call("pay", json!({ "euros": 200 })).await;
@@ -123,6 +125,7 @@ fn an_approval_comes_before_the_task() {
                     before,
                     "an attempt does not ask"
                 );
+                assert_eq!(seen.borrow().iter().filter(|it| *it == "approved: true").count(), 1);
             } else {
                 assert_eq!(answer.text(), "paid 200");
             }

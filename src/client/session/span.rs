@@ -4,7 +4,7 @@ use edge_json::{Document, JsonLimits};
 
 use super::channel::Channel;
 use super::outgoing::Outgoing;
-use crate::call::trace::{Recording, Work};
+use crate::call::trace::{NewOperation, Recording};
 use crate::client::error::{Failed, Failure};
 use crate::client::wire::response::ServerResponse;
 use crate::host::Outcome;
@@ -17,7 +17,7 @@ const NAMED: [Method; 2] = [Method::CallTool, Method::GetPrompt];
 /// Starts the span of a request, if the program has telemetry.
 pub(super) fn start(channel: &Channel, outgoing: &Outgoing, revision: Revision) -> Option<Box<Recording>> {
     let is_named = NAMED.iter().any(|method| outgoing.method == method.name());
-    let work = Work {
+    let work = NewOperation {
         upstream: Some(&channel.server().name),
         method: &outgoing.method,
         target: outgoing.target.as_deref().filter(|_| is_named),

@@ -36,7 +36,7 @@ impl<'t> ListedTool<'t> {
     }
 
     /// Returns the first problem that `test` finds in the input schema, as the predicate of a sentence.
-    pub(super) fn first(&self, test: fn(&Position<'_>) -> Option<String>) -> Option<String> {
+    pub(super) fn first_schema_problem(&self, test: fn(&Position<'_>) -> Option<String>) -> Option<String> {
         let problem = |at: &Position<'_>| {
             let found = test(at)?;
             Some(format!("has an input schema in which {} {found}", at.shown()))

@@ -18,8 +18,8 @@ pub use table::{RULES, Rule};
 
 use self::listed::ListedTool;
 use self::table::Test;
-pub(crate) use self::whole::Entry;
-use self::whole::Whole;
+pub(crate) use self::whole::CallerAccess;
+use self::whole::CheckedServer;
 use super::builder::McpServer;
 
 impl McpServer {
@@ -40,19 +40,21 @@ impl McpServer {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn check(&self, limits: SizeLimits) -> Check {
-        self.check_behind(limits, None)
+        self.check_with_access(limits, None)
     }
 
-    /// Checks the server, and the access to it at `entry`.
-    pub(crate) fn check_behind(&self, limits: SizeLimits, entry: Option<Entry>) -> Check {
+    /// Checks the server, and the access to it at an endpoint.
+    pub(crate) fn check_with_access(&self, limits: SizeLimits, entry: Option<CallerAccess>) -> Check {
         let tools: Vec<_> = self.tools().filter_map(ListedTool::new).collect();
-        let whole = Whole { definitions: &self.definitions, tools: &tools, limits, entry };
+        let whole = CheckedServer { definitions: &self.definitions, tools: &tools, limits, entry };
         let mut problems = Vec::new();
         for rule in RULES {
             let found: Vec<(String, String)> = match rule.test {
                 Test::Tool(test) => tools.iter().filter_map(|tool| Some((tool.place(), test(tool, limits)?))).collect(),
                 // The first place is enough: other places of the tool often have the same cause.
-                Test::Schema(test) => tools.iter().filter_map(|tool| Some((tool.place(), tool.first(test)?))).collect(),
+                Test::Schema(test) => {
+                    tools.iter().filter_map(|tool| Some((tool.place(), tool.first_schema_problem(test)?))).collect()
+                }
                 Test::Whole(test) => test(&whole).into_iter().map(|text| ("server".to_owned(), text)).collect(),
             };
             problems.extend(found.into_iter().map(|(place, text)| Problem { rule, place, text }));

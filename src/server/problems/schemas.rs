@@ -1,5 +1,5 @@
-//! The rules about input schemas. Each rule is one that a client library breaks: it fails, so its users have no tool of the server, or it
-//! tells the model a type that the schema rejects.
+//! The rules about input schemas. A client library or a model cannot use a schema that violates one: the library fails, so its users have no
+//! tool of the server, or it tells the model a type that the schema rejects.
 
 use serde_json::{Map, Value};
 
@@ -82,7 +82,7 @@ impl<'s> Position<'s> {
     }
 
     /// Returns whether LlamaIndex makes a Python type of the schema.
-    fn is_read(&self) -> bool {
+    fn is_converted(&self) -> bool {
         matches!(self.keyword, "properties" | "items" | "anyOf" | "additionalProperties")
     }
 }
@@ -122,8 +122,8 @@ pub(super) fn required(at: &Position<'_>) -> Option<String> {
 pub(super) fn reference(at: &Position<'_>) -> Option<String> {
     let reference = at.get("$ref").and_then(Value::as_str)?;
     let is_name = |name: &str| !name.contains(['/', '~', '%']);
-    let is_read = reference.strip_prefix(DEFINITIONS).is_some_and(is_name);
-    (!is_read)
+    let is_understood = reference.strip_prefix(DEFINITIONS).is_some_and(is_name);
+    (!is_understood)
         .then(|| format!("refers to `{reference}`: move the target to `$defs`, with a name without `/`, `~` and `%`"))
 }
 
@@ -147,15 +147,15 @@ pub(super) fn referenced_type(at: &Position<'_>) -> Option<String> {
     let name = at.get("$ref").and_then(Value::as_str)?.strip_prefix(DEFINITIONS)?;
     let target = definition(at.root, name)?.as_object()?;
     let is_array = target.get("type").is_some_and(|kind| kind == "array") && target.contains_key("items");
-    let is_read = is_array || target.contains_key("anyOf") || accepts(at.root, target, "object");
-    (at.is_read() && !is_read).then(|| {
+    let is_understood = is_array || target.contains_key("anyOf") || accepts(at.root, target, "object");
+    (at.is_converted() && !is_understood).then(|| {
         format!("refers to `{name}`, which is not an object: write the schema in place of the `$ref`, or use `anyOf`")
     })
 }
 
 pub(super) fn boolean(at: &Position<'_>) -> Option<String> {
-    let is_read = matches!(at.keyword, "properties" | "items" | "anyOf" | "$defs");
-    (is_read && at.schema.is_boolean()).then(|| {
+    let must_be_object = matches!(at.keyword, "properties" | "items" | "anyOf" | "$defs");
+    (must_be_object && at.schema.is_boolean()).then(|| {
         format!("is `{}`: use an object schema, such as `{{\"type\": \"string\"}}`, or `{{}}` for any value", at.schema)
     })
 }
@@ -164,7 +164,7 @@ pub(super) fn untyped(at: &Position<'_>) -> Option<String> {
     let is_typed = ["type", "enum", "$ref"].into_iter().any(|keyword| at.has(keyword))
         || (at.has("anyOf") && at.keyword != "anyOf");
     let schema = at.schema.as_object()?;
-    let is_misread = at.is_read() && !is_typed && !accepts(at.root, schema, "string");
+    let is_misread = at.is_converted() && !is_typed && !accepts(at.root, schema, "string");
     is_misread.then(|| "has no `type`, so the model is told to send a string: add `type`, or use one `anyOf`".into())
 }
 
@@ -172,13 +172,13 @@ pub(super) fn null_type(at: &Position<'_>) -> Option<String> {
     let types = at.get("type").and_then(Value::as_array)?;
     let is_null_first = types.first().is_some_and(|first| first == "null");
     let accepts_string = types.iter().any(|kind| kind == "string");
-    (at.is_read() && is_null_first && !accepts_string)
+    (at.is_converted() && is_null_first && !accepts_string)
         .then(|| "has the type `null` first, so the model is told to send a string: move `null` to the end".into())
 }
 
 pub(super) fn empty_enum(at: &Position<'_>) -> Option<String> {
     let is_empty = at.get("enum").and_then(Value::as_array).is_some_and(Vec::is_empty);
-    (at.is_read() && is_empty).then(|| "has an `enum` without values: add a value, or remove the property".into())
+    (at.is_converted() && is_empty).then(|| "has an `enum` without values: add a value, or remove the property".into())
 }
 
 pub(super) fn depth(at: &Position<'_>) -> Option<String> {

@@ -7,7 +7,7 @@ use super::listed::ListedTool;
 use super::schemas::{self, Position};
 use super::size::SizeLimits;
 use super::tools;
-use super::whole::{self, Whole};
+use super::whole::{self, CheckedServer};
 
 /// A rule of the check.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) enum Test {
     /// About a place in the input schema of a tool. The subject of the sentence is the place.
     Schema(fn(&Position<'_>) -> Option<String>),
     /// About the server as a whole.
-    Whole(fn(&Whole<'_>) -> Vec<String>),
+    Whole(fn(&CheckedServer<'_>) -> Vec<String>),
 }
 
 const CLAUDE_DIRECTORY: &str = "<https://claude.com/docs/connectors/building/review-criteria>";
@@ -151,7 +151,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "untyped",
-        requires: "A schema that does not accept strings has `type`, `anyOf`, `enum` or `$ref`. Not enough are `oneOf`, `allOf`, `const`, or an `anyOf` in an `anyOf`.",
+        requires: "A schema that does not accept strings has `type`, `anyOf`, `enum` or `$ref`. `oneOf`, `allOf`, `const`, and an `anyOf` in an `anyOf` do not count.",
         source: LLAMA_INDEX,
         date: "2026-11-26",
         test: Test::Schema(schemas::untyped),
@@ -200,7 +200,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "access",
-        requires: "The endpoint has authentication, or none on purpose: `auth` or `open_to_the_public`.",
+        requires: "The endpoint has authentication, or it serves everyone on purpose: `auth` or `open_to_the_public`. `without_auth` is not enough.",
         source: CLAUDE_DIRECTORY,
         date: "2026-11-26",
         test: Test::Whole(whole::access),

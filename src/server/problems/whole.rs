@@ -7,17 +7,17 @@ use crate::server::access::Access;
 use crate::server::definitions::Definitions;
 
 /// A server, and the access to it.
-pub(super) struct Whole<'s> {
+pub(super) struct CheckedServer<'s> {
     pub definitions: &'s Definitions,
     pub tools: &'s [ListedTool<'s>],
     pub limits: SizeLimits,
     /// `None` if the check does not know the endpoint.
-    pub entry: Option<Entry>,
+    pub entry: Option<CallerAccess>,
 }
 
-/// The access to a server at an endpoint.
+/// Which callers an endpoint serves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum CallerAccess {
     /// The program has not set the authentication, or there is an error in the configuration.
     Closed,
     /// Callers on the same machine need no token.
@@ -28,22 +28,22 @@ pub(crate) enum Entry {
     Token { is_missing_scopes: bool },
 }
 
-pub(super) fn size(whole: &Whole<'_>) -> Vec<String> {
+pub(super) fn size(whole: &CheckedServer<'_>) -> Vec<String> {
     let (tokens, most) = (tokens(list_bytes(whole.tools.iter().map(|tool| tool.bytes))), whole.limits.tokens);
     let problem = || format!("has tools of about {tokens} tokens: shorten or merge them to {most} tokens");
     Vec::from_iter((tokens > most).then(problem))
 }
 
-pub(super) fn server_json(whole: &Whole<'_>) -> Vec<String> {
+pub(super) fn server_json(whole: &CheckedServer<'_>) -> Vec<String> {
     adapted(&whole.definitions.info)
 }
 
-pub(super) fn access(whole: &Whole<'_>) -> Vec<String> {
+pub(super) fn access(whole: &CheckedServer<'_>) -> Vec<String> {
     let problem = match whole.entry {
-        Some(Entry::Closed) => {
+        Some(CallerAccess::Closed) => {
             "has no authentication, or a wrong configuration, so every request gets a 503: call `Endpoint::auth` or `open_to_the_public`, or correct the variable in the log"
         }
-        Some(Entry::SameMachine) => {
+        Some(CallerAccess::SameMachine) => {
             "serves only callers on the same machine: call `Endpoint::auth` or `open_to_the_public`"
         }
         _ => return Vec::new(),
@@ -51,7 +51,7 @@ pub(super) fn access(whole: &Whole<'_>) -> Vec<String> {
     vec![problem.to_owned()]
 }
 
-pub(super) fn scopes(whole: &Whole<'_>) -> Vec<String> {
+pub(super) fn scopes(whole: &CheckedServer<'_>) -> Vec<String> {
     let definitions = whole.definitions;
     let tools = definitions.tools.iter().map(|item| ("tool", &item.metadata.name, &item.access));
     let resources = definitions.resources.iter().map(|item| ("resource", &item.description.uri, &item.access));
@@ -63,10 +63,10 @@ pub(super) fn scopes(whole: &Whole<'_>) -> Vec<String> {
         return Vec::new();
     };
     let problem = match whole.entry {
-        Some(Entry::SameMachine | Entry::Public) => {
+        Some(CallerAccess::SameMachine | CallerAccess::Public) => {
             "does not check it, because callers need no token: call `Endpoint::auth`, or remove the scopes"
         }
-        Some(Entry::Token { is_missing_scopes: true }) => {
+        Some(CallerAccess::Token { is_missing_scopes: true }) => {
             "names no scopes in its metadata: call `ProtectedResource::scopes`, or set `MCP_SCOPES`"
         }
         _ => return Vec::new(),

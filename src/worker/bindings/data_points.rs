@@ -9,6 +9,9 @@ use super::{Kind, binding};
 use crate::config::ConfigError;
 use crate::host::{Operation, Outcome, Span, Telemetry};
 
+/// The longest index that the platform accepts, in bytes. The names of tools of other servers can be longer.
+const INDEX: usize = 96;
+
 const DATASET: Kind =
     Kind { method: "writeDataPoint", section: "[[analytics_engine_datasets]]", settings: "`binding` and `dataset`" };
 
@@ -49,8 +52,8 @@ impl Telemetry for Dataset {
     fn start(&self, operation: &Operation<'_>) -> Box<dyn Span> {
         let Operation { method, target, revision, upstream, .. } = *operation;
         let blobs = [method, target.unwrap_or_default(), revision, upstream.unwrap_or_default()];
-        let blobs = blobs.into_iter().map(JsValue::from).collect();
-        Box::new(DataPoint { dataset: self.0.clone(), index: operation.name(), blobs })
+        let blobs = blobs.into_iter().map(|text| JsValue::from(cut(text))).collect();
+        Box::new(DataPoint { dataset: self.0.clone(), index: cut(&operation.name()).to_owned(), blobs })
     }
 }
 
@@ -64,4 +67,8 @@ impl Span for DataPoint {
         self.blobs.push(&outcome.error_type.as_deref().unwrap_or_default().into());
         write(&self.dataset, &self.index, &self.blobs, outcome.ms as f64);
     }
+}
+
+fn cut(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(INDEX)).unwrap_or_default()
 }
