@@ -30,7 +30,7 @@ function requestOf(incoming, signal) {
   const { method, url, rawHeaders, socket } = incoming
   const { host } = incoming.headers
   // A host with other characters could change the path of the URL below.
-  if (!/^[\w.:[\]-]+$/.test(host) || !url.startsWith('/')) throw new TypeError('the Host header is missing or invalid, or the target is not a path')
+  if (!/^[\w.:[\]-]+$/.test(host ?? '') || !url.startsWith('/')) throw new TypeError('the Host header is missing or invalid, or the target is not a path')
   const headers = new Headers()
   for (let n = 0; n < rawHeaders.length; n += 2) headers.append(rawHeaders[n], rawHeaders[n + 1])
   // Cloudflare overwrites these headers too. Otherwise, a client could choose the address that the library checks.

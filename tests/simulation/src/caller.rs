@@ -185,7 +185,7 @@ impl Caller {
             let answer = self.round(&params, tool).await?;
             let result = &answer["result"];
             if !result.is_object() {
-                self.failed(&answer, tool);
+                self.call_failed(&answer, tool, called);
                 return None;
             }
             if result["resultType"] != "input_required" {
@@ -320,7 +320,7 @@ impl Caller {
             if let Some(task) = self.listen(id, &others).await {
                 return match task["status"].as_str() {
                     Some("completed") => self.ended(&task["result"], called),
-                    _ => self.task_failed(&task, called),
+                    _ => self.call_failed(&task, "a task", called),
                 };
             }
         }
@@ -357,7 +357,7 @@ impl Caller {
                 Some("completed") => return self.ended(&task["result"], called),
                 Some("cancelled") if cancel_after.is_some() => return,
                 Some("failed" | "cancelled") if self.has_faults() => return,
-                _ => return self.task_failed(&answer, called),
+                _ => return self.call_failed(&answer, "a task", called),
             }
         }
         self.violate(Invariant::Budget, format!("a task does not end in {POLLS} polls: {:?}", called.parts));
@@ -379,7 +379,7 @@ impl Caller {
     pub fn ended(&self, result: &Value, called: &Called<'_>) {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         if result["isError"] == true {
-            return self.failed(result, "a call");
+            return self.call_failed(result, "a call", called);
         }
         let Some((call, text)) = text.split_once('|') else {
             return self.violate(Invariant::OneAnswer, format!("a result has no text: {result}"));
@@ -430,11 +430,11 @@ impl Caller {
         self.world.faults.has_failed()
     }
 
-    /// Records the failure of a task. If the clock decides whether a step runs, the next attempt may begin other steps. The library stops such
-    /// a task, because it may be the task of a program that has changed.
-    fn task_failed(&self, task: &Value, called: &Called<'_>) {
+    /// Records the failure of a call. If the clock decides whether a step runs, the next attempt of a task may begin other steps. The library
+    /// stops such a task, because it may be the task of a program that has changed.
+    fn call_failed(&self, answer: &Value, what: &str, called: &Called<'_>) {
         if !has_time_limit(called.parts) {
-            self.failed(task, "a task");
+            self.failed(answer, what);
         }
     }
 
