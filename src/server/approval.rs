@@ -27,10 +27,10 @@ const KEY: &str = "edge-mcp/approval";
 pub(crate) type Approval = Rc<dyn Fn(&Text, Value<'_>, Context) -> Result<ApprovalFuture, String>>;
 
 /// The outcome of a question for approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Approved {
     Yes,
-    No,
+    /// The error is for the caller.
+    No(HandlerError),
     /// The call needs no approval.
     NotNeeded,
 }
@@ -67,17 +67,14 @@ async fn approve(question: &str, name: &str, call: Option<String>, cx: &Context)
     };
     match cx.confirm(KEY, &message(question, &call)).await {
         Ok(true) => Ok(Approved::Yes),
-        Ok(false) => Ok(Approved::No),
+        Ok(false) => Ok(Approved::No(HandlerError::new(format!(
+            "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
+        )))),
         Err(error) if error.is_unasked() => {
             Err(HandlerError::new(question_kind::APPROVAL.unasked(&format!("This call of `{name}`"), "Nothing")))
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Returns the message for a call that a person did not approve.
-pub(super) fn not_approved(name: &str) -> String {
-    format!("The call of `{name}` was not approved. Do not repeat it unless the user asks for it.")
 }
 
 /// Returns the end of each question: the tool and the arguments. Returns `None` if the arguments are too long to show all of them.

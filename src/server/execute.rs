@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::access::permits;
-use super::approval::{ApprovalFuture, Approved, not_approved};
+use super::approval::{ApprovalFuture, Approved};
 use super::builder::McpServer;
 use super::executed::Executed;
 use super::hook::notify;
@@ -177,11 +177,12 @@ impl Called {
     ) -> Executed {
         let mut input = sent(&arguments);
         let ended = match run(&self.cx, self.deadline, asking).await {
-            Ended::Done(Ok(Approved::No)) => {
+            Ended::Done(Ok(Approved::No(error))) => {
                 input.push(ToolEvent::Approval { is_approved: false });
-                Executed::Done(ToolResult::failure(not_approved(&self.name)))
+                self.failed(error)
             }
-            Ended::Done(Ok(approved)) => return self.run_approved(approved, &tool, arguments, observed).await,
+            Ended::Done(Ok(Approved::Yes)) => return self.run_approved(true, &tool, arguments, observed).await,
+            Ended::Done(Ok(Approved::NotNeeded)) => return self.run_approved(false, &tool, arguments, observed).await,
             Ended::Done(Err(error)) => self.failed(error),
             // The question ends the round before the handler is called.
             Ended::Waits => return Executed::Waits,
@@ -190,14 +191,14 @@ impl Called {
         self.run_with_hooks(input, Err(ended)).await
     }
 
+    /// Calls the handler after the question for approval.
     async fn run_approved(
         self,
-        approved: Approved,
+        is_approved: bool,
         tool: &Tool,
         arguments: Box<str>,
         observed: Option<Rc<serde_json::Value>>,
     ) -> Executed {
-        let is_approved = approved == Approved::Yes;
         let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
             Ok(document) => self.begin(tool, document.root(), Ok(observed), is_approved),
             // The arguments were valid before, so this is a fault of the library.
