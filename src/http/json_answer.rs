@@ -29,18 +29,14 @@ pub(super) struct Answered {
 /// Runs a call to its end.
 pub(super) async fn respond(prepared: Prepared) -> Answered {
     let cx = prepared.cx().clone();
-    let answered = match prepared.finish().await {
+    match prepared.finish().await {
         Ok(message) => Answered { status: StatusCode::OK, message, error: None },
         Err(error) => Answered {
             status: status_of(cx.revision().era(), error.code),
             message: error_response(Some(cx.request_id()), &error),
             error: Some(error.code),
         },
-    };
-    if let Some(trace) = cx.trace() {
-        trace.end(answered.error);
     }
-    answered
 }
 
 /// Runs the calls of a batch to their ends, at most `concurrent` of them at the same time, and answers with an array.

@@ -243,9 +243,6 @@ impl Endpoint {
         let client = PerCaller::new(client);
         let of_request = OfRequest { client, trace, resource, live: of_context, ..of_request };
         let cx = Context::new(of_request, Some(Rc::new(server.clone())));
-        if let Some(trace) = cx.trace() {
-            trace.start(&resolved.operation(revision), host);
-        }
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
@@ -296,9 +293,6 @@ impl Endpoint {
             let of_request = OfRequest::new(info.clone(), request.id.clone(), revision, (*host).clone(), rounds);
             let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
             let cx = Context::new(OfRequest { trace, ..of_request }, Some(Rc::new(server.clone())));
-            if let Some(trace) = cx.trace() {
-                trace.start(&resolved.operation(revision), host);
-            }
             let (server, method) = (server.clone(), resolved.method);
             let call = Call { server, cx, method, keys: self.state_keys.clone(), response_limit };
             rpc::prepare(call, request, resolved.target)

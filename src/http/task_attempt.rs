@@ -91,10 +91,6 @@ impl Endpoint {
         let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
         let cx = Context::new(OfRequest { trace, resource, ..of_request }, Some(Rc::new(server.clone())));
-        if let Some(trace) = cx.trace() {
-            trace.start(&resolved.operation(revision), host);
-        }
-        let attempt = cx.clone();
         let rounds = cx.rounds().clone();
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output.saturating_sub(DESCRIPTION_BYTES));
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
@@ -103,12 +99,7 @@ impl Endpoint {
         drop(request);
         drop(document);
         drop(text);
-        let response = prepared.attempt().await;
-        if let Some(trace) = attempt.trace() {
-            let answer = response.as_ref();
-            trace.end(answer.and_then(|response| Some(response.as_ref().err()?.code)));
-        }
-        match response {
+        match prepared.attempt().await {
             Some(response) => ended(response),
             None => Attempted::Waits(rounds),
         }

@@ -8,7 +8,7 @@ use futures::FutureExt;
 use super::call::{Call, MethodResponse};
 use super::pagination::cursor;
 use super::prepared::{Outcome, Prepared, Stage, Work, within_limit};
-use super::resolve::Target;
+use super::resolve::{Target, operation};
 use super::{
     completion, discover, extension_methods, lifecycle, prompt_methods, resource_methods, skill_methods, tool_methods,
 };
@@ -22,6 +22,9 @@ use crate::text::shortened;
 /// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
 /// but does not poll it.
 pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
+    if let Some(trace) = call.cx.trace() {
+        trace.start(&operation(call.method, &target, call.cx.revision()), call.cx.host());
+    }
     // If the program unwinds on panic, a panic fails only this request.
     let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
     let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));

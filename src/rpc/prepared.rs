@@ -80,20 +80,33 @@ impl Prepared {
     /// Runs the handler to its end, and returns the response.
     pub(crate) async fn finish(self) -> MethodResponse {
         let Self { call, stage, digest } = self;
-        match ended(stage).await? {
-            Outcome::Response(response) => Ok(response),
-            Outcome::Waits => input_required::ask(&call, digest),
-        }
-        .and_then(|response| within_limit(&call, response))
+        let response = match ended(stage).await {
+            Ok(Outcome::Response(response)) => Ok(response),
+            Ok(Outcome::Waits) => input_required::ask(&call, digest),
+            Err(error) => Err(error),
+        };
+        let response = response.and_then(|response| within_limit(&call, response));
+        end_span(&call, response.as_ref().err());
+        response
     }
 
     /// Runs the handler of a durable task. Returns the response, or `None` if the handler waits for a later attempt.
     pub(crate) async fn attempt(self) -> Option<MethodResponse> {
-        match ended(self.stage).await {
-            Ok(Outcome::Response(response)) => Some(within_limit(&self.call, response)),
+        let Self { call, stage, .. } = self;
+        let response = match ended(stage).await {
+            Ok(Outcome::Response(response)) => Some(within_limit(&call, response)),
             Ok(Outcome::Waits) => None,
             Err(error) => Some(Err(error)),
-        }
+        };
+        end_span(&call, response.as_ref().and_then(|response| response.as_ref().err()));
+        response
+    }
+}
+
+/// Ends the span of a request, with the error of its response.
+fn end_span(call: &Call, error: Option<&RpcError>) {
+    if let Some(trace) = call.cx.trace() {
+        trace.end(error.map(|error| error.code));
     }
 }
 

@@ -88,18 +88,6 @@ impl Resolved {
         self.method.is_some_and(Method::notifies) || self.extension_method().is_some_and(|method| method.notifies)
     }
 
-    /// Returns the operation, for telemetry. Its names are those of the server, because the client may send any text.
-    pub(crate) fn operation(&self, revision: Revision) -> NewOperation<'_> {
-        let target = match &self.target {
-            Ok(Target::Tool(tool)) => Some(tool.name()),
-            Ok(Target::Prompt(prompt)) if self.method == Some(Method::GetPrompt) => Some(&*prompt.metadata.name),
-            _ => None,
-        };
-        let of_extension = self.extension_method().map(|method| &*method.name);
-        let method = self.method.map(Method::name).or(of_extension).unwrap_or("_OTHER");
-        NewOperation { upstream: None, method, target, revision: revision.name() }
-    }
-
     /// Returns the tool that the request calls.
     pub(crate) fn tool(&self) -> Option<&Tool> {
         match &self.target {
@@ -120,6 +108,22 @@ impl Target {
             Self::Template(template, _) | Self::Hidden(template) => Some(&template.access),
         }
     }
+}
+
+/// Returns the operation of a request, for telemetry. Its names are those of the server, because the client may send any text.
+pub(super) fn operation(
+    method: Option<Method>,
+    target: &Result<Target, RpcError>,
+    revision: Revision,
+) -> NewOperation<'_> {
+    let (name, extension) = match target {
+        Ok(Target::Tool(tool)) => (Some(tool.name()), None),
+        Ok(Target::Prompt(prompt)) if method == Some(Method::GetPrompt) => (Some(&*prompt.metadata.name), None),
+        Ok(Target::Extension(method)) => (None, Some(&*method.name)),
+        _ => (None, None),
+    };
+    let method = method.map(Method::name).or(extension).unwrap_or("_OTHER");
+    NewOperation { upstream: None, method, target: name, revision: revision.name() }
 }
 
 /// Returns the error for a target that does not fit the method. The lookup never returns such a target.
