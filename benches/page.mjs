@@ -1,5 +1,7 @@
 // The generated part of docs/performance.md.
 
+import { cpuRatio } from './goals.mjs'
+import { FRESH, SHARED } from './subjects.mjs'
 import { clientTable, cpuTable, crateTable, digits, extraTable, markdown, ratioTable, sizeTable, startTable } from './table.mjs'
 
 const BEGIN = '<!-- bench: written by scripts/bench --write -->'
@@ -11,6 +13,17 @@ export function withResult(page, result) {
   const end = page.indexOf(END)
   if (begin < 0 || end < begin) throw new Error(`the page has no place for the results: it must contain ${BEGIN} and, after it, ${END}`)
   return `${page.slice(0, begin + BEGIN.length)}\n${part(result)}\n${page.slice(end)}`
+}
+
+const ROW = '| CPU time of a small `tools/call`, divided by that of edge-mcp |'
+
+/** Returns the text of README.md with the ratios of the result in its comparison. Only mcp-lite builds its server once. */
+export function withRatios(readme, result) {
+  const line = readme.split('\n').find((line) => line.startsWith(ROW))
+  if (line === undefined) throw new Error(`README.md has no place for the ratios: it must contain ${ROW}`)
+  const ratios = [[FRESH, 'turbomcp-wasm 3.6'], [FRESH, 'server 2.4'], [SHARED, 'mcp-lite']]
+    .map(([ours, other]) => cpuRatio(result, 'tools/call small', ours, other)?.median.toFixed(1) ?? '–')
+  return readme.replace(line, `${ROW} 1 | – | ${ratios.join(' | ')} |`)
 }
 
 function part(result) {
@@ -32,9 +45,10 @@ ${markdown(ratioTable(result))}
 
 ${markdown(cpuTable(result))}
 
-## A token and a log line
+## A token, a log line and tracing
 
-\`tools/call small\` with a server that checks a token or writes a log line.
+\`tools/call small\` with a server that checks a token, writes a log line, or records [spans](tracing.md) with the tracing of workerd. A
+server without tracing contains no code of it.
 
 ${markdown(extraTable(result))}
 

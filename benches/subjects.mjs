@@ -35,6 +35,7 @@ export const SUBJECTS = [
   { name: 'turbomcp-wasm 3.6', crate: 'benches/peers/turbomcp', withRust: true, cannot: ['server/discover'] },
   { name: `${FRESH}, token`, ...ours, token: true, extra: true },
   { name: `${FRESH}, log line`, ...ours, bindings: LOG, extra: true },
+  { name: `${FRESH}, tracing`, crate: 'benches/traced', extra: true },
   { name: 'floor, log line', peer: 'floor', bindings: LOG, extra: true },
   { name: 'mcp-lite, log line', peer: 'mcp-lite', bindings: LOG, extra: true },
 ]

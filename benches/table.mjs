@@ -53,7 +53,7 @@ const workTable = (head, result, cell) => [
   })]),
 ]
 
-/** Returns the subjects with a token or a log line, and the added CPU time compared with the same subject without it. */
+/** Returns the subjects with a token, a log line or tracing, and the added CPU time compared with the same subject without it. */
 export const extraTable = (result) => [
   ['subject', 'CPU µs per request', 'added, µs'],
   ...result.rows.filter(({ subject }) => !subjectsOf(result).includes(subject)).map(({ work, subject, cpu_us: cpu }) => {

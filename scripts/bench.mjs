@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { bed } from '../benches/bed.mjs'
 import { chart } from '../benches/chart.mjs'
-import { withResult } from '../benches/page.mjs'
+import { withRatios, withResult } from '../benches/page.mjs'
 import { run } from '../benches/run.mjs'
 import { before, FRESH, SHARED, SUBJECTS } from '../benches/subjects.mjs'
 import { clientTable, cpuTable, extraTable, gatewayTable, goalTable, plain, rateTable, ratioTable, sizeTable, startTable } from '../benches/table.mjs'
@@ -17,6 +17,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const resultFile = (name) => join(ROOT, 'target', name)
 const [FIRST, AGAIN, COMPARED] = ['bench.json', 'bench-again.json', 'bench-compare.json'].map(resultFile)
 const PAGE = join(ROOT, 'docs/performance.md')
+const README = join(ROOT, 'README.md')
 const CHART = join(ROOT, 'docs/performance.svg')
 
 // process.exit also ends the child processes, because benches/workerd.mjs kills them on exit.
@@ -105,5 +106,6 @@ async function write() {
   const [result] = await results()
   if (result?.crates === undefined) throw new Error('target/bench.json is not from a complete run: run scripts/bench --with-rust first')
   await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), result))
+  await writeFile(README, withRatios(await readFile(README, 'utf8'), result))
   await writeFile(CHART, chart(result))
 }

@@ -40,8 +40,8 @@ if [ ! -x "$bin/$program" ]; then
   trap 'exit 143' TERM
 
   if command -v cargo-binstall >/dev/null; then
-    say "fetching a prebuilt program with cargo binstall"
-    cargo binstall --no-confirm --locked --disable-strategies compile --root "$work" "$crate@$version" >"$work/log" 2>&1 || :
+    say "asking cargo binstall for a program that the project itself has built"
+    cargo binstall --no-confirm --locked --disable-strategies compile,quick-install --root "$work" "$crate@$version" >"$work/log" 2>&1 || :
     # A prebuilt program may need other libraries than this machine has.
     "$work/bin/$program" --version >/dev/null 2>&1 || rm -rf "$work/bin"
   fi

@@ -4,12 +4,22 @@ use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, Kind, Value, write};
 
+use super::failure;
 use super::result::ToolResult;
+use crate::host::Host;
 use crate::protocol::content::Content;
 use crate::text::visible;
 
 /// Cleans a result. The error says why this is not possible.
 pub(crate) type Clean = fn(ToolResult) -> Result<ToolResult, String>;
+
+/// Cleans the result of the tool `name` with `clean`. If that is not possible, the caller gets an error instead.
+pub(crate) fn cleaned_or_failure(clean: Clean, result: ToolResult, name: &str, host: &Rc<dyn Host>) -> ToolResult {
+    clean(result).unwrap_or_else(|cause| {
+        let cause = format!("the output cannot be cleaned: {cause}");
+        failure::of_tool(host, name, &cause, "The tool returned output that cannot be cleaned.")
+    })
+}
 
 /// Makes all texts of a result [`visible`], and leaves out members with other names: a name that is changed could become one that has a
 /// meaning, such as `uri`. Numbers keep their digits.
@@ -42,7 +52,7 @@ fn cleaned_block(block: Content) -> Result<Content, String> {
 /// The text cannot be read: it is nested too deeply, or a name occurs twice.
 fn cleaned_json(json: &str) -> Result<Option<String>, String> {
     let document = Document::parse(json.as_bytes(), JsonLimits::MOST).map_err(|error| error.to_string())?;
-    if is_clean(document.root()) {
+    if is_visible(document.root()) {
         return Ok(None);
     }
     let mut clean = String::with_capacity(json.len());
@@ -50,12 +60,12 @@ fn cleaned_json(json: &str) -> Result<Option<String>, String> {
     Ok(Some(clean))
 }
 
-/// The recursion is bounded by the nesting of JSON.
-fn is_clean(value: Value<'_>) -> bool {
+/// Returns whether no name and no string in a value has hidden characters. The recursion is bounded by the nesting of JSON.
+pub(crate) fn is_visible(value: Value<'_>) -> bool {
     match value.kind() {
         Kind::String => value.as_str().is_none_or(|text| visible(&text) == text),
-        Kind::Array => value.items().all(is_clean),
-        Kind::Object => value.members().all(|(name, value)| visible(&name) == name && is_clean(value)),
+        Kind::Array => value.items().all(is_visible),
+        Kind::Object => value.members().all(|(name, value)| visible(&name) == name && is_visible(value)),
         _ => true,
     }
 }

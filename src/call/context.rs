@@ -12,11 +12,10 @@ use serde_json::value::RawValue;
 
 use super::call_path::{CallPath, Callee, CurrentPath};
 use super::client_extensions::ClientSupport;
-use super::connection::Connection;
 use super::error::HandlerError;
-use super::notifications::Outbox;
+use super::of_request::{Live, OfRequest};
 use super::passed_task::{PassedTask, TaskRequest};
-use super::request_info::{PerCaller, RequestInfo};
+use super::request_info::RequestInfo;
 use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
@@ -119,46 +118,6 @@ pub struct Context {
     ends_at: Rc<Cell<Option<u64>>>,
     /// The same time of the call that contains this one.
     outer_ends_at: Option<u64>,
-}
-
-/// The data that a request shares with all its nested calls.
-pub(crate) struct OfRequest {
-    pub request: RequestInfo,
-    pub id: RequestId,
-    pub revision: Revision,
-    pub host: Rc<dyn Host>,
-    pub rounds: Rc<Rounds>,
-    pub client: PerCaller<Option<Implementation>>,
-    /// The place of the request in a trace, if it has one.
-    pub trace: Option<Rc<Trace>>,
-    /// The configured URL of the endpoint.
-    pub resource: Option<Box<str>>,
-    pub live: Option<Live>,
-}
-
-impl OfRequest {
-    /// Creates the data of a request without information about its client.
-    pub(crate) fn new(
-        request: RequestInfo,
-        id: RequestId,
-        revision: Revision,
-        host: Rc<dyn Host>,
-        rounds: Rounds,
-    ) -> Self {
-        let (client, rounds) = (PerCaller::new(None), Rc::new(rounds));
-        Self { request, id, revision, host, rounds, client, trace: None, resource: None, live: None }
-    }
-}
-
-/// The parts of a context whose response may become a stream.
-pub(crate) struct Live {
-    /// The notifications of the call.
-    pub outbox: Outbox,
-    /// The name of the server, for log messages.
-    pub logger: Text,
-    pub connection: Rc<Connection>,
-    /// Whether the handler has called [`Context::cancelled`].
-    pub is_watched: Cell<bool>,
 }
 
 impl Context {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use edge_json::write;
 use serde::Serialize;
 
+use super::result::ToolResult;
 use crate::host::{Host, Level, warning};
 use crate::protocol::error::RpcError;
 use crate::text::shortened;
@@ -36,4 +37,12 @@ pub(crate) fn warn_of_rounds(host: &Rc<dyn Host>, problem: &str) {
 pub(crate) fn internal(host: &Rc<dyn Host>, subject: &str, cause: &impl Display) -> RpcError {
     log(host, subject, &cause.to_string());
     RpcError::internal()
+}
+
+/// Logs why a call of the tool `name` failed by a fault of the server, and returns its result. `message` is a sentence for the caller.
+#[cold]
+#[inline(never)]
+pub(crate) fn of_tool(host: &Rc<dyn Host>, name: &str, cause: &str, message: &str) -> ToolResult {
+    log(host, name, cause);
+    ToolResult::failure(format!("{message} This is a fault of the server. Its log has the details."))
 }

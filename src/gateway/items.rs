@@ -8,7 +8,7 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
-use super::names::may_be_hashed;
+use super::names::{is_shown, may_be_hashed};
 use super::tools::{icons, shortened};
 use super::{apps, content, pins, uris};
 use crate::call::context::Context;
@@ -176,7 +176,7 @@ pub(super) fn prompt_named(mount: &Rc<Mounted>, shown: &str, rest: &str) -> Opti
     let own = (mount.prompt_name(rest) == shown).then_some(rest);
     match own {
         // A hash at the end of a name does not say which prompt it is.
-        _ if may_be_hashed(rest) => Some(prompt(mount, shown.to_owned(), None)),
+        _ if may_be_hashed(rest) && is_shown(shown, mount.longest_name) => Some(prompt(mount, shown.to_owned(), None)),
         Some(own) => Some(prompt(mount, shown.to_owned(), Some(own))),
         None => None,
     }

@@ -14,15 +14,24 @@ const HASH: usize = 8;
 /// Returns the name of the item `name` of a mount. `mount` is `None` for a mount without a prefix.
 pub(super) fn full_name(mount: Option<&str>, name: &str, longest: usize) -> String {
     let prefix = mount.map_or(Cow::Borrowed(""), |mount| Cow::Owned(format!("{mount}_")));
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    if name.bytes().all(is_allowed) && prefix.len().saturating_add(name.len()) <= longest {
-        return format!("{prefix}{name}");
+    let full = format!("{prefix}{name}");
+    if is_shown(&full, longest) {
+        return full;
     }
     let hash = hash(mount.unwrap_or_default(), name);
     let left = longest.saturating_sub(prefix.len()).saturating_sub(HASH).saturating_sub(1);
     let beginning: String =
         name.chars().map(|c| if c.is_ascii() && is_allowed(c as u8) { c } else { '_' }).take(left).collect();
     format!("{prefix}{beginning}_{hash}")
+}
+
+/// Returns whether callers can know an item by this name. The name is not too long, and has only characters that clients allow.
+pub(super) fn is_shown(full: &str, longest: usize) -> bool {
+    full.len() <= longest && full.bytes().all(is_allowed)
+}
+
+fn is_allowed(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
 }
 
 /// Returns whether a name may end with a hash. Only the list of its server then says which tool it is.

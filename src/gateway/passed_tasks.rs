@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::content;
 use super::mounted::Mounted;
 use super::tools::clean_of;
+use crate::call::clean::cleaned_or_failure;
 use crate::call::context::Context;
-use crate::call::failure;
 use crate::call::passed_task::{PassedTask, TaskRequest};
 use crate::call::result::ToolResult;
 use crate::client::{Added, ClientError, RemoteTask};
@@ -75,11 +75,10 @@ fn shown(mount: &Rc<Mounted>, task: &PassedTask, added: Added, cx: &Context) -> 
         }
         Added::Result(result) => {
             let result = content::shown_result(mount, result.into_tool_result());
-            let cleaned = if let Some(clean) = clean { clean(result) } else { Ok(result) };
-            Shown::Result(cleaned.unwrap_or_else(|cause| {
-                failure::log(cx.host(), &task.tool, &format!("the output cannot be cleaned: {cause}"));
-                ToolResult::failure("The tool returned output that cannot be cleaned.")
-            }))
+            Shown::Result(match clean {
+                Some(clean) => cleaned_or_failure(clean, result, &task.tool, cx.host()),
+                None => result,
+            })
         }
         Added::Error(code, sentence) if clean.is_some() => Shown::Error(code, visible(&sentence)),
         Added::Error(code, sentence) => Shown::Error(code, sentence),

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
-use super::names::may_be_hashed;
+use super::names::{is_shown, may_be_hashed};
 use super::servers::Gateway;
 use super::{apps, content};
 use crate::call::clean::Clean;
@@ -89,6 +89,9 @@ pub(super) fn clean_of(mount: &Rc<Mounted>, name: &str) -> Option<Clean> {
 
 fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {
     let (mount, rest) = gateway.mount_of(name)?;
+    if !is_shown(name, mount.longest_name) {
+        return None;
+    }
     let named = if may_be_hashed(rest) {
         Named::InList(name.to_owned())
     } else {

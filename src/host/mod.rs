@@ -32,6 +32,7 @@ pub use rate_limit::RateLimit;
 pub use request::{BodyError, Request};
 pub use signature::{CannotCheck, CannotSign, PrivateKey, PublicKey};
 pub use task_objects::{TaskObjects, TaskRows};
+pub(crate) use telemetry::target_attribute;
 pub use telemetry::{Operation, Outcome, Span, Telemetry};
 pub use url::{LOCAL_HOSTS, path_of};
 pub(crate) use url::{host_of, is_local, is_on_localhost, is_same_url, origin_of, query_of};

@@ -73,8 +73,14 @@ pub struct Operation<'a> {
     pub parent_span_id: Option<&'a str>,
 }
 
-/// The methods whose target is a tool or a prompt, with the attribute for the name of the target.
+/// The methods whose target has a name, with the attribute for the name. The targets of other methods may be URIs, which a span does not
+/// contain.
 const TARGETS: [(&str, &str); 2] = [("tools/call", "gen_ai.tool.name"), ("prompts/get", "gen_ai.prompt.name")];
+
+/// Returns the attribute for the name of the target of a method, or `None` if the target has no name.
+pub(crate) fn target_attribute(method: &str) -> Option<&'static str> {
+    TARGETS.iter().find(|(known, _)| *known == method).map(|(_, attribute)| *attribute)
+}
 
 impl Operation<'_> {
     /// Returns the name of the span: the method, and the tool or prompt.
@@ -85,7 +91,7 @@ impl Operation<'_> {
     /// Returns the attributes of the span: those of the semantic conventions, and the ids of the trace. If a runtime gives its spans
     /// other ids, search these attributes for the trace id of the caller.
     pub fn attributes(&self) -> Vec<(&'static str, String)> {
-        let target = TARGETS.iter().find(|(method, _)| *method == self.method).map(|(_, attribute)| *attribute);
+        let target = target_attribute(self.method);
         let is_tool_call = self.method == "tools/call";
         let attributes = [
             ("mcp.method.name", Some(self.method)),

@@ -13,7 +13,6 @@ use super::limits::Limits;
 use super::log_policy::LogPolicy;
 use super::origin::AllowedOrigins;
 use super::page::{Page, PageRequest};
-use super::settings::{self, Callers, Settings};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::client_extensions::OfClient;
@@ -24,7 +23,7 @@ use crate::call::state::State;
 use crate::call::task_info::TaskService;
 use crate::call::trace::{AllTelemetry, Tracer};
 use crate::config::ConfigError;
-use crate::host::{Environment, RateLimit, Request, TaskObjects, Telemetry};
+use crate::host::{RateLimit, Request, TaskObjects, Telemetry};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 use crate::text::Text;
@@ -56,7 +55,7 @@ pub struct Endpoint {
     pub(super) state: State,
     pub(super) access: AccessControl,
     /// The protected resource as the environment configures it.
-    configured_resource: ProtectedResource,
+    pub(super) configured_resource: ProtectedResource,
     pub(super) origins: Choice<AllowedOrigins>,
     pub(super) limits: Limits,
     pub(super) pages: Vec<Page>,
@@ -67,7 +66,7 @@ pub struct Endpoint {
     pub(super) log: Choice<LogPolicy>,
     pub(super) telemetry: Option<Rc<dyn Tracer>>,
     pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
-    task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
+    pub(super) task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
     /// The version of the program that is deployed, if it is known.
     pub(super) version: Option<String>,
 }
@@ -226,71 +225,9 @@ impl Endpoint {
         self
     }
 
-    /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the landing
-    /// page, the rate limit, the log and the keys for request states. `docs/authorization.md` has a table of the variables.
-    ///
-    /// If a value is wrong, every request gets a 503 that names the variable. There are two exceptions. A wrong `MCP_STATE_KEY` affects
-    /// only calls that ask for input, and servers with tools that require approval. Errors in the variables for authentication are ignored
-    /// if the program sets the authentication.
-    ///
-    /// Settings that the program makes by other methods, before or after this call, take precedence over the environment.
-    ///
-    /// ```
-    /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
-    /// # fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-    /// #     McpServer::builder("empty", "1.0.0").build()
-    /// # }
-    /// let variable = |name: &str| std::env::var(name).ok();
-    /// let endpoint = Endpoint::new(server).configured(&variable);
-    /// ```
-    #[must_use]
-    pub fn configured(self, environment: &impl Environment) -> Self {
-        match settings::read(environment) {
-            Ok(settings) => self.with(settings),
-            Err(error) => self.close(Misconfiguration { problem: error.to_string(), is_public: true }),
-        }
-    }
-
     /// Makes the endpoint answer every request with 503.
-    fn close(mut self, error: Misconfiguration) -> Self {
+    pub(super) fn close(mut self, error: Misconfiguration) -> Self {
         self.access.authentication.set(Authentication::Misconfigured(error));
-        self
-    }
-
-    fn with(mut self, settings: Settings) -> Self {
-        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } =
-            settings;
-        self.origins.configure(origins);
-        // An error in the keys is reported when a handler asks for input, because most servers need no keys.
-        self.state_keys.configure(Rc::new(state_keys));
-        self.task_objects.configure(task_objects);
-        self.version = self.version.or(version);
-        if let Some(has_page) = has_page {
-            self.has_page.configure(has_page);
-        }
-        if let Some(log) = log {
-            self.log.configure(log);
-        }
-        if let Some(limit) = rate_limit {
-            self.access.rate_limiting.configure(RateLimiting::On(limit));
-        }
-        self.access.environment_requires_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
-        // `configure` does not replace the authentication that the program has set. In that case, an error in these variables is ignored.
-        let authentication = match callers {
-            Ok(Callers::Unset) => None,
-            Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
-            Ok(Callers::SameMachine) => Some(Authentication::Open { is_public: false }),
-            Ok(Callers::All) => Some(Authentication::Open { is_public: true }),
-            Err(error) => {
-                let problem = error.to_string();
-                Some(Authentication::Misconfigured(Misconfiguration { problem, is_public: true }))
-            }
-        };
-        if let Some(authentication) = authentication {
-            self.access.authentication.configure(authentication);
-        }
-        self.access.resource = self.access.resource.or(&resource);
-        self.configured_resource = resource;
         self
     }
 

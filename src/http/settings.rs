@@ -4,30 +4,33 @@
 
 use std::rc::Rc;
 
+use super::authenticate::{Authentication, Misconfiguration};
+use super::endpoint::Endpoint;
 use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
+use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{AnyOf, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens};
 use crate::call::session_required::SessionRequired;
 use crate::config::{ConfigError, Variables};
 use crate::host::{Environment, RateLimit, TaskObjects};
 
 /// The settings of an endpoint.
-pub(super) struct Settings {
-    pub origins: AllowedOrigins,
-    pub state_keys: Result<StateKeys, ConfigError>,
-    pub resource: ProtectedResource,
+struct Settings {
+    origins: AllowedOrigins,
+    state_keys: Result<StateKeys, ConfigError>,
+    resource: ProtectedResource,
     /// Whether the landing page is enabled. `None` if the environment does not set it.
-    pub has_page: Option<bool>,
-    pub log: Option<LogPolicy>,
-    pub rate_limit: Option<RateLimit>,
-    pub callers: Result<Callers, ConfigError>,
+    has_page: Option<bool>,
+    log: Option<LogPolicy>,
+    rate_limit: Option<RateLimit>,
+    callers: Result<Callers, ConfigError>,
     /// The objects for durable tasks, if the environment has them.
-    pub task_objects: Option<Rc<dyn TaskObjects>>,
-    pub version: Option<String>,
+    task_objects: Option<Rc<dyn TaskObjects>>,
+    version: Option<String>,
 }
 
 /// The callers that the endpoint serves.
-pub(super) enum Callers {
+enum Callers {
     /// The environment does not set them.
     Unset,
     /// Callers whose token one of the validators accepts.
@@ -38,11 +41,75 @@ pub(super) enum Callers {
     All,
 }
 
+impl Endpoint {
+    /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the landing
+    /// page, the rate limit, the log and the keys for request states. `docs/authorization.md` has a table of the variables.
+    ///
+    /// If a value is wrong, every request gets a 503 that names the variable. There are two exceptions. A wrong `MCP_STATE_KEY` affects
+    /// only calls that ask for input, and servers that need the key for every request: with tools that require approval, with durable tasks,
+    /// or with tasks that they pass on. Errors in the variables for authentication are ignored if the program sets the authentication.
+    ///
+    /// Settings that the program makes by other methods, before or after this call, take precedence over the environment.
+    ///
+    /// ```
+    /// # use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
+    /// # fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+    /// #     McpServer::builder("empty", "1.0.0").build()
+    /// # }
+    /// let variable = |name: &str| std::env::var(name).ok();
+    /// let endpoint = Endpoint::new(server).configured(&variable);
+    /// ```
+    #[must_use]
+    pub fn configured(self, environment: &impl Environment) -> Self {
+        match read(environment) {
+            Ok(settings) => self.with(settings),
+            Err(error) => self.close(Misconfiguration { problem: error.to_string(), is_public: true }),
+        }
+    }
+
+    fn with(mut self, settings: Settings) -> Self {
+        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } =
+            settings;
+        self.origins.configure(origins);
+        // An error in the keys is reported when a handler asks for input, because most servers need no keys.
+        self.state_keys.configure(Rc::new(state_keys));
+        self.task_objects.configure(task_objects);
+        self.version = self.version.or(version);
+        if let Some(has_page) = has_page {
+            self.has_page.configure(has_page);
+        }
+        if let Some(log) = log {
+            self.log.configure(log);
+        }
+        if let Some(limit) = rate_limit {
+            self.access.rate_limiting.configure(RateLimiting::On(limit));
+        }
+        self.access.environment_requires_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
+        // `configure` does not replace the authentication that the program has set. In that case, an error in these variables is ignored.
+        let authentication = match callers {
+            Ok(Callers::Unset) => None,
+            Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
+            Ok(Callers::SameMachine) => Some(Authentication::Open { is_public: false }),
+            Ok(Callers::All) => Some(Authentication::Open { is_public: true }),
+            Err(error) => {
+                let problem = error.to_string();
+                Some(Authentication::Misconfigured(Misconfiguration { problem, is_public: true }))
+            }
+        };
+        if let Some(authentication) = authentication {
+            self.access.authentication.configure(authentication);
+        }
+        self.access.resource = self.access.resource.or(&resource);
+        self.configured_resource = resource;
+        self
+    }
+}
+
 /// Reads the settings.
 ///
 /// # Errors
 /// Fails if a variable has a wrong value.
-pub(super) fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
+fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables::of(environment);
     if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
         let problem = format!("must be \"true\": {}", SessionRequired::Stateful);

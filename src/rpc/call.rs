@@ -39,6 +39,13 @@ impl Call {
         }
     }
 
+    /// Records in the trace that the result has `isError`.
+    pub(super) fn record_tool_error(&self) {
+        if let Some(trace) = self.cx.trace() {
+            trace.tool_failed();
+        }
+    }
+
     /// Returns the name of the method, for the log.
     pub(super) fn method_name(&self) -> &'static str {
         self.method.map_or("unknown method", Method::name)

@@ -136,6 +136,7 @@ fn too_long(call: &Call, length: usize) -> MethodResponse {
     );
     if call.method == Some(Method::CallTool) {
         // A model sees only results, so the error is a result with `isError`.
+        call.record_tool_error();
         return envelope::complete(call, ToolResult::failure(message));
     }
     Err(RpcError::new(ErrorCode::Internal, message))

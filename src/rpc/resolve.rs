@@ -11,6 +11,7 @@ use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
 use crate::call::trace::NewOperation;
+use crate::host::target_attribute;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
@@ -22,6 +23,9 @@ use crate::server::prompt::Prompt;
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
 use crate::text::{Text, shortened};
+
+/// The longest name of a target in telemetry, in bytes. A gateway gets some names from the caller.
+const RECORDED_NAME: usize = 64;
 
 /// The method of a request and its target. It borrows nothing from the request.
 pub(crate) struct Resolved {
@@ -110,7 +114,7 @@ impl Target {
     }
 }
 
-/// Returns the operation of a request, for telemetry. Its names are those of the server, because the client may send any text.
+/// Returns the operation of a request, for telemetry. It has only names of known methods and items, because the client may send any text.
 pub(super) fn operation(
     method: Option<Method>,
     target: &Result<Target, RpcError>,
@@ -118,12 +122,13 @@ pub(super) fn operation(
 ) -> NewOperation<'_> {
     let (name, extension) = match target {
         Ok(Target::Tool(tool)) => (Some(tool.name()), None),
-        Ok(Target::Prompt(prompt)) if method == Some(Method::GetPrompt) => (Some(&*prompt.metadata.name), None),
+        Ok(Target::Prompt(prompt)) => (Some(&*prompt.metadata.name), None),
         Ok(Target::Extension(method)) => (None, Some(&*method.name)),
         _ => (None, None),
     };
     let method = method.map(Method::name).or(extension).unwrap_or("_OTHER");
-    NewOperation { upstream: None, method, target: name, revision: revision.name() }
+    let target = name.filter(|name| target_attribute(method).is_some() && name.len() <= RECORDED_NAME);
+    NewOperation { upstream: None, method, target, revision: revision.name() }
 }
 
 /// Returns the error for a target that does not fit the method. The lookup never returns such a target.

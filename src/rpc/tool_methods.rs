@@ -123,10 +123,8 @@ async fn respond(
     if let Some(task) = result.task.take() {
         return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Outcome::Response);
     }
-    if result.is_error
-        && let Some(trace) = call.cx.trace()
-    {
-        trace.tool_failed();
+    if result.is_error {
+        call.record_tool_error();
     }
     let revision = call.cx.revision();
     // The client would reject content that its revision does not have.

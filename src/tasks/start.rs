@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use sha2::{Digest, Sha256};
@@ -222,8 +223,8 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
 
 fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<StoredCall, HandlerError> {
     let mut params = ObjectWriter::new().text("name", name).json("arguments", arguments);
-    if let Some(meta) = cx.request().meta() {
-        params = params.json("_meta", meta);
+    if let Some(meta) = stored_meta(cx) {
+        params = params.json("_meta", &meta);
     }
     let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = cx.client_capabilities();
     Ok(StoredCall {
@@ -235,6 +236,22 @@ fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<St
         is_modern: cx.revision().era() == Era::Modern,
         url: cx.url(),
     })
+}
+
+/// Returns the `_meta` for the attempts of the task: that of the request, but with the trace context of this server. So the span of each
+/// attempt is a child of the span of the request, also if the client sent no trace context.
+fn stored_meta(cx: &Context) -> Option<String> {
+    let meta = cx.request().meta();
+    let Some(parent) = cx.traceparent() else { return meta.map(str::to_owned) };
+    let document = meta.and_then(|meta| Document::parse(meta.as_bytes(), JsonLimits::MOST).ok());
+    let members = document.iter().flat_map(|document| document.root().members());
+    let others = members.filter(|(name, _)| !matches!(&**name, "traceparent" | "tracestate"));
+    let stored = others.fold(ObjectWriter::new(), |stored, (name, value)| stored.json(&name, value.text()));
+    let mut stored = stored.text("traceparent", &parent);
+    if let Some(state) = cx.tracestate() {
+        stored = stored.text("tracestate", &state);
+    }
+    Some(stored.finish())
 }
 
 /// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.

@@ -1,21 +1,37 @@
-// Spans of the runtime.
+// Spans of the runtime. An exception of the runtime does not fail the operation, and only the first one is logged.
 
 import { tracing } from 'cloudflare:workers'
 
-/** Starts a span. It is a child of the active span, which is that of the event. */
+let hasFailed = false
+
+function attempt(work) {
+  try {
+    return work()
+  } catch (error) {
+    if (!hasFailed) console.error('spans are not recorded:', error)
+    hasFailed = true
+  }
+}
+
+/** Starts a span. It is a child of the active span, which is that of the event. Returns undefined if the runtime fails. */
 export function start(name, attributes) {
-  const span = tracing.startSpan(name)
-  span.setAttributes(Object.fromEntries(attributes))
-  return span
+  return attempt(() => {
+    const span = tracing.startSpan(name)
+    span.setAttributes(Object.fromEntries(attributes))
+    return span
+  })
 }
 
 export function is_recorded(span) {
-  return span.isTraced
+  return span?.isTraced ?? false
 }
 
 /** Ends a span. The status of a span without an error stays unset, as OpenTelemetry asks for. */
-export function end(span, attributes, hasFailed) {
-  span.setAttributes(Object.fromEntries(attributes))
-  if (hasFailed) span.setStatus({ code: 'error' })
-  span.end()
+export function end(span, attributes, isError) {
+  if (!span) return
+  attempt(() => {
+    span.setAttributes(Object.fromEntries(attributes))
+    if (isError) span.setStatus({ code: 'error' })
+    span.end()
+  })
 }

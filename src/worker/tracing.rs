@@ -12,7 +12,7 @@ extern "C" {
 
     fn is_recorded(span: &JsValue) -> bool;
 
-    fn end(span: &JsValue, attributes: &Array, has_failed: bool);
+    fn end(span: &JsValue, attributes: &Array, is_error: bool);
 }
 
 /// Returns the tracing of the runtime, for [`Endpoint::telemetry`](crate::Endpoint::telemetry). It records a span for each operation. The

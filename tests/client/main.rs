@@ -47,6 +47,7 @@ mod standing_stream;
 mod streams;
 mod tasks;
 mod tcp;
+mod telemetry;
 mod tokens;
 mod untrusted;
 

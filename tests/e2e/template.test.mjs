@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
-import { mkdtemp, readFile, readdir, symlink } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -85,6 +85,29 @@ for (const [kind, options] of [['with', ['--rag']], ['without', []]]) {
     assert.doesNotMatch(stderr, /^warning/m)
   })
 }
+
+test('npm run check names each rule that the new server breaks', async () => {
+  const created = join(folder, 'native-without')
+  const edit = async (file, ...changes) => {
+    let text = await readFile(join(created, file), 'utf8')
+    for (const [from, to] of changes) {
+      assert.ok(text.includes(from), `${file} has ${from}`)
+      text = text.replace(from, to)
+    }
+    await writeFile(join(created, file), text)
+  }
+  await copyFile(join(ROOT, 'tests/e2e/broken-rules.rs'), join(created, 'src/broken_rules.rs'))
+  await copyFile(join(ROOT, 'src/server/problems/examples.json'), join(created, 'src/examples.json'))
+  await edit('src/lib.rs', ['mod bookings;', 'mod bookings;\nmod broken_rules;'], ['McpServer::builder(', 'broken_rules::add(McpServer::builder('], ['.build()', ').build()'])
+  await edit('src/tests.rs', ['.auth(tokens)', '.without_auth()'])
+  const { code, stdout } = await run('npm', ['run', 'check'], { cwd: created, env: environment }).catch((error) => error)
+  assert.notEqual(code, 0)
+  const page = await readFile(join(ROOT, 'docs/check.md'), 'utf8')
+  const rules = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, rule]) => rule)
+  assert.ok(rules.length > 20, page)
+  const broken = [...stdout.matchAll(/\(rule `([a-z-]+)`\)$/gm)].map(([, rule]) => rule)
+  assert.deepEqual([...new Set(broken)], rules, stdout)
+})
 
 test('the commands in the README of the new server print the output that it shows', async () => {
   await untilServed()

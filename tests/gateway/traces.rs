@@ -158,3 +158,21 @@ fn baggage_is_passed_on_only_if_it_is_named() {
         assert_eq!(call["params"]["_meta"]["baggage"], expected);
     }
 }
+
+/// A gateway learns only from its servers which names they have. A name that no server can have is unknown, and is not recorded.
+#[test]
+fn a_name_that_no_server_can_have_is_not_recorded() {
+    let (telemetry, server) = (TestTelemetry::default(), Server::tools(["t"]));
+    let endpoint = endpoint([("m", server.mount())]).telemetry(telemetry.clone());
+    for (name, operation) in [
+        ("m_drop_0123abcd".to_owned(), "tools/call m_drop_0123abcd"),
+        (format!("m_{}_0123abcd", "x".repeat(40)), "tools/call"),
+        ("m_d\u{200b}_0123abcd".to_owned(), "tools/call"),
+    ] {
+        testing::run(Client::new(&endpoint).call(&name, json!({})));
+        testing::run(Client::new(&endpoint).prompt(&name, json!({})));
+        let names: Vec<_> =
+            telemetry.take().into_iter().filter(|each| each.upstream.is_none()).map(|each| each.name).collect();
+        assert_eq!(names, [operation, &operation.replace("tools/call", "prompts/get")]);
+    }
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use edge_mcp::host::Host;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Endpoint, HandlerError, LogPolicy, McpServer, Prompt, PromptMessage, Resource, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, LogPolicy, McpServer, Prompt, PromptMessage, Resource, Tool};
 use edge_mcp_test_support::telemetry::TestTelemetry;
 use futures::FutureExt;
 use serde_json::{Value, json};
@@ -23,15 +23,19 @@ fn endpoint() -> Endpoint {
         [cx.traceparent(), cx.tracestate()].map(|text| text.unwrap_or_else(|| "none".to_owned())).join(" ")
     };
     let fail = || async { Err::<String, _>(HandlerError::new("It is closed.")) };
+    let mut limits = Limits::default();
+    limits.output = 2000;
     testing::endpoint(move |_| {
         McpServer::builder("s", "1")
             .tool(Tool::new("trace", "d", trace))
             .tool(Tool::new("fail", "d", fail))
             .tool(Tool::new("wait", "d", pending::<String>))
+            .tool(Tool::new("long", "d", || async { "x".repeat(3000) }))
             .prompt(Prompt::new("greet", || async { PromptMessage::user("Hello") }))
             .resource(Resource::new("desk://secret-7", || async { "a" }).name("a"))
             .build()
     })
+    .limits(limits)
     .log(LogPolicy::All)
 }
 
@@ -95,6 +99,8 @@ fn operations_have_the_names_of_the_conventions() {
     for (ask, name, error_type) in [
         (modern("tools/call", json!({ "name": "trace" })), "tools/call trace", None),
         (legacy("tools/call", json!({ "name": "fail" })), "tools/call fail", Some("tool_error")),
+        // The result is too long, so another one with an error replaces it.
+        (legacy("tools/call", json!({ "name": "long" })), "tools/call long", Some("tool_error")),
         (modern("tools/call", json!({ "name": "no-tool-7" })), "tools/call", Some("-32602")),
         (modern("prompts/get", json!({ "name": "greet" })), "prompts/get greet", None),
         (modern("resources/read", json!({ "uri": "desk://secret-7" })), "resources/read", None),

@@ -336,26 +336,35 @@ fn work_can_outlive_an_attempt() {
     });
 }
 
-/// Each attempt is an operation in the trace of the request that created the task.
+/// Each attempt is an operation in the trace of the request that created the task. The request is its parent, also if the client sent no trace.
 #[test]
 fn each_attempt_is_an_operation() {
     testing::run(async {
-        let telemetry = TestTelemetry::default();
-        let rest = |cx: Context| async move {
-            cx.sleep(Duration::from_mins(1)).await;
-            Err::<String, _>(HandlerError::new("It is closed."))
-        };
-        let endpoint = endpoint(|server| server.tool(Tool::new("rest", "d", rest).task(Task::new())));
-        let world = World::of(endpoint.telemetry(telemetry.clone()));
-        let parent = json!("00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01");
-        let id = created(&world.client().meta("traceparent", parent).call("rest", json!({})).await);
-        world.finish(&id).await;
-        let recorded = telemetry.recorded().into_iter().filter(|each| each.name == "tools/call rest");
-        let calls: Vec<_> = recorded.map(|each| (each.trace_id, each.parent_span_id, each.error_type)).collect();
-        let of = |error_type: Option<&str>| {
-            let (trace, parent) = ("0af7651916cd43dd8448eb211c80319c".to_owned(), "00f067aa0ba902b7".to_owned());
-            (trace, Some(parent), error_type.map(str::to_owned))
-        };
-        assert_eq!(calls, [of(None), of(None), of(Some("tool_error"))], "the request, and two attempts");
+        for has_parent in [true, false] {
+            let telemetry = TestTelemetry::default();
+            let rest = |cx: Context| async move {
+                cx.sleep(Duration::from_mins(1)).await;
+                Err::<String, _>(HandlerError::new(format!("It is closed: {:?}", cx.tracestate())))
+            };
+            let endpoint = endpoint(|server| server.tool(Tool::new("rest", "d", rest).task(Task::new())));
+            let world = World::of(endpoint.telemetry(telemetry.clone()));
+            let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+            // Without `traceparent`, a `tracestate` has no meaning.
+            let client = world.client().meta("tracestate", json!("a=1"));
+            let client = if has_parent { client.meta("traceparent", json!(parent)) } else { client };
+            let id = created(&client.call("rest", json!({})).await);
+            let state = has_parent.then_some("a=1");
+            assert_eq!(text(&world.finish(&id).await), format!("It is closed: {state:?}"));
+            let recorded = telemetry.recorded().into_iter().filter(|each| each.name == "tools/call rest");
+            let [request, attempts @ ..] = &*recorded.collect::<Vec<_>>() else { panic!("no request") };
+            let client = has_parent.then_some("00f067aa0ba902b7");
+            assert_eq!((request.parent_span_id.as_deref(), request.error_type.as_deref()), (client, None));
+            let outcome = |error_type: Option<&str>| {
+                let (trace, parent) = (request.trace_id.clone(), request.span_id.clone());
+                (trace, Some(parent), error_type.map(str::to_owned))
+            };
+            let attempts = attempts.iter().cloned().map(|each| (each.trace_id, each.parent_span_id, each.error_type));
+            assert_eq!(attempts.collect::<Vec<_>>(), [outcome(None), outcome(Some("tool_error"))], "two attempts");
+        }
     });
 }

@@ -10,7 +10,7 @@ use crate::call::context::{CallTools, CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::AGENT_DESCRIPTION;
-use crate::server::execute::execute_nested;
+use crate::server::nested::execute_nested;
 use crate::server::tool::Tool;
 use crate::text::Text;
 

@@ -64,7 +64,13 @@ impl<'c> Exchange<'c> {
     ) -> Result<(Self, Opening), Failed> {
         let (id, era) = (channel.of_call().next_id(), known.era());
         let span = span::start(channel, outgoing, known.revision());
-        let request = request(channel, &id, outgoing, known, credential.clone(), span.as_deref())?;
+        let request = match request(channel, &id, outgoing, known, credential.clone(), span.as_deref()) {
+            Ok(request) => request,
+            Err(failed) => {
+                span::end(span, &Err(&failed));
+                return Err(failed);
+            }
+        };
         let unanswered = Unanswered::new(channel, &request, &id);
         let opening = channel.open(request);
         let observer = Rc::new(Observer {
@@ -131,9 +137,7 @@ impl<'c> Exchange<'c> {
     /// Ends the exchange. If the request exceeded a limit, the server is asked to cancel it.
     pub(super) fn end(mut self, answer: &Result<ServerResponse, Failed>) {
         self.unanswered.settle(answer);
-        if let Some(span) = self.span {
-            span.end(span::outcome(answer));
-        }
+        span::end(self.span, &answer.as_ref());
     }
 
     /// Waits for an answer until the time limit of the request. Meanwhile, the observer gets the messages on the stream of the session.

@@ -48,6 +48,8 @@ pub(in crate::client) type RpcResponse = Result<RpcResult, RpcError>;
 pub(in crate::client) struct RpcResult {
     /// The `resultType`, which modern results have.
     pub kind: Option<String>,
+    /// Whether the result has `isError`.
+    pub is_error: bool,
     pub json: Box<RawValue>,
 }
 
@@ -94,7 +96,11 @@ impl RpcResult {
 pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> RpcResponse {
     match outcome {
         // The text was parsed, so a copy of it exists.
-        Ok(result) => Ok(RpcResult { kind: result.string("resultType"), json: result.to_raw().unwrap_or_default() }),
+        Ok(result) => Ok(RpcResult {
+            kind: result.string("resultType"),
+            is_error: result.get("isError").is_some_and(|is_error| is_error.text() == "true"),
+            json: result.to_raw().unwrap_or_default(),
+        }),
         Err(ServerError { code, message, data }) => {
             Err(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
         }

@@ -3,9 +3,10 @@
 //! A model reads the whole schema of a tool, and a person reads the texts of a form. Annotations can be cleaned or removed. Names and values
 //! cannot be changed, because the other server expects them as they are. So a schema with hidden characters in a name or value is not used.
 
-use edge_json::{Kind, Value};
+use edge_json::Value;
 use serde_json::Value as Json;
 
+use crate::call::clean::is_visible;
 use crate::text::visible;
 
 /// Keywords whose value is a text that is shown, and the keyword whose value is a list of such texts. Other values of them are removed.
@@ -135,16 +136,6 @@ fn has_visible_strings(value: &Json) -> bool {
         Json::String(text) => is_unchanged(text),
         Json::Array(items) => items.iter().all(has_visible_strings),
         Json::Object(members) => members.iter().all(|(key, value)| is_unchanged(key) && has_visible_strings(value)),
-        _ => true,
-    }
-}
-
-/// Returns whether no key and no string in a value has hidden characters.
-fn is_visible(value: Value<'_>) -> bool {
-    match value.kind() {
-        Kind::String => value.as_str().is_none_or(|text| visible(&text) == text),
-        Kind::Array => value.items().all(is_visible),
-        Kind::Object => value.members().all(|(key, value)| visible(&key) == key && is_visible(value)),
         _ => true,
     }
 }

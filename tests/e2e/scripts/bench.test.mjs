@@ -13,7 +13,7 @@ import { chart } from '../../../benches/chart.mjs'
 import { messageOf } from '../../../benches/check.mjs'
 import { crateOf, crates } from '../../../benches/crates.mjs'
 import { GOALS, verdict, worse } from '../../../benches/goals.mjs'
-import { withResult } from '../../../benches/page.mjs'
+import { withRatios, withResult } from '../../../benches/page.mjs'
 import { cores } from '../../../benches/proc.mjs'
 import { run } from '../../../benches/run.mjs'
 import { quartiles, ratio } from '../../../benches/statistics.mjs'
@@ -165,7 +165,23 @@ describe('the page', () => {
     const other = withResult(once, { ...RESULT, date: '2026-03-04' })
     assert.equal(other, once.replace('2026-01-02', '2026-03-04'))
   })
-  test('without a place for a result is an error', () => assert.throws(() => withResult('# A page\n', RESULT), /no place/))
+  test('without a place for a result is an error', () => {
+    assert.throws(() => withResult('# A page\n', RESULT), /no place/)
+    assert.throws(() => withRatios('# A page\n', RESULT), /no place/)
+  })
+
+  test('has the same ratios as the comparison in the README', async () => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+    const row = /^\| CPU time of a small `tools\/call`.*$/m
+    assert.match(withRatios(readme, RESULT).match(row)[0], /\| 1 \| – \| 0\.9 \| – \| 1\.2 \|$/)
+    const page = await readFile(join(ROOT, 'docs/performance.md'), 'utf8')
+    const measured = page.match(/^\| tools\/call small \|.*\/.*$/m)[0].split(' | ')
+    const shown = readme.match(row)[0].split(' | ').slice(3).map((cell) => cell.replace(' |', ''))
+    const ratio = (index, of) => Number(measured[index].split(' / ')[of])
+    // The columns of the page: floor, mcp-lite, sdk 1.32, server 2.4, agents, mastra, turbomcp-wasm.
+    const expected = [ratio(7, 0), ratio(4, 0), ratio(2, 1)]
+    for (const [index, one] of expected.entries()) assert.ok(Math.abs(Number(shown[index]) - one) <= 0.06, `${shown}: ${expected}`)
+  })
 })
 
 describe('the crate of the function name', () => {

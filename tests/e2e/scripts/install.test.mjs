@@ -130,7 +130,7 @@ test('cargo binstall fetches a prebuilt program', async () => {
   const { status, stdout } = await install({ BINSTALL: 'works' })
   assert.equal(status, 0)
   const [call, ...others] = await calls()
-  assert.match(call, /^binstall --no-confirm --locked --disable-strategies compile --root \S+ worker-build@1\.0\.0$/)
+  assert.match(call, /^binstall --no-confirm --locked --disable-strategies compile,quick-install --root \S+ worker-build@1\.0\.0$/)
   assert.deepEqual(others, [])
   assert.match((await runs(stdout.trim(), [])).stdout, /^fetched$/m)
 })

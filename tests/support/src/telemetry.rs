@@ -24,6 +24,11 @@ pub struct Recorded {
 pub struct TestTelemetry(Rc<RefCell<Vec<Recorded>>>);
 
 impl TestTelemetry {
+    /// Returns the operations, and forgets them.
+    pub fn take(&self) -> Vec<Recorded> {
+        self.0.take()
+    }
+
     pub fn recorded(&self) -> Vec<Recorded> {
         self.0.borrow().clone()
     }

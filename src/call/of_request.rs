@@ -1,0 +1,55 @@
+//! The data that a request shares with all its nested calls.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::connection::Connection;
+use super::notifications::Outbox;
+use super::request_info::{PerCaller, RequestInfo};
+use super::rounds::Rounds;
+use super::trace::Trace;
+use crate::host::Host;
+use crate::protocol::description::Implementation;
+use crate::protocol::message::RequestId;
+use crate::protocol::revision::Revision;
+use crate::text::Text;
+
+/// The data that a request shares with all its nested calls.
+pub(crate) struct OfRequest {
+    pub request: RequestInfo,
+    pub id: RequestId,
+    pub revision: Revision,
+    pub host: Rc<dyn Host>,
+    pub rounds: Rc<Rounds>,
+    pub client: PerCaller<Option<Implementation>>,
+    /// The place of the request in a trace, if it has one.
+    pub trace: Option<Rc<Trace>>,
+    /// The configured URL of the endpoint.
+    pub resource: Option<Box<str>>,
+    pub live: Option<Live>,
+}
+
+impl OfRequest {
+    /// Creates the data of a request without information about its client.
+    pub(crate) fn new(
+        request: RequestInfo,
+        id: RequestId,
+        revision: Revision,
+        host: Rc<dyn Host>,
+        rounds: Rounds,
+    ) -> Self {
+        let (client, rounds) = (PerCaller::new(None), Rc::new(rounds));
+        Self { request, id, revision, host, rounds, client, trace: None, resource: None, live: None }
+    }
+}
+
+/// The parts of a context whose response may become a stream.
+pub(crate) struct Live {
+    /// The notifications of the call.
+    pub outbox: Outbox,
+    /// The name of the server, for log messages.
+    pub logger: Text,
+    pub connection: Rc<Connection>,
+    /// Whether the handler has called [`Context::cancelled`].
+    pub is_watched: Cell<bool>,
+}
