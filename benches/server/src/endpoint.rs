@@ -12,7 +12,7 @@ use edge_mcp::{BuildError, Endpoint, LogPolicy, McpServer, Resource, StaticToken
 use worker::Env;
 
 #[path = "../../arguments.rs"]
-mod arguments;
+pub mod arguments;
 
 use arguments::{Addition, Conversion, Document, Echo, Event, Numbers, Search, Slug, Translation, Weather};
 
@@ -73,6 +73,10 @@ fn server(names: &'static [String]) -> Result<McpServer, BuildError> {
     tools.fold(server, |server, ((_, description, make), name)| server.tool(make(name, description))).build()
 }
 
+/// Builds the endpoint.
+///
+/// # Errors
+/// `MCP_STATIC_TOKENS` is missing or wrong, or the server cannot be built.
 pub fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
     let names = NAMES.get_or_init(|| names(env));
     let is_set = |binding| env.var(binding).is_ok();

@@ -1,5 +1,5 @@
 //! The edge-mcp server that `scripts/bench` measures.
 
-mod endpoint;
+pub mod endpoint;
 
 edge_mcp::worker::entry!(endpoint::endpoint);

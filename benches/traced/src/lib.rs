@@ -4,6 +4,6 @@
 use edge_mcp::worker::tracing;
 
 #[path = "../../server/src/endpoint.rs"]
-mod endpoint;
+pub mod endpoint;
 
 edge_mcp::worker::entry!(|env| endpoint::endpoint(env).map(|endpoint| endpoint.telemetry(tracing())));
