@@ -35,7 +35,7 @@ pub(crate) enum Approved {
     NotNeeded,
 }
 
-/// Ends with an error if nobody could be asked.
+/// Ends with an error if the client cannot be asked.
 pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<Approved, HandlerError>>;
 
 /// Creates the approval with the question that `ask` returns.
