@@ -104,7 +104,7 @@ async function results() {
 
 async function write() {
   const [result] = await results()
-  if (result?.crates === undefined) throw new Error('target/bench.json is not from a complete run: run scripts/bench --with-rust first')
+  if (result?.crates === undefined || result.sizes['turbomcp-wasm 3.6'] === undefined) throw new Error('target/bench.json is not from a complete run: run scripts/bench --with-rust first')
   await writeFile(PAGE, withResult(await readFile(PAGE, 'utf8'), result))
   await writeFile(README, withRatios(await readFile(README, 'utf8'), result))
   await writeFile(CHART, chart(result))

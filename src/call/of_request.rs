@@ -50,6 +50,6 @@ pub(crate) struct Live {
     /// The name of the server, for log messages.
     pub logger: Text,
     pub connection: Rc<Connection>,
-    /// Whether the handler has called [`Context::cancelled`].
+    /// Whether the handler has called [`Context::cancelled`](super::context::Context::cancelled).
     pub is_watched: Cell<bool>,
 }

@@ -86,7 +86,7 @@ impl RemoteTools {
 
 impl Source for RemoteTools {
     fn tool(&self, name: &str) -> Option<Tool> {
-        let (server, tool) = name.split_once('_').filter(|_| name_problem(name).is_none())?;
+        let (server, tool) = name.split_once('_')?;
         self.client.server(server).filter(|known| self.includes_server(known))?;
         if self.names.as_ref().is_some_and(|names| names.iter().all(|known| known != name)) {
             return None;

@@ -18,14 +18,12 @@ use crate::protocol::method::Method;
 use crate::protocol::revision::{Feature, Revision};
 use crate::server::access::Access;
 use crate::server::builder::McpServer;
+use crate::server::check::name_problem;
 use crate::server::extension::ExtensionMethod;
 use crate::server::prompt::Prompt;
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
 use crate::text::{Text, shortened};
-
-/// The longest name of a target in telemetry, in bytes. A gateway gets some names from the caller.
-const RECORDED_NAME: usize = 64;
 
 /// The method of a request and its target. It borrows nothing from the request.
 pub(crate) struct Resolved {
@@ -114,7 +112,8 @@ impl Target {
     }
 }
 
-/// Returns the operation of a request, for telemetry. It has only names of known methods and items, because the client may send any text.
+/// Returns the operation of a request, for telemetry. Its target is a name that an item can have: a source gets names from the caller, which
+/// may send any text.
 pub(super) fn operation(
     method: Option<Method>,
     target: &Result<Target, RpcError>,
@@ -127,7 +126,7 @@ pub(super) fn operation(
         _ => (None, None),
     };
     let method = method.map(Method::name).or(extension).unwrap_or("_OTHER");
-    let target = name.filter(|name| target_attribute(method).is_some() && name.len() <= RECORDED_NAME);
+    let target = name.filter(|name| target_attribute(method).is_some() && name_problem(name).is_none());
     NewOperation { upstream: None, method, target, revision: revision.name() }
 }
 

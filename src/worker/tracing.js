@@ -15,23 +15,18 @@ function attempt(work) {
 
 /** Starts a span. It is a child of the active span, which is that of the event. Returns undefined if the runtime fails. */
 export function start(name, attributes) {
-  return attempt(() => {
-    const span = tracing.startSpan(name)
-    span.setAttributes(Object.fromEntries(attributes))
-    return span
-  })
+  const span = attempt(() => tracing.startSpan(name))
+  attempt(() => span?.setAttributes(Object.fromEntries(attributes)))
+  return span
 }
 
 export function is_recorded(span) {
-  return span?.isTraced ?? false
+  return attempt(() => span?.isTraced) ?? false
 }
 
 /** Ends a span. The status of a span without an error stays unset, as OpenTelemetry asks for. */
 export function end(span, attributes, isError) {
-  if (!span) return
-  attempt(() => {
-    span.setAttributes(Object.fromEntries(attributes))
-    if (isError) span.setStatus({ code: 'error' })
-    span.end()
-  })
+  attempt(() => span?.setAttributes(Object.fromEntries(attributes)))
+  if (isError) attempt(() => span?.setStatus({ code: 'error' }))
+  attempt(() => span?.end())
 }

@@ -1,6 +1,7 @@
 // Tests telemetry in workerd: the spans that the runtime records, the data points of Analytics Engine, and a trace through two Workers.
 
 import assert from 'node:assert/strict'
+import { registerHooks } from 'node:module'
 import { after, before, test } from 'node:test'
 
 import { ENVELOPE, modern } from './requests.mjs'
@@ -82,4 +83,26 @@ test('a failure is an attribute of its spans, and a column of its data points', 
   assert.deepEqual(indexes, ['tools/call about'])
   assert.deepEqual(blobs, ['tools/call', 'about', '2026-07-28', 'other', 'tool_error'])
   assert.equal(doubles.length, 1)
+})
+
+test('an exception of the runtime does not fail a call, and only the first one is logged', async (t) => {
+  // The module of the runtime, each of whose members fails.
+  const failing = `
+    const fail = () => { throw new Error('no tracing') }
+    const span = { setAttributes: fail, setStatus: fail, end() { globalThis.ended = true; fail() }, get isTraced() { return fail() } }
+    export const tracing = { startSpan: (name) => name === 'works' ? span : fail() }
+  `
+  const url = `data:text/javascript,${encodeURIComponent(failing)}`
+  const resolve = (name, context, next) => name === 'cloudflare:workers' ? { url, shortCircuit: true } : next(name, context)
+  const hooks = registerHooks({ resolve })
+  t.after(() => hooks.deregister())
+  const logged = t.mock.method(console, 'error', () => {})
+  const { start, is_recorded: isRecorded, end } = await import('../../src/worker/tracing.js')
+  for (const name of ['works', 'fails']) {
+    const span = start(name, [['a', 'b']])
+    assert.equal(isRecorded(span), false)
+    end(span, [], true)
+  }
+  assert.ok(globalThis.ended, 'the span that began ended')
+  assert.deepEqual(logged.mock.calls.map(({ arguments: [text] }) => text), ['spans are not recorded:'])
 })

@@ -163,11 +163,13 @@ fn baggage_is_passed_on_only_if_it_is_named() {
 #[test]
 fn a_name_that_no_server_can_have_is_not_recorded() {
     let (telemetry, server) = (TestTelemetry::default(), Server::tools(["t"]));
-    let endpoint = endpoint([("m", server.mount())]).telemetry(telemetry.clone());
+    // The page of an app calls a tool by its name at the server.
+    let endpoint = endpoint([("m", server.mount().apps())]).telemetry(telemetry.clone());
     for (name, operation) in [
         ("m_drop_0123abcd".to_owned(), "tools/call m_drop_0123abcd"),
         (format!("m_{}_0123abcd", "x".repeat(40)), "tools/call"),
         ("m_d\u{200b}_0123abcd".to_owned(), "tools/call"),
+        ("Call 030 1234567".to_owned(), "tools/call"),
     ] {
         testing::run(Client::new(&endpoint).call(&name, json!({})));
         testing::run(Client::new(&endpoint).prompt(&name, json!({})));

@@ -344,17 +344,18 @@ fn each_attempt_is_an_operation() {
             let telemetry = TestTelemetry::default();
             let rest = |cx: Context| async move {
                 cx.sleep(Duration::from_mins(1)).await;
-                Err::<String, _>(HandlerError::new(format!("It is closed: {:?}", cx.tracestate())))
+                let tenant = cx.meta("example.com/tenant").map(|tenant| tenant.to_string());
+                Err::<String, _>(HandlerError::new(format!("{:?} {tenant:?}", cx.tracestate())))
             };
             let endpoint = endpoint(|server| server.tool(Tool::new("rest", "d", rest).task(Task::new())));
             let world = World::of(endpoint.telemetry(telemetry.clone()));
             let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
             // Without `traceparent`, a `tracestate` has no meaning.
-            let client = world.client().meta("tracestate", json!("a=1"));
+            let client = world.client().meta("tracestate", json!("a=1")).meta("example.com/tenant", json!({ "n": 7 }));
             let client = if has_parent { client.meta("traceparent", json!(parent)) } else { client };
             let id = created(&client.call("rest", json!({})).await);
             let state = has_parent.then_some("a=1");
-            assert_eq!(text(&world.finish(&id).await), format!("It is closed: {state:?}"));
+            assert_eq!(text(&world.finish(&id).await), format!("{state:?} {:?}", Some(r#"{"n":7}"#)));
             let recorded = telemetry.recorded().into_iter().filter(|each| each.name == "tools/call rest");
             let [request, attempts @ ..] = &*recorded.collect::<Vec<_>>() else { panic!("no request") };
             let client = has_parent.then_some("00f067aa0ba902b7");
