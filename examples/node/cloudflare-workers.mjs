@@ -4,9 +4,7 @@
 export const env = { ...process.env }
 
 /** The tracing of a runtime that records no spans. */
-export const tracing = {
-  startSpan: () => ({ isTraced: false, setAttributes() {}, setStatus() {}, end() {} }),
-}
+export const tracing = { startSpan: () => ({ isTraced: false, setAttributes() {}, setStatus() {}, end() {} }) }
 
 /** The base class of a handler. */
 export class WorkerEntrypoint {

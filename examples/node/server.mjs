@@ -52,8 +52,7 @@ async function answer(incoming, outgoing) {
   try {
     request = requestOf(incoming, left.signal)
   } catch {
-    outgoing.writeHead(400).end()
-    return
+    return outgoing.writeHead(400).end()
   }
   const { status, headers, body } = await worker.fetch(request)
   if (left.signal.aborted) return body?.cancel()
