@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
+use crate::server::check::is_name_byte;
+
 /// The number of hexadecimal digits of a hash.
 const HASH: usize = 8;
 
@@ -21,17 +23,13 @@ pub(super) fn full_name(mount: Option<&str>, name: &str, longest: usize) -> Stri
     let hash = hash(mount.unwrap_or_default(), name);
     let left = longest.saturating_sub(prefix.len()).saturating_sub(HASH).saturating_sub(1);
     let beginning: String =
-        name.chars().map(|c| if c.is_ascii() && is_allowed(c as u8) { c } else { '_' }).take(left).collect();
+        name.chars().map(|c| if c.is_ascii() && is_name_byte(c as u8) { c } else { '_' }).take(left).collect();
     format!("{prefix}{beginning}_{hash}")
 }
 
 /// Returns whether callers can know an item by this name. The name is not too long, and has only characters that clients allow.
 pub(super) fn is_shown(full: &str, longest: usize) -> bool {
-    full.len() <= longest && full.bytes().all(is_allowed)
-}
-
-fn is_allowed(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
+    full.len() <= longest && full.bytes().all(is_name_byte)
 }
 
 /// Returns whether a name may end with a hash. Only the list of its server then says which tool it is.

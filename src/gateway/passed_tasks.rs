@@ -66,7 +66,7 @@ async fn send_to(
 }
 
 fn shown(mount: &Rc<Mounted>, task: &PassedTask, added: Added, cx: &Context) -> Shown {
-    let clean = clean_of(mount, &task.tool);
+    let clean = || clean_of(mount, &task.tool);
     match added {
         Added::Nothing => Shown::Nothing,
         Added::Questions(questions) => {
@@ -75,12 +75,12 @@ fn shown(mount: &Rc<Mounted>, task: &PassedTask, added: Added, cx: &Context) -> 
         }
         Added::Result(result) => {
             let result = content::shown_result(mount, result.into_tool_result());
-            Shown::Result(match clean {
+            Shown::Result(match clean() {
                 Some(clean) => cleaned_or_failure(clean, result, &task.tool, cx.host()),
                 None => result,
             })
         }
-        Added::Error(code, sentence) if clean.is_some() => Shown::Error(code, visible(&sentence)),
+        Added::Error(code, sentence) if clean().is_some() => Shown::Error(code, visible(&sentence)),
         Added::Error(code, sentence) => Shown::Error(code, sentence),
     }
 }

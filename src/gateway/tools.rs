@@ -74,17 +74,19 @@ pub(super) fn read_only_tool_named(gateway: &Gateway, name: &str) -> Option<Tool
 
 fn routed(gateway: &Gateway, name: &str, must_be_read_only: bool) -> Option<Tool> {
     let (mount, named) = route(gateway, name)?;
-    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
-    let tool = Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler));
-    let tool = configured(mount, tool);
+    let tool = unlisted_tool(mount, name, named, must_be_read_only);
     Some(if must_be_read_only { tool.read_only() } else { tool })
+}
+
+/// Returns the tool that callers know as `name`, without its definition.
+fn unlisted_tool(mount: &Rc<Mounted>, name: &str, named: Named, must_be_read_only: bool) -> Tool {
+    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
+    configured(mount, Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
 }
 
 /// Returns the function that cleans the results of the tool that callers know as `name`, if the program wants it.
 pub(super) fn clean_of(mount: &Rc<Mounted>, name: &str) -> Option<Clean> {
-    let named = Named::InList(name.to_owned());
-    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only: false };
-    configured(mount, Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler))).clean
+    unlisted_tool(mount, name, Named::InList(name.to_owned()), false).clean
 }
 
 fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {

@@ -225,8 +225,15 @@ fn prompt_problem(prompt: &Prompt) -> Option<String> {
 ///
 /// Source: 2025-11-25, server/tools, "Tool Names", with the shorter length that clients enforce.
 pub(crate) fn name_problem(name: &str) -> Option<String> {
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-    unless(is_name && (1..=64).contains(&name.len()), "must be named with 1 to 64 characters of A-Z a-z 0-9 _ . -")
+    unless(
+        name.bytes().all(is_name_byte) && (1..=64).contains(&name.len()),
+        "must be named with 1 to 64 characters of A-Z a-z 0-9 _ . -",
+    )
+}
+
+/// Returns whether the name of a tool or a prompt can have this character.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
 }
 
 fn metadata_problem(metadata: &Metadata) -> Option<String> {

@@ -145,8 +145,11 @@ impl Called {
         if checked.is_ok() && self.cx.depth() == 0 && self.cx.rounds().begin() == Begin::AtOnce {
             // The task calls the handler, and the hooks observe it there. Only this request knows of the approval.
             self.cx.rounds().start_task("");
-            let approval = is_approved.then_some(ToolEvent::Approval { is_approved });
-            let input = approval.map_or_else(Vec::new, |approval| [sent(arguments.text()), vec![approval]].concat());
+            let mut input = Vec::new();
+            if is_approved {
+                input.extend(sent(arguments.text()));
+                input.push(ToolEvent::Approval { is_approved });
+            }
             return self.run_with_hooks(input, Err(Executed::Waits)).boxed_local();
         }
         let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
@@ -200,12 +203,8 @@ impl Called {
             Ok(document) => self.begin(tool, document.root(), Ok(observed), is_approved),
             // The arguments were valid before, so this is a fault of the library.
             Err(error) => {
-                return Executed::Done(failure::of_tool(
-                    self.cx.host(),
-                    &self.name,
-                    &error.to_string(),
-                    "The call ended.",
-                ));
+                let cause = error.to_string();
+                return Executed::Done(failure::of_tool(self.cx.host(), &self.name, &cause, "The call ended."));
             }
         };
         drop(arguments);

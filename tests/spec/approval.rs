@@ -246,7 +246,7 @@ fn clients_that_cannot_be_asked_get_an_error() {
         let expected = "This call of `pay` needs the approval of a person, and the client cannot be asked. Nothing was done. Use a \
                         client of 2026-07-28 that declares form elicitation.";
         assert_eq!((text, is_error), (expected, true));
-        assert_eq!(done.take(), ["hook"], "nobody was asked");
+        assert_eq!(done.take(), ["hook"], "the client was not asked");
     }
     for ask in [legacy("tools/list", json!({})), modern("tools/list", json!({}))] {
         assert_eq!(ask.ask_at(&endpoint).result()["tools"][0]["_meta"], json!({ "edge-mcp/approval": true }));
