@@ -33,9 +33,8 @@ export async function modulesOf({ root }, { peer, crate, build }) {
   if (peer !== undefined) return bundle(join(root, 'benches/peers'), peer)
   const folder = build ?? join(root, crate, 'build')
   const built = await readdir(folder)
-  // The entry comes first. Only servers of this library have a main.js.
-  const names = ['main.js', 'index.js', 'index_bg.wasm'].filter((name) => built.includes(name))
-  if (!names.includes('index.js')) throw new Error(`${folder} contains no index.js: build the subject first`)
+  const names = ['index.js', 'index_bg.wasm']
+  if (!built.includes('index.js')) throw new Error(`${folder} contains no index.js: build the subject first`)
   return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))
 }
 

@@ -22,7 +22,7 @@ function fail(error) {
 }
 
 const [main] = process.argv.slice(2)
-if (!main) fail('usage: node server.mjs MAIN, such as: node server.mjs build/main.js')
+if (!main) fail('usage: node server.mjs MAIN, such as: node server.mjs build/index.js')
 const worker = await load(pathToFileURL(resolve(main)).href).catch(fail)
 
 /** Returns the request in the form of a Worker. Throws if a header or the method is invalid, or if the target is not a path. */

@@ -16,14 +16,14 @@ export async function listedPages(root) {
   return [...summary.matchAll(LINK)].map(([, link]) => posix.join('docs', link))
 }
 
-// mdBook serves index.md at the URL of the site.
-const nameOf = (path) => (path === 'README.md' ? 'index.md' : basename(path))
+/** Returns the name of a page in the book. mdBook serves index.md at the URL of the site. */
+export const nameOf = (path) => (path === 'README.md' ? 'index.md' : basename(path))
 
 /**
  * Returns a map from the name in the book to the text, for SUMMARY.md and each page that it lists. Links to these pages and to pictures of
  * docs/ have the name in the book. All other links lead to the repository.
  */
-export async function bookPages(root) {
+export async function linkedPages(root) {
   const [, repository] = /^repository = "(.*)"$/m.exec(await readFile(join(root, 'Cargo.toml'), 'utf8'))
   const paths = await listedPages(root)
   const pictures = (await readdir(join(root, 'docs'))).filter((name) => /\.(png|svg)$/.test(name)).map((name) => `docs/${name}`)
@@ -31,14 +31,23 @@ export async function bookPages(root) {
   const pages = new Map()
   for (const path of ['docs/SUMMARY.md', ...paths]) {
     const text = await readFile(join(root, path), 'utf8')
-    const linked = text.split(CODE).map((part, index) => (index % 2 ? part : part.replace(LINK, (whole, link, anchor = '') => {
+    pages.set(nameOf(path), changeOutsideCode(text, (part) => part.replace(LINK, (whole, link, anchor = '') => {
       if (!link) return whole
       const target = posix.join(dirname(path), link)
       return `](${inBook.has(target) ? nameOf(target) : `${repository}/blob/main/${target}`}${anchor})`
-    }))).join('')
-    pages.set(nameOf(path), withDiagrams(linked))
+    })))
   }
   return pages
+}
+
+/** Returns the same map as {@link linkedPages}, with the diagrams in the form that the site shows. */
+export async function bookPages(root) {
+  return new Map([...await linkedPages(root)].map(([name, text]) => [name, withDiagrams(text)]))
+}
+
+/** Returns the text, in which `change` has replaced each part outside of code. */
+export function changeOutsideCode(text, change) {
+  return text.split(CODE).map((part, index) => (index % 2 ? part : change(part))).join('')
 }
 
 function withDiagrams(text) {

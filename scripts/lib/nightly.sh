@@ -23,3 +23,10 @@ ensure_unwinding() {
     "\`rustup toolchain install nightly --component rust-src --target $WASM\` must succeed"
   say "nightly: installed in $(took "$start")"
 }
+
+# use_unwinding -> makes cargo build modules that survive a panic, in a folder of their own.
+use_unwinding() {
+  has_unwinding || die "--unwind needs a nightly compiler: run scripts/setup --unwind first"
+  export RUSTUP_TOOLCHAIN=nightly CARGO_UNSTABLE_BUILD_STD=std,panic_unwind CARGO_PROFILE_RELEASE_PANIC=unwind
+  export RUSTFLAGS="${RUSTFLAGS:-} -Cpanic=unwind" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$ROOT/target}/unwind
+}

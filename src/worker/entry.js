@@ -64,6 +64,7 @@ export async function receive(request, env, context, answer) {
     // If another call has broken the wasm module in the meantime, this call did not cause the error: the new one does not have this call.
     const isOwn = number === brokenBy || breaks === before
     if (isOwn) console.error('Critical', error)
+    if (breaks === before) reportBreak(error, number)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
   } finally {
     if (!isStream) pendingCalls.delete(number)
@@ -227,6 +228,16 @@ export function broke(number) {
   globalThis.__worker_init_state.criticalError = true
   for (const [other, { end }] of [...pendingCalls]) end?.(other === number ? BROKEN : INTERRUPTED)
   for (const listener of [...breakListeners]) listener(number)
+}
+
+// A wasm module without optimization cannot report a stack overflow itself, because its report needs the stack.
+addEventListener('error', ({ error }) => {
+  if (!globalThis.__worker_init_state.criticalError) reportBreak(error)
+})
+
+/** Records that the wasm module has broken, if the error says so. The call is unknown if the module has broken after a wait. */
+function reportBreak(error, number) {
+  if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) broke(number)
 }
 
 /** Returns the answer to a call that the wasm module can no longer answer. */

@@ -49,7 +49,7 @@ export async function startNode({ name = 'faults', vars = {}, secrets = {} } = {
   await built(name, false)
   const { vars: usual, required } = await configured(name)
   const { token, secrets: defaults } = defaultSecrets()
-  const main = join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build/main.js')
+  const main = join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build/index.js')
   const env = { ...usual, ...Object.fromEntries(required.map((key) => [key, defaults[key]])), ...vars, ...secrets }
   const server = await ready(spawnNode(['--import', BINDINGS, SERVER, main], env))
   const stop = () => {

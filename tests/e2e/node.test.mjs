@@ -14,7 +14,7 @@ import { modern, post } from './requests.mjs'
 import { ROOT, built } from './worker.mjs'
 
 const SERVER = join(ROOT, 'examples/node/server.mjs')
-const WEATHER = join(ROOT, 'examples/weather/build/main.js')
+const WEATHER = join(ROOT, 'examples/weather/build/index.js')
 
 let faults, folder
 before(async () => {
@@ -80,7 +80,7 @@ describe('a request', () => {
     const addresses = Object.values(networkInterfaces()).flat().filter(({ internal, family }) => !internal && family === 'IPv4')
     // On a machine without a network, this test has no other address.
     for (const { address } of addresses) {
-      const server = await ready(spawnNode([SERVER, join(ROOT, 'tests/faults/build/main.js')], { HOST: address }))
+      const server = await ready(spawnNode([SERVER, join(ROOT, 'tests/faults/build/index.js')], { HOST: address }))
       t.after(() => server.child.kill('SIGKILL'))
       const text = await new Promise((resolve, reject) => {
         const socket = connect(new URL(server.origin).port, address)

@@ -13,10 +13,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+
+import { profileOf } from '../../scripts/lib/workers.mjs'
 
 const run = promisify(execFile)
 
@@ -208,7 +210,7 @@ export function built(name, unwind) {
   const home = name === 'app' ? join(ROOT, 'app') : homeOf(name)
   // wrangler bundles a Worker without Rust.
   if (!existsSync(join(home, 'Cargo.toml'))) return Promise.resolve()
-  const how = [home, ...(unwind ? ['--unwind'] : [])]
+  const how = [home, unwind ? '--unwind' : `--${profileOf(relative(ROOT, home))}`]
   if (!builds.has(name)) builds.set(name, run(join(ROOT, 'scripts/build'), how, { maxBuffer: 1e8 }))
   return builds.get(name)
 }

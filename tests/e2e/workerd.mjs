@@ -169,7 +169,7 @@ export async function startWorkerds(all) {
       ...usual, ...Object.fromEntries(required.map((key) => [key, defaults[key]])),
       ...(typeof vars === 'function' ? vars(origins) : vars), ...secrets,
     }
-    const modules = [['main.js', 'esModule'], ['index.js', 'esModule'], ['index_bg.wasm', 'wasm']]
+    const modules = [['index.js', 'esModule'], ['index_bg.wasm', 'wasm']]
       .map(([file, kind]) => [file, kind, `build${n}/${file}`])
     const bindings = [
       ...databases.map((each) => wrapped(each, 'd1', database ? d1Of(n) : '"none"')),

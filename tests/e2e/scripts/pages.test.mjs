@@ -20,8 +20,8 @@ const linksOf = (text) => [...withoutCode(text).matchAll(/\]\((?!https?:)([^)]+)
 const hasHeading = (text, anchor) => [...withoutCode(text).matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading) === anchor)
 
 test('each link in the pages points to a file that exists, and to a heading in it', async () => {
-  const others = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'template/README.md',
-    'tests/rag/README.md', 'tests/simulation/README.md']
+  const others = ['AGENTS.md', 'README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'template/AGENTS.md',
+    'template/README.md', 'tests/rag/README.md', 'tests/simulation/README.md']
   for (const page of [...others, ...docs]) {
     for (const link of linksOf(await read(page))) {
       const [path, anchor] = link.split('#')
