@@ -140,10 +140,23 @@ describe('build.js', () => {
 
   for (const [profile, variables] of [['quick', { WRANGLER_COMMAND: 'dev' }], ['release', { WRANGLER_COMMAND: 'deploy' }], ['release', {}]]) {
     test(`makes a ${profile} build for ${JSON.stringify(variables)}`, async () => {
-      await failure({ ...variables, CARGO: 'fails' })
+      await runs('one', 'build.js', { ...variables, CARGO: 'fails' })
       assert.ok((await calls()).some((call) => call.endsWith(`--target wasm32-unknown-unknown --profile ${profile}`)))
     })
   }
+
+  // Otherwise wrangler would end at the first build, and let requests wait after a later one.
+  test('writes a Worker that answers with the errors, if wrangler dev asks for a build that fails', async () => {
+    await writeFile(join(folder, 'one/wrangler.toml'), '[[durable_objects.bindings]]\nname = "MCP_TASKS"\nclass_name = "McpTask"\n')
+    const { status, stderr } = await runs('one', 'build.js', { WRANGLER_COMMAND: 'dev', CARGO: 'fails' })
+    assert.equal(status, 0)
+    assert.match(stderr, /^build: cargo could not compile the server$/m)
+    const { default: worker, McpTask } = await import(join(folder, 'one/build/index.js'))
+    assert.equal(typeof McpTask, 'function')
+    const response = worker.fetch()
+    assert.equal(response.status, 503)
+    assert.match((await response.json()).error.message, /^The build failed: .*\nerror: linker cc not found\n$/)
+  })
 })
 
 describe('setup.js', () => {
