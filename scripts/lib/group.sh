@@ -53,7 +53,10 @@ end_groups() {
     # Collect the status, so that the shell does not print a message about the killed process.
     wait "$id" 2>/dev/null || true
   done
-  for id in ${guards[@]+"${guards[@]}"}; do kill -KILL -- "-$id" 2>/dev/null || true; done
+  for id in ${guards[@]+"${guards[@]}"}; do
+    kill -KILL -- "-$id" 2>/dev/null || true
+    wait "$id" 2>/dev/null || true
+  done
   groups=() guards=()
 }
 

@@ -60,14 +60,18 @@ test('the folder needs nothing outside it', async () => {
   const cargo = await read(ROOT, 'template/Cargo.toml')
   assert.match(cargo, new RegExp(`^edge-mcp = \\{ version = "${await version()}" \\}$`, 'm'))
   assert.doesNotMatch(cargo, /\bpath = /)
-  for (const file of await inTemplate()) assert.ok(dirname(file).startsWith('rag') || !(await read(ROOT, 'template', file)).includes('../'), file)
+  for (const file of await inTemplate()) {
+    const leaves = '../'.repeat(file.split('/').length)
+    assert.ok(dirname(file).startsWith('rag') || !(await read(ROOT, 'template', file)).includes(leaves), file)
+  }
 })
 
 test('a server without secrets gets new ones, only for their owner, and keeps them', async () => {
   const home = await mkdtemp(join(folder, 'secrets-'))
   for (const file of ['secrets.js', 'package.json']) await cp(join(ROOT, 'template', file), join(home, file))
   const { predev } = JSON.parse(await read(home, 'package.json')).scripts
-  assert.match(predev, / && node secrets\.js && /)
+  assert.equal(predev, 'node setup.js')
+  assert.match(await read(ROOT, 'template/setup.js'), /^import '\.\/secrets\.js'$/m)
   const secrets = async () => {
     await run('node', ['secrets.js'], { cwd: home })
     return read(home, '.dev.vars')

@@ -102,7 +102,10 @@ describe('bindgen/install.js', () => {
 })
 
 describe('build.js', () => {
-  beforeEach(() => server('one'))
+  beforeEach(async () => {
+    await server('one')
+    assert.equal((await runs('one', 'bindgen/install.js')).status, 0)
+  })
   const failure = async (variables) => {
     const { status, stderr } = await runs('one', 'build.js', variables)
     assert.equal(status, 1)
