@@ -3,8 +3,7 @@
 //
 // Times are CPU times of this thread, so that other processes affect them less. A check may take 50 ms, and a step should take 10 ns.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { load } from './module.mjs'
 
 /** The number of checks of each case. The fastest check counts, because the first checks run code that V8 has not optimized yet. */
 const CHECKS = 9
@@ -12,10 +11,7 @@ const CHECKS = 9
 /** The number of compilations that are measured together, because some clocks have a resolution of 4 ms. */
 const COMPILATIONS = 20
 
-const folder = process.argv[2]
-const { initSync, cases, foreign_schemas: foreignSchemas } = await import(join(folder, 'schema_bench.js'))
-const bytes = readFileSync(join(folder, 'schema_bench_bg.wasm'))
-const { memory } = initSync({ module: bytes })
+const { memory, cases, foreign_schemas: foreignSchemas } = await load(process.argv[2])
 
 const now = () => {
   const { user, system } = process.threadCpuUsage()

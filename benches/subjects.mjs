@@ -3,7 +3,7 @@
 /**
  * @typedef {object} Subject
  * @property {string} name its name in target/bench.json
- * @property {string} [peer] its entry in benches/peers/. Subjects without it are crates, which worker-build builds
+ * @property {string} [peer] its entry in benches/peers/. Subjects without it are crates, which scripts/build builds
  * @property {string} [crate] the folder of its crate, relative to the repository
  * @property {string} [build] the folder of a module that is already built, instead of a crate
  * @property {Record<string, string>} [bindings] additional bindings of its Worker

@@ -4,8 +4,7 @@
 // The scan of the codes should take at most 4 times as long as a read of the same bytes in the same module. The recall of the first 10
 // results should be at least 0.97.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { load } from '../module.mjs'
 
 /** The shortest duration of a measurement in milliseconds. It repeats the work, because the clock has a limited resolution. */
 const SHORTEST = 5
@@ -13,9 +12,7 @@ const SHORTEST = 5
 /** The number of measurements. The fastest one counts, because the first ones run code that V8 has not optimized yet. */
 const TIMES = 15
 
-const folder = process.argv[2]
-const { initSync, Search, recall_of: recallOf } = await import(join(folder, 'rag_bench.js'))
-initSync({ module: readFileSync(join(folder, 'rag_bench_bg.wasm')) })
+const { Search, recall_of: recallOf } = await load(process.argv[2])
 
 const time = (work, times) => {
   const begun = performance.now()

@@ -27,10 +27,6 @@ const environment = {
   // The server shares the compiled dependencies of the Workers in this repository.
   CARGO_TARGET_DIR: TARGET,
   CARGO_BUILD_BUILD_DIR: TARGET,
-  // The values in Cargo.toml of this repository. With other ones, cargo would compile the dependencies again.
-  CARGO_PROFILE_DEV_DEBUG: 'line-tables-only',
-  CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG: 'line-tables-only',
-  CARGO_PROFILE_QUICK_BUILD_OVERRIDE_DEBUG: 'line-tables-only',
   CARGO_NET_OFFLINE: 'true',
   WRANGLER_SEND_METRICS: 'false',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
@@ -54,6 +50,7 @@ process.on('exit', () => {
 
 before(async () => {
   await run(join(ROOT, 'scripts/new'), [home, '--rag'])
+  await shareLibrary(home, 'default-features = false, features = ["client", "page", "rag", "tasks", "worker"]')
   // The link replaces `npm ci`. The packages of the repository have the same versions.
   await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'))
   const port = await freePort()
@@ -63,6 +60,22 @@ before(async () => {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => { output += text })
 })
 after(() => process.kill(-child.pid, 'SIGKILL'))
+
+/**
+ * Gives a server the profiles of this repository, and features with which this repository has compiled the library, so that cargo does not
+ * compile it again. Without features that it does not use, a server has less code, but no other code.
+ */
+async function shareLibrary(home, features) {
+  const file = join(home, 'Cargo.toml')
+  const ours = await readFile(join(ROOT, 'Cargo.toml'), 'utf8')
+  const profiles = ['dev', 'dev.package', 'dev.build-override', 'quick'].map((name) => {
+    const start = ours.indexOf(`[profile.${name}]`)
+    assert.ok(start >= 0, name)
+    return ours.slice(start, ours.indexOf('\n\n', start))
+  })
+  const manifest = (await readFile(file, 'utf8')).replace(/^\[profile\.quick\]\n(?:.+\n)*/m, '').replace(/^(edge-mcp = \{ path = "[^"]*").*/m, `$1, ${features} }`)
+  await writeFile(file, `${manifest}\n${profiles.join('\n\n')}\n`)
+}
 
 /** Waits until the server answers. `npm run dev` builds the server first. */
 async function untilServed() {
@@ -78,9 +91,7 @@ for (const [kind, options] of [['with', ['--rag']], ['without', []]]) {
   test(`the code of a new server ${kind} retrieval is formatted, and its native tests pass`, async () => {
     const created = join(folder, `native-${kind}`)
     await run(join(ROOT, 'scripts/new'), [created, '--name', 'desks', ...options])
-    // With the same features, both servers share the compiled library.
-    const manifest = await readFile(join(created, 'Cargo.toml'), 'utf8')
-    await writeFile(join(created, 'Cargo.toml'), manifest.replace(/^(edge-mcp = \{ path = "[^"]*").*/m, '$1, features = ["rag"] }'))
+    await shareLibrary(created, 'features = ["gateway", "rag", "tasks"]')
     await run('cargo', ['fmt', '--check'], { cwd: created })
     const { stdout, stderr } = await run('npm', ['test'], { cwd: created, env: environment })
     assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)
