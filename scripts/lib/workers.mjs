@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { compile, link } from '../../template/build.js'
-import { say } from '../../template/cargo.js'
+import { compile, link } from '../../template/scripts/build.js'
+import { say } from '../../template/scripts/cargo.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

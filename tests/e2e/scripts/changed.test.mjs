@@ -44,7 +44,7 @@ describe('a change of', () => {
   }
 
   test('the template does not affect the tests of the library', () => {
-    assert.deepEqual(partsOf(['template/build.js']).parts.sort(), ['build', 'e2e', 'scripts'])
+    assert.deepEqual(partsOf(['template/scripts/build.js']).parts.sort(), ['build', 'e2e', 'scripts'])
   })
 })
 

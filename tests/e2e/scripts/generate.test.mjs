@@ -68,12 +68,12 @@ test('the folder needs nothing outside it', async () => {
 
 test('a server without secrets gets new ones, only for their owner, and keeps them', async () => {
   const home = await mkdtemp(join(folder, 'secrets-'))
-  for (const file of ['secrets.js', 'package.json']) await cp(join(ROOT, 'template', file), join(home, file))
+  for (const file of ['scripts/secrets.js', 'package.json']) await cp(join(ROOT, 'template', file), join(home, file))
   const { predev } = JSON.parse(await read(home, 'package.json')).scripts
-  assert.equal(predev, 'node setup.js')
-  assert.match(await read(ROOT, 'template/setup.js'), /^import '\.\/secrets\.js'$/m)
+  assert.equal(predev, 'node scripts/setup.js')
+  assert.match(await read(ROOT, 'template/scripts/setup.js'), /^import '\.\/secrets\.js'$/m)
   const secrets = async () => {
-    await run('node', ['secrets.js'], { cwd: home })
+    await run('node', ['scripts/secrets.js'], { cwd: home })
     return read(home, '.dev.vars')
   }
   const written = await secrets()

@@ -59,7 +59,7 @@ test('the template uses the versions of this repository', () => {
     [...read(file).matchAll(/^name = "(.*)"\nversion = "(.*)"$/gm)].map(([, name, version]) => `${name}@${version}`)
   const [ours, ofTemplate] = ['Cargo.lock', 'template/Cargo.lock'].map(packages)
   assert.deepEqual(ofTemplate.filter((one) => !ours.includes(one) && !one.startsWith('desk-bookings@')), [])
-  const [, version] = /^wasm-bindgen-cli-support = "=(.*)"$/m.exec(read('template/bindgen/Cargo.toml'))
+  const [, version] = /^wasm-bindgen-cli-support = "=(.*)"$/m.exec(read('template/scripts/bindgen/Cargo.toml'))
   assert.ok(ofTemplate.includes(`wasm-bindgen@${version}`), version)
 
   const [repository, template] = ['package.json', 'template/package.json'].map((file) => JSON.parse(read(file)))

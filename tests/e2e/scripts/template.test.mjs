@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 
 const ROOT = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
-const VERSION = /"=(.*)"/.exec(await readFile(join(ROOT, 'template/bindgen/Cargo.toml'), 'utf8'))[1]
+const VERSION = /"=(.*)"/.exec(await readFile(join(ROOT, 'template/scripts/bindgen/Cargo.toml'), 'utf8'))[1]
 
 // Each fake writes its arguments to a line of `calls`. $CARGO says what cargo does, and $BINDGEN is the version of wasm-bindgen in Cargo.lock.
 const FAKES = {
@@ -72,11 +72,11 @@ describe('bindgen/install.js', () => {
   test('compiles the program once for all servers, and prints its path', async () => {
     await server('one')
     await server('two')
-    const first = await runs('one', 'bindgen/install.js')
+    const first = await runs('one', 'scripts/bindgen/install.js')
     assert.equal(first.status, 0, first.stderr)
     assert.match(first.stderr, new RegExp(`^bindgen ${VERSION}: compiled for all servers on this machine, in \\d+ s\n$`))
     assert.match(first.stdout, new RegExp(`^${tools}/bindgen-${VERSION}-[0-9a-f]{8}/bindgen\n$`))
-    assert.deepEqual(await runs('two', 'bindgen/install.js'), { ...first, stderr: '' })
+    assert.deepEqual(await runs('two', 'scripts/bindgen/install.js'), { ...first, stderr: '' })
     const [call, ...others] = await calls()
     assert.match(call, /^cargo build .*--release --locked --manifest-path \S+ --target-dir \S+$/)
     assert.deepEqual(others, [])
@@ -86,16 +86,16 @@ describe('bindgen/install.js', () => {
 
   test('compiles another program if a file changes', async () => {
     await server('one')
-    const { stdout: before } = await runs('one', 'bindgen/install.js')
-    await writeFile(join(folder, 'one/bindgen/main.rs'), 'fn main() {}')
-    const { stdout: after } = await runs('one', 'bindgen/install.js')
+    const { stdout: before } = await runs('one', 'scripts/bindgen/install.js')
+    await writeFile(join(folder, 'one/scripts/bindgen/main.rs'), 'fn main() {}')
+    const { stdout: after } = await runs('one', 'scripts/bindgen/install.js')
     assert.notEqual(after, before)
     assert.equal((await calls()).length, 2)
   })
 
   test('succeeds twice at the same time', async () => {
     await server('one')
-    const both = await Promise.all([1, 2].map(() => runs('one', 'bindgen/install.js', { CARGO: 'meets' })))
+    const both = await Promise.all([1, 2].map(() => runs('one', 'scripts/bindgen/install.js', { CARGO: 'meets' })))
     assert.deepEqual(both.map(({ status }) => status), [0, 0], both[0].stderr)
     assert.equal(both[0].stdout, both[1].stdout)
   })
@@ -104,10 +104,10 @@ describe('bindgen/install.js', () => {
 describe('build.js', () => {
   beforeEach(async () => {
     await server('one')
-    assert.equal((await runs('one', 'bindgen/install.js')).status, 0)
+    assert.equal((await runs('one', 'scripts/bindgen/install.js')).status, 0)
   })
   const failure = async (variables) => {
-    const { status, stderr } = await runs('one', 'build.js', variables)
+    const { status, stderr } = await runs('one', 'scripts/build.js', variables)
     assert.equal(status, 1)
     return stderr
   }
@@ -125,7 +125,7 @@ describe('build.js', () => {
 
   test('names the command that selects the version of wasm-bindgen', async () => {
     const output = await failure({ BINDGEN: '0.2.1' })
-    assert.match(output, new RegExp(`^build: Cargo\\.lock has wasm-bindgen 0\\.2\\.1, but bindgen/Cargo\\.toml has ${VERSION.replaceAll('.', '\\.')}: ` +
+    assert.match(output, new RegExp(`^build: Cargo\\.lock has wasm-bindgen 0\\.2\\.1, but scripts/bindgen/Cargo\\.toml has ${VERSION.replaceAll('.', '\\.')}: ` +
       `run \`cargo update wasm-bindgen --precise ${VERSION}\``, 'm'))
   })
 
@@ -143,7 +143,7 @@ describe('build.js', () => {
 
   for (const [profile, variables] of [['quick', { WRANGLER_COMMAND: 'dev' }], ['release', { WRANGLER_COMMAND: 'deploy' }], ['release', {}]]) {
     test(`makes a ${profile} build for ${JSON.stringify(variables)}`, async () => {
-      await runs('one', 'build.js', { ...variables, CARGO: 'fails' })
+      await runs('one', 'scripts/build.js', { ...variables, CARGO: 'fails' })
       assert.ok((await calls()).some((call) => call.endsWith(`--target wasm32-unknown-unknown --profile ${profile}`)))
     })
   }
@@ -151,7 +151,7 @@ describe('build.js', () => {
   // Otherwise wrangler would end at the first build, and let requests wait after a later one.
   test('writes a Worker that answers with the errors, if wrangler dev asks for a build that fails', async () => {
     await writeFile(join(folder, 'one/wrangler.toml'), '[[durable_objects.bindings]]\nname = "MCP_TASKS"\nclass_name = "McpTask"\n')
-    const { status, stderr } = await runs('one', 'build.js', { WRANGLER_COMMAND: 'dev', CARGO: 'fails' })
+    const { status, stderr } = await runs('one', 'scripts/build.js', { WRANGLER_COMMAND: 'dev', CARGO: 'fails' })
     assert.equal(status, 0)
     assert.match(stderr, /^build: cargo could not compile the server$/m)
     const { default: worker, McpTask } = await import(join(folder, 'one/build/index.js'))
@@ -166,24 +166,24 @@ describe('setup.js', () => {
   beforeEach(() => server('one'))
 
   test('installs, compiles and migrates, and repeats only what has changed', async () => {
-    const first = await runs('one', 'setup.js')
+    const first = await runs('one', 'scripts/setup.js')
     assert.equal(first.status, 0, first.stderr)
     assert.deepEqual(await programs(), ['cargo build', 'cargo build', 'npm ci', 'wrangler d1'])
     assert.match(await readFile(join(folder, 'one/.dev.vars'), 'utf8'), /^MCP_STATE_KEY='[\w-]{43}'$/m)
 
-    assert.equal((await runs('one', 'setup.js')).status, 0)
+    assert.equal((await runs('one', 'scripts/setup.js')).status, 0)
     assert.deepEqual(await programs(), ['cargo build', 'cargo build', 'cargo build', 'npm ci', 'wrangler d1'])
 
     await writeFile(join(folder, 'one/migrations/0002_more.sql'), 'SELECT 1;')
-    assert.equal((await runs('one', 'setup.js')).status, 0)
+    assert.equal((await runs('one', 'scripts/setup.js')).status, 0)
     assert.equal((await programs()).filter((program) => program === 'wrangler d1').length, 2)
   })
 
   test('shows the output of a program that fails, and runs it again at the next start', async () => {
-    const { status, stderr } = await runs('one', 'setup.js', { WRANGLER: 'fails' })
+    const { status, stderr } = await runs('one', 'scripts/setup.js', { WRANGLER: 'fails' })
     assert.equal(status, 1)
     assert.match(stderr, /^setup: no such table\n.*wrangler d1 migrations apply DB --local` failed$/m)
-    assert.equal((await runs('one', 'setup.js')).status, 0)
+    assert.equal((await runs('one', 'scripts/setup.js')).status, 0)
     assert.equal((await programs()).filter((program) => program === 'wrangler d1').length, 2)
   })
 })

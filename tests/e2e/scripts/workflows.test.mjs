@@ -110,7 +110,7 @@ test('the page has the commands of the workflow, and its commands for npm exist'
 
 test('the messages of the page are those of the build', async () => {
   const page = await read('docs/continuous-integration.md')
-  const build = await read('template/build.js') + await read('template/cargo.js')
+  const build = await read('template/scripts/build.js') + await read('template/scripts/cargo.js')
   for (const part of ['the compiler has no standard library for ', 'cargo is missing', 'Cargo.lock has wasm-bindgen ', 'cargo update wasm-bindgen --precise ']) {
     assert.ok(page.includes(part) && build.includes(part), part)
   }

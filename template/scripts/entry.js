@@ -2,6 +2,7 @@
 //
 // After a panic, a wasm module is broken and cannot run again. The next call starts a new instance of it.
 
+// The functions of a panic are above those that caused it.
 Error.stackTraceLimit = 100
 
 /** The state that the crate `worker` shares with JavaScript: whether the wasm module is broken, and the number of its instance. */
@@ -22,12 +23,12 @@ function startNewInstanceIfBroken(bindings) {
 
 /** Returns the object of all handlers: the exported functions, such as `fetch`. */
 export function handlers(bindings) {
-  const handler = (name, handle) => function (event, env, ctx) {
+  const handler = (handle) => (event, env, ctx) => {
     startNewInstanceIfBroken(bindings)
-    return handle.call(this, event, env, ctx)
+    return handle(event, env, ctx)
   }
   const functions = Object.entries(bindings).filter(([name, value]) => !name.startsWith('__') && typeof value === 'function' && !isClass(value))
-  return Object.fromEntries(functions.map(([name, handle]) => [name, handler(name, handle)]))
+  return Object.fromEntries(functions.map(([name, handle]) => [name, handler(handle)]))
 }
 
 /** Each class of wasm-bindgen has a method `free`. */
@@ -35,40 +36,40 @@ const isClass = ({ prototype }) => prototype !== undefined && 'free' in prototyp
 
 /** Returns the class of a Durable Object. An object gets a new state in Rust if the wasm module has a new instance. */
 export function durableObject(bindings, Class) {
-  class Restarting {
-    #parameters
-    #object
-    #instance
+  /** By object: its parameters, its state in Rust, and the number of the instance of the wasm module that has this state. */
+  const objects = new WeakMap()
 
-    constructor(...parameters) {
-      this.#parameters = parameters
-      this.current()
-    }
-
-    current() {
-      startNewInstanceIfBroken(bindings)
-      if (this.#instance !== state().instanceId) {
-        try {
-          this.#object = new Class(...this.#parameters)
-        } catch (error) {
-          state().criticalError = true
-          throw error
-        }
-        this.#instance = state().instanceId
+  function inRust(object) {
+    startNewInstanceIfBroken(bindings)
+    const entry = objects.get(object)
+    if (entry.instance !== state().instanceId) {
+      try {
+        entry.inRust = new Class(...entry.parameters)
+      } catch (error) {
+        state().criticalError = true
+        throw error
       }
-      return this.#object
+      entry.instance = state().instanceId
+    }
+    return entry.inRust
+  }
+
+  class DurableObject {
+    constructor(...parameters) {
+      objects.set(this, { parameters })
+      inRust(this)
     }
   }
   const names = Object.getOwnPropertyNames(Class.prototype).filter((name) => !['constructor', 'free', '__destroy_into_raw'].includes(name))
   for (const name of names) {
-    Restarting.prototype[name] = async function (...parameters) {
+    DurableObject.prototype[name] = async function (...parameters) {
       try {
-        return await this.current()[name](...parameters)
+        return await inRust(this)[name](...parameters)
       } catch (error) {
         noteBreak(error)
         throw error
       }
     }
   }
-  return Restarting
+  return DurableObject
 }

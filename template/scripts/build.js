@@ -1,6 +1,6 @@
 // Builds the Worker in the current folder. The output is build/index.js and build/index_bg.wasm. wrangler runs this file.
 //
-//   node build.js [quick | release]
+//   node scripts/build.js [quick | release]
 //
 // `wrangler dev` gets a quick build, unless the argument says otherwise. `wrangler deploy` and a call without wrangler get a release build.
 
@@ -34,8 +34,8 @@ export async function compile(profile, args = []) {
   const crates = await cargoBuild('the server', ['--lib', '--target', TARGET, '--profile', profile, ...args])
   const locked = crates.map(({ package_id: id }) => /[#/]wasm-bindgen@([\d.]+)$/.exec(id)?.[1]).find(Boolean)
   if (locked !== BINDGEN_VERSION) {
-    throw new Error(`Cargo.lock has wasm-bindgen ${locked}, but bindgen/Cargo.toml has ${BINDGEN_VERSION}: ` +
-      `run \`cargo update wasm-bindgen --precise ${BINDGEN_VERSION}\`, or change bindgen/Cargo.toml and run \`cargo update\` in bindgen/`)
+    throw new Error(`Cargo.lock has wasm-bindgen ${locked}, but scripts/bindgen/Cargo.toml has ${BINDGEN_VERSION}: ` +
+      `run \`cargo update wasm-bindgen --precise ${BINDGEN_VERSION}\`, or change scripts/bindgen/Cargo.toml and run \`cargo update\` in scripts/bindgen`)
   }
   const modules = crates.flatMap(({ filenames }) => filenames).filter((file) => file.endsWith('.wasm'))
   if (modules.length === 0) throw new Error('the crate is not a library with crate-type = ["cdylib"]: add this line to [lib] in Cargo.toml')
