@@ -14,14 +14,13 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The parts that a change of a file can affect. The first row whose pattern matches the path counts. */
 const PARTS = [
   [/^src\/.*\.(rs|js|html|css|sql|json)$/, ['format', 'lint', 'docs', 'core', 'app', 'package', 'build', 'deploy', 'e2e', 'conformance']],
-  [/^crates\/json-schema\//, ['format', 'lint', 'docs', 'core', 'app', 'schema', 'package', 'build', 'deploy', 'e2e', 'conformance']],
   [/^crates\//, ['format', 'lint', 'docs', 'core', 'app', 'package', 'build', 'deploy', 'e2e', 'conformance']],
   [/^app\//, ['format', 'lint', 'app', 'build', 'deploy', 'e2e']],
   [/^examples\/node\//, ['scripts', 'e2e']],
   [/^examples\//, ['format', 'lint', 'app', 'build', 'e2e', 'conformance']],
   [/^benches\/.*\.(rs|toml)$/, ['format', 'lint']],
   [/^tests\/(faults|client-worker)\//, ['format', 'lint', 'build', 'e2e']],
-  [/^tests\/schema\//, ['format', 'lint', 'schema']],
+  [/^tests\/schema\//, ['format', 'lint', 'core']],
   [/^tests\/conformance\//, ['format', 'lint', 'conformance']],
   [/^tests\/e2e\/scripts\//, ['scripts']],
   [/^tests\/e2e\//, ['e2e']],
@@ -33,7 +32,7 @@ const PARTS = [
   [/^(scripts|benches|\.ci|\.github|docs)\//, ['scripts', 'e2e']],
   [/^(migrations|wrangler\.toml)/, ['app', 'deploy', 'e2e']],
   // The manifest of the workspace, the lock files, and all others.
-  [/^/, ['format', 'lint', 'docs', 'core', 'app', 'schema', 'package', 'build', 'deploy', 'e2e', 'conformance', 'scripts']],
+  [/^/, ['format', 'lint', 'docs', 'core', 'app', 'package', 'build', 'deploy', 'e2e', 'conformance', 'scripts']],
 ]
 
 /** The tests of the library, and the rooms of `src/` that they call. A test without a row can call every room. */

@@ -1,4 +1,4 @@
-# Downloads the official tests of JSON Schema and the schema of the MCP registry, for scripts/test schema. They are in the Python
+# Downloads the official tests of JSON Schema and the schema of the MCP registry, for scripts/test core. They are in the Python
 # packages that tests/schema/requirements.txt lists.
 # Source this file after common.sh, root.sh and apt.sh.
 # shellcheck shell=bash

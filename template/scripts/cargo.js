@@ -73,8 +73,9 @@ export async function cargoBuild(name, args, env = {}) {
     throw error.code === 'ENOENT' ? new Error('cargo is missing: install Rust (https://rustup.rs)') : error
   })
   running.delete(progress)
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
   if (code === 0) return crates
-  if (/E0463/.test(errors)) {
+  if (/can't find crate for `(core|std)`/.test(errors)) {
     throw new Error(`the compiler has no standard library for ${TARGET}: run \`rustup target add ${TARGET}\``)
   }
   throw new Error(`cargo could not compile ${name}`, { cause: errors })
