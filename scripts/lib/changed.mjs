@@ -94,11 +94,13 @@ export function affected(rooms, uses) {
   return all
 }
 
+const partsOfFile = (file) => PARTS.find(([pattern]) => pattern.test(file))[1]
+
 /** Returns the parts and the tests that a change of these files can affect. No tests mean all tests. */
 export function partsOf(files, uses = imports()) {
-  const parts = new Set(files.flatMap((file) => PARTS.find(([pattern]) => pattern.test(file))[1]))
+  const parts = new Set(files.flatMap(partsOfFile))
   const ofTests = files.filter((file) => /^tests\/(\w+)\//.test(file)).map((file) => file.split('/')[1])
-  const others = files.filter((file) => PARTS.find(([pattern]) => pattern.test(file))[1].includes('core') && !ofTests.includes(file.split('/')[1]))
+  const others = files.filter((file) => partsOfFile(file).includes('core') && !ofTests.includes(file.split('/')[1]))
   const rooms = others.map(roomOf)
   // A change outside the rooms can affect every test.
   if (rooms.includes(undefined) || FREE.some((file) => rooms.includes(file)) || ofTests.some((name) => !(name in ROOMS))) return { parts: [...parts], tests: [] }
