@@ -83,7 +83,7 @@ pub(super) fn check_params(head: &BoundedRequest, tool: &Tool, request: &Request
         })?;
         let header = decode(&header).map_err(|_| badly_encoded(name))?;
         let agrees = match kind {
-            Type::Integer => number(&header).is_some_and(|number| Some(number) == Decimal::of(argument.text())),
+            Type::Integer => number(&header).is_some_and(|number| number == Decimal::of(argument.text())),
             Type::Boolean => header == argument.text(),
             _ => argument.as_str().is_some_and(|text| text == header),
         };
@@ -98,7 +98,7 @@ pub(super) fn check_params(head: &BoundedRequest, tool: &Tool, request: &Request
 /// Parses a number in the syntax of JSON. The parser of the standard library also accepts other forms.
 fn number(text: &str) -> Option<Decimal> {
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).ok()?;
-    (document.root().kind() == Kind::Number && document.root().text() == text).then(|| Decimal::of(text))?
+    (document.root().kind() == Kind::Number && document.root().text() == text).then(|| Decimal::of(text))
 }
 
 fn badly_encoded(name: &str) -> RpcError {

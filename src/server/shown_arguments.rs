@@ -1,11 +1,12 @@
 //! The arguments of a call as a person sees them before approval.
 //!
-//! The caller chooses the spelling and the length of the arguments. So they are written anew, without white space between tokens. Only
-//! strings are shortened. If the text is still too long, it is not shown, because a member that is left out could be the decisive one.
+//! The caller chooses the spelling and the length of the arguments. So they are written anew, without white space between tokens, and with
+//! numbers as the handler gets them. Only strings are shortened. If the text is still too long, it is not shown, because a member that is
+//! left out could be the decisive one.
 
 use std::fmt::Write;
 
-use edge_json::{Kind, Value};
+use edge_json::{Kind, Value, canonical};
 
 use crate::text::is_deceptive;
 
@@ -62,7 +63,8 @@ impl Shown {
                 self.push("]")
             }
             Kind::String => self.push(&quoted(&value.as_str().unwrap_or_default(), self.longest)),
-            Kind::Null | Kind::Boolean | Kind::Number => self.push(value.text()),
+            Kind::Number => self.push(&canonical::number(value.text())),
+            Kind::Null | Kind::Boolean => self.push(value.text()),
         }
     }
 
@@ -122,7 +124,15 @@ mod tests {
     fn arguments_are_written_anew() {
         let given =
             format!("{{{} \"to\" : \"a\\u0062  c\" ,\r\"list\": [ 1.50, null , {{ }}, [ ] ] }}", "\n".repeat(2000));
-        assert_eq!(shown_text(&given, 1000).as_deref(), Some(r#"{"to":"ab \u0020c","list":[1.50,null,{},[]]}"#));
+        assert_eq!(shown_text(&given, 1000).as_deref(), Some(r#"{"to":"ab \u0020c","list":[1.5,null,{},[]]}"#));
+    }
+
+    /// A person approves the number that the handler gets.
+    #[test]
+    fn numbers_are_shown_as_the_handler_gets_them() {
+        let given = "[0.99999999999999999999,10.00E+2,1e-400,9007199254740993,9007199254740993.0,7.0,0.1,-0.0,1e300]";
+        let expected = "[1,1000,0,9007199254740993,9007199254740993,7,0.1,0,1e300]";
+        assert_eq!(shown_text(given, 1000).as_deref(), Some(expected));
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub(crate) const MULTIPLE: u32 = 8;
 pub(crate) const DECIMAL: u32 = 30;
 /// Digits of such a number that are parsed in one step.
 pub(crate) const DIGITS: usize = 2;
+/// Words of long integers that the conversion to a float visits in one step.
+pub(crate) const WORDS: usize = 4;
 
 /// Writing the canonical form of each nested value.
 pub(crate) const CANONICAL_VALUE: u32 = 16;

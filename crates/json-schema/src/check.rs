@@ -10,12 +10,12 @@ use std::ops::RangeInclusive;
 
 use super::budget::{
     CANONICAL, CANONICAL_VALUE, CHILD, COUNTED, CheckSteps, DECIMAL, DECODED, DIGITS, KEYWORD, MEMO, MULTIPLE, NUMBER,
-    SCHEMA, Steps,
+    SCHEMA, Steps, WORDS,
 };
 use super::memo::Memo;
 use super::mistake::{Segment, wrong_count};
 use super::pattern::Searches;
-use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId};
+use super::program::{Bound, Enum, Float, Keyword, Measure, Number, Program, RuleId};
 use super::types::Types;
 use crate::limits::{MISTAKES, NESTED_SCHEMAS};
 use edge_json::decimal::{Decimal, is_integer_literal};
@@ -233,8 +233,8 @@ impl<'d> Check<'_, 'd> {
         }
         match number.split_once('.') {
             _ if is_integer_literal(number) => true,
-            Some((_, fraction)) if is_integer_literal(fraction) => fraction.bytes().all(|digit| digit == b'0'),
-            _ => self.decimal(number).is_some_and(|number| number.is_integer()),
+            Some((_, fraction)) if fraction.bytes().all(|digit| digit == b'0') => true,
+            _ => self.decimal(number, Float::Any).is_some_and(|number| number.is_integer()),
         }
     }
 
@@ -271,16 +271,17 @@ impl<'d> Check<'_, 'd> {
             return Some(Cow::Borrowed(canonical));
         }
         let takes = self.steps.take_for(value.text().len(), CANONICAL)
-            && self.steps.take(value.count().saturating_mul(CANONICAL_VALUE));
+            && self.steps.take(value.count().saturating_mul(CANONICAL_VALUE))
+            && self.steps.take_for(rounding_words(value), WORDS);
         takes.then(|| Cow::Owned(canonical::of(value)))
     }
 
     #[inline(never)]
     fn is_within(&mut self, bound: Bound, limit: &Number, value: Value<'d>) -> bool {
         self.steps.take(NUMBER);
-        let ordering = match (ShortDecimal::of(value.text()), limit.short) {
+        let ordering = match (self.short(limit, value), limit.short) {
             (Some(number), Some(limit)) => Some(number.cmp(&limit)),
-            _ => self.decimal(value.text()).map(|number| number.cmp(&limit.exact)),
+            _ => self.decimal(value.text(), limit.float).map(|number| number.cmp(&limit.exact)),
         };
         ordering.is_some_and(|ordering| match bound {
             Bound::Minimum => ordering != Ordering::Less,
@@ -293,23 +294,32 @@ impl<'d> Check<'_, 'd> {
     #[inline(never)]
     fn is_multiple(&mut self, step: &Number, value: Value<'d>) -> bool {
         self.steps.take(MULTIPLE);
-        match (ShortDecimal::of(value.text()), step.short) {
+        match (self.short(step, value), step.short) {
             (Some(number), Some(step)) => number.is_multiple_of(step),
-            _ => self.decimal(value.text()).is_some_and(|number| number.is_multiple_of(&step.exact)),
+            _ => self.decimal(value.text(), step.float).is_some_and(|number| number.is_multiple_of(&step.exact)),
         }
     }
 
-    /// Parses a number that is long or has an exponent. If the exponent overflows, the check ends and rejects the value.
+    /// Returns a number that is short and not rounded.
+    fn short(&self, compared: &Number, value: Value<'d>) -> Option<ShortDecimal> {
+        if compared.float == Float::Single { None } else { ShortDecimal::of(value.text()) }
+    }
+
+    /// Parses a number that is long, is rounded or has an exponent, as the program gets it. Returns `None` if the steps run out.
     #[inline(never)]
-    fn decimal(&mut self, number: &str) -> Option<Decimal> {
+    fn decimal(&mut self, number: &str, float: Float) -> Option<Decimal> {
         if !self.steps.take(DECIMAL) || !self.steps.take_for(number.len(), DIGITS) {
             return None;
         }
-        let decimal = Decimal::of(number);
-        if decimal.is_none() {
-            self.steps.exhaust();
+        let number = Decimal::exact(number);
+        if !self.steps.take_for(number.rounding_words(), WORDS) {
+            return None;
         }
-        decimal
+        Some(match float {
+            Float::Any => number.rounded(),
+            Float::Double => number.as_double(),
+            Float::Single => number.as_single(),
+        })
     }
 
     #[inline(never)]
@@ -342,6 +352,13 @@ impl<'d> Check<'_, 'd> {
         };
         u64::try_from(count).ok()
     }
+}
+
+/// Returns the work of rounding the numbers in a value.
+fn rounding_words(value: Value<'_>) -> usize {
+    let nested = (0..value.count()).map(|nth| value.at(value.position().saturating_add(nth)));
+    let rounded = nested.filter(|value| value.kind() == Kind::Number && canonical::borrowed(*value).is_none());
+    rounded.map(|number| Decimal::exact(number.text()).rounding_words()).fold(0, usize::saturating_add)
 }
 
 /// Returns whether the length of a string in bytes shows that its length in characters is allowed. A character has 1 to 4 bytes.

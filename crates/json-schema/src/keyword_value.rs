@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::error::SchemaError;
-use super::program::Number;
+use super::program::{Float, Number};
 use super::types::{Type, Types};
 use edge_json::decimal::Decimal;
 use edge_json::short_decimal::ShortDecimal;
@@ -48,14 +48,16 @@ pub(crate) fn types(value: &Value, keyword: &str) -> Result<Types, Box<SchemaErr
     })
 }
 
-pub(crate) fn number(value: &Value, keyword: &str) -> Result<Number, Box<SchemaError>> {
-    let text = if value.is_number() { write::text(value) } else { String::new() };
-    let exact = Decimal::of(&text).filter(|_| value.is_number()).ok_or_else(|| must_be("a number", keyword))?;
-    Ok(Number { exact, short: ShortDecimal::of(&text) })
+pub(crate) fn number(value: &Value, keyword: &str, float: Float) -> Result<Number, Box<SchemaError>> {
+    if !value.is_number() {
+        return Err(must_be("a number", keyword));
+    }
+    let text = write::text(value);
+    Ok(Number { exact: Decimal::of(&text), short: ShortDecimal::of(&text), float })
 }
 
-pub(crate) fn positive_number(value: &Value, keyword: &str) -> Result<Number, Box<SchemaError>> {
-    let number = number(value, keyword)?;
+pub(crate) fn positive_number(value: &Value, keyword: &str, float: Float) -> Result<Number, Box<SchemaError>> {
+    let number = number(value, keyword, float)?;
     if number.exact > Decimal::ZERO { Ok(number) } else { Err(must_be("a number greater than 0", keyword)) }
 }
 

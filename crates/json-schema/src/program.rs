@@ -269,12 +269,25 @@ impl Enum {
     }
 }
 
-/// A number in a schema.
+/// A number in a schema, with which a value is compared.
 #[derive(Debug)]
 pub(crate) struct Number {
     pub exact: Decimal,
     /// The same number, if it is short.
     pub short: Option<ShortDecimal>,
+    /// The type in which the program gets the value.
+    pub float: Float,
+}
+
+/// The type of a number, by the keyword `format` of its schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Float {
+    /// An integer, or any number in a JSON value.
+    Any,
+    /// `double`, an `f64`: a long integer is rounded, too.
+    Double,
+    /// `float`, an `f32`.
+    Single,
 }
 
 /// A keyword that compares a number.

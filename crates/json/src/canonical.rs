@@ -40,17 +40,21 @@ pub fn borrowed(value: Value<'_>) -> Option<&str> {
 /// Returns the canonical form of a short number: without trailing zeros in the fraction, as [`Decimal::to_plain_string`] formats it.
 /// Returns `None` for a longer number, or for one with an exponent.
 fn borrowed_number(number: &str) -> Option<&str> {
-    if number.len() > 20 {
-        return None;
-    }
     if is_integer_literal(number) {
-        return if number == "-0" { number.get(1..) } else { Some(number) };
+        return if number == "-0" { number.get(1..) } else { Some(number).filter(|number| number.len() <= 20) };
     }
-    if number.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
+    // At most 15 digits and a point are not rounded.
+    if number.len() > 16 || number.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
         return None;
     }
     let digits = number.trim_end_matches('0').trim_end_matches('.');
     if digits == "-0" { digits.get(1..) } else { Some(digits) }
+}
+
+/// Returns the canonical form of a number. A number beyond all exponents has only its own spelling.
+pub fn number(number: &str) -> Cow<'_, str> {
+    let decimal = Decimal::of(number);
+    if decimal.has_exact_exponent() { Cow::Owned(decimal.to_plain_string()) } else { Cow::Borrowed(number) }
 }
 
 /// Appends the canonical form of a value to `text`.
@@ -73,10 +77,7 @@ pub fn write(value: Value<'_>, text: &mut String) {
             (Some(canonical), _) => text.push_str(canonical),
             (None, Kind::String) => text.push_str(&quoted(&value.as_str().unwrap_or_default())),
             // 1, 1.0 and 1e0 are the same number.
-            (None, _) => match Decimal::of(value.text()) {
-                Some(number) => text.push_str(&number.to_plain_string()),
-                None => text.push_str(value.text()),
-            },
+            (None, _) => text.push_str(&number(value.text())),
         },
     }
 }
@@ -117,6 +118,9 @@ mod tests {
             ("2.5", "2.500"),
             ("2.5", "25e-1"),
             ("-0.5", "-5e-1"),
+            ("0.1", "0.10000000000000000001"),
+            ("1", "0.9999999999999999999999"),
+            ("0", "1e-400"),
             ("100000000000000000000", "1e20"),
             ("1000000000000000000000", "1e21"),
             ("0.00000000000000000001", "1e-20"),
@@ -126,9 +130,16 @@ mod tests {
         ] {
             assert_eq!(of_text(one), of_text(other));
         }
-        for (one, other) in
-            [("1", "\"1\""), ("10", "1"), ("0.10", "0.01"), ("[1]", "[[1]]"), ("\"\"", "null"), ("[]", "{}")]
-        {
+        for (one, other) in [
+            ("1", "\"1\""),
+            ("9007199254740993", "9007199254740992"),
+            ("1e99999999999999999998", "1e99999999999999999999"),
+            ("10", "1"),
+            ("0.10", "0.01"),
+            ("[1]", "[[1]]"),
+            ("\"\"", "null"),
+            ("[]", "{}"),
+        ] {
             assert_ne!(of_text(one), of_text(other));
         }
     }

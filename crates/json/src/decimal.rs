@@ -1,8 +1,10 @@
-//! Decimal numbers of any length, without rounding.
+//! Decimal numbers, without rounding of integers.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::num::NonZeroU128;
+
+use super::number::{magnitude, single_text, text};
 
 /// A normalized number: `1`, `1.0` and `10e-1` are equal.
 ///
@@ -12,13 +14,29 @@ pub struct Decimal {
     is_negative: bool,
     /// The significant digits, without leading and trailing zeros. Empty for zero.
     digits: String,
-    /// The power of ten of the last digit.
+    /// The power of ten of the last digit. `i64::MAX` and `i64::MIN` stand for all that are larger or smaller.
     exponent: i64,
 }
 
+/// With at most this many digits, a number is equal to the shortest text of its `f64`.
+const EXACT_DIGITS: usize = 15;
+/// That holds only for numbers from 10 to the power of this one: smaller ones have fewer bits.
+const EXACT_FROM: i64 = -290;
+/// The conversion to a float reads fewer digits, and has fewer places after the point. Smaller numbers are 0.
+const MOST_PLACES: usize = 1100;
+
 impl Decimal {
-    /// Parses a JSON number. Returns `None` if its exponent overflows an `i64`.
-    pub fn of(number: &str) -> Option<Self> {
+    /// The number 0.
+    pub const ZERO: Self = Self { is_negative: false, digits: String::new(), exponent: 0 };
+
+    /// Returns the value of a JSON number, as programs get it: an integer with all of its digits, and every other number as the shortest
+    /// text of the nearest `f64`. So `0.10000000000000000001` is equal to `0.1`, and `1e-400` to 0.
+    pub fn of(number: &str) -> Self {
+        Self::exact(number).rounded()
+    }
+
+    /// Parses a JSON number without rounding.
+    pub fn exact(number: &str) -> Self {
         let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |positive| (true, positive));
         let (mantissa, exponent) = split_at(number, |byte| matches!(byte, b'e' | b'E')).unwrap_or((number, "0"));
         let (whole, fraction) = split_at(mantissa, |byte| *byte == b'.').unwrap_or((mantissa, ""));
@@ -26,18 +44,60 @@ impl Decimal {
         let digits = digits.trim_start_matches('0');
         let significant = digits.trim_end_matches('0');
         if significant.is_empty() {
-            return Some(Self { is_negative: false, digits: String::new(), exponent: 0 });
+            return Self::ZERO;
         }
-        let zeros = i64::try_from(digits.len().checked_sub(significant.len())?).ok()?;
-        let after_point = i64::try_from(fraction.len()).ok()?;
-        let exponent = exponent.parse::<i64>().ok()?.checked_sub(after_point)?.checked_add(zeros)?;
-        Some(Self { is_negative, digits: significant.to_owned(), exponent })
+        let length = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
+        let zeros = length(digits).saturating_sub(length(significant));
+        let exponent = match exponent.parse::<i64>() {
+            Ok(exponent) => exponent.saturating_sub(length(fraction)).saturating_add(zeros),
+            Err(_) if exponent.starts_with('-') => i64::MIN,
+            Err(_) => i64::MAX,
+        };
+        Self { is_negative, digits: significant.to_owned(), exponent }
     }
-}
 
-impl Decimal {
-    /// The number 0.
-    pub const ZERO: Self = Self { is_negative: false, digits: String::new(), exponent: 0 };
+    /// Returns an integer unchanged, and every other number as the shortest text of the nearest `f64`.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let place = self.exponent.saturating_add(i64::try_from(self.digits.len()).unwrap_or(i64::MAX));
+        let is_exact = self.digits.len() <= EXACT_DIGITS && place > EXACT_FROM;
+        if is_exact || self.is_integer() { self } else { self.as_double() }
+    }
+
+    /// Returns the number as a program gets it in an `f64`. A number out of the range of `f64` is unchanged.
+    #[must_use]
+    pub fn as_double(self) -> Self {
+        match self.float() {
+            Some(float) => Self::exact(&text(float)),
+            None => self,
+        }
+    }
+
+    /// Returns the number as a program gets it in an `f32`. A number out of the range of `f32` is unchanged.
+    #[must_use]
+    pub fn as_single(self) -> Self {
+        match self.float().and_then(single_text) {
+            Some(text) => Self::exact(&text),
+            None => self,
+        }
+    }
+
+    fn float(&self) -> Option<f64> {
+        magnitude(self).map(|magnitude| if self.is_negative { -magnitude } else { magnitude })
+    }
+
+    /// Returns about how many words of long integers the conversion to a float visits: for each 9 digits, and for each 9 places after the
+    /// point, all words so far.
+    pub fn rounding_words(&self) -> usize {
+        let places = usize::try_from(self.exponent.min(0).unsigned_abs()).unwrap_or(usize::MAX);
+        let words = places.min(MOST_PLACES).saturating_add(self.digits.len().min(MOST_PLACES)).div_ceil(9);
+        words.saturating_mul(words)
+    }
+
+    /// Returns whether the exponent is exact.
+    pub fn has_exact_exponent(&self) -> bool {
+        self.exponent != i64::MAX
+    }
 
     /// Formats the number. The text has an exponent only if the power of ten of the last digit is below -20 or above 20.
     pub fn to_plain_string(&self) -> String {
@@ -164,22 +224,41 @@ mod tests {
             ("9007199254740993", "9007199254740993.0"),
         ] {
             assert_eq!(Decimal::of(one), Decimal::of(other), "{one} {other}");
-            assert!(Decimal::of(one).is_some(), "{one}");
         }
+    }
+
+    /// As in the program, which gets an `f64`. Integers keep their digits.
+    #[test]
+    fn only_numbers_with_a_fraction_are_rounded() {
+        for (one, other) in [
+            ("0.1", "0.10000000000000000001"),
+            ("1", "0.99999999999999999999"),
+            ("0", "1e-400"),
+            ("0", "-1e-99999999999999999999"),
+            ("2.2250738585072011e-308", "2.225073858507201e-308"),
+            ("9007199254740992", "9007199254740992.5"),
+        ] {
+            assert_eq!(Decimal::of(one), Decimal::of(other), "{one} {other}");
+        }
+        assert_ne!(Decimal::of("9007199254740992"), Decimal::of("9007199254740993.0"));
+        assert_eq!(Decimal::of("9007199254740992"), Decimal::of("9007199254740993").as_double());
+        assert_eq!(Decimal::of("1"), Decimal::of("0.99999999").as_single());
+        assert_eq!(Decimal::of("0.1"), Decimal::of("0.1").as_single());
     }
 
     #[test]
     fn numbers_are_ordered_by_value() {
         let sorted = [
+            "-1e99999999999999999999",
             "-1e400",
             "-10",
             "-9.5",
             "-9",
             "-0.1",
             "0",
-            "1e-400",
+            "5e-324",
             "0.1",
-            "0.10000000000000000001",
+            "0.10000000000000002",
             "9",
             "9.5",
             "10",
@@ -208,7 +287,7 @@ mod tests {
             ("1e-3", "0.001"),
             ("1e300", "1e300"),
         ] {
-            assert_eq!(Decimal::of(number).expect("a number").to_plain_string(), expected);
+            assert_eq!(Decimal::of(number).to_plain_string(), expected);
         }
     }
 
@@ -234,13 +313,13 @@ mod tests {
             ("0.00751", "0.0001", false),
             ("12391239123", "1e-8", true),
         ] {
-            let (one, step) = (Decimal::of(number).expect("a number"), Decimal::of(step).expect("a number"));
+            let (one, step) = (Decimal::of(number), Decimal::of(step));
             assert_eq!(one.is_multiple_of(&step), is_multiple, "{number} {step}");
         }
         for (number, is_integer) in
             [("1", true), ("1.0", true), ("1.5", false), ("15e-1", false), ("1e400", true), ("0.0", true)]
         {
-            assert_eq!(Decimal::of(number).expect("a number").is_integer(), is_integer, "{number}");
+            assert_eq!(Decimal::of(number).is_integer(), is_integer, "{number}");
         }
     }
 
@@ -251,12 +330,12 @@ mod tests {
             ("1", "10"),
             ("1", "0.1"),
             ("9007199254740992", "9007199254740993"),
-            ("0.1", "0.10000000000000000001"),
+            ("0.1", "0.10000000000000002"),
             ("1e400", "1e401"),
-            ("0", "1e-400"),
+            ("0", "5e-324"),
         ] {
             assert_ne!(Decimal::of(one), Decimal::of(other), "{one} {other}");
         }
-        assert_eq!(Decimal::of("1e99999999999999999999"), None);
+        assert_ne!(Decimal::of("1e99999999999999999999"), Decimal::of("1e-99999999999999999999"));
     }
 }

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::document::{Children, Document, Value};
 use super::error::JsonLimits;
 use super::kind::Kind;
-use super::number::Number;
+use super::number::{Number, single_text};
 use super::type_error::{PathSegment, TypeError};
 
 /// The name by which serde_json's `RawValue` requests the source text of a value.
@@ -111,7 +111,7 @@ impl<'d> Reader<'d> {
             (Kind::Number, _) => Some(match Number::of(text) {
                 Some(Number::Float(float)) if is_whole => Ok(Number::of_integer(text).unwrap_or(Number::Float(float))),
                 Some(number) => Ok(number),
-                None => Err(TypeError::new("the number is out of range")),
+                None => Err(out_of_range()),
             }),
             _ => None,
         }
@@ -143,6 +143,10 @@ impl<'d> Reader<'d> {
         let read = visitor.visit_map(&mut members)?;
         if members.next_name().is_some() { Err(TypeError::new("there are too many members")) } else { Ok(read) }
     }
+}
+
+fn out_of_range() -> TypeError {
+    TypeError::new("the number is out of range")
 }
 
 macro_rules! numbers {
@@ -191,7 +195,15 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     numbers! {
         deserialize_i8 true, deserialize_i16 true, deserialize_i32 true, deserialize_i64 true, deserialize_u8 true,
-        deserialize_u16 true, deserialize_u32 true, deserialize_u64 true, deserialize_f32 false, deserialize_f64 false
+        deserialize_u16 true, deserialize_u32 true, deserialize_u64 true, deserialize_f64 false
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
+        match self.number(false) {
+            // serde would make it infinite.
+            Some(Ok(Number::Float(float))) if single_text(float).is_none() => Err(out_of_range()),
+            _ => self.visit_number(false, visitor),
+        }
     }
 
     long_integers! { deserialize_i128 visit_i128, deserialize_u128 visit_u128 }

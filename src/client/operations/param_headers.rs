@@ -4,8 +4,7 @@
 //!
 //! Source: 2026-07-28, server/tools, "x-mcp-header".
 
-use edge_json::decimal::Decimal;
-use edge_json::{Document, JsonLimits, Kind, Value};
+use edge_json::{Document, JsonLimits, Kind, Value, canonical};
 
 use crate::limits::{UPSTREAM_PARAM_BYTES, UPSTREAM_PARAMS};
 use crate::schema::{HeaderParam, header_params};
@@ -57,7 +56,7 @@ fn text(argument: Value<'_>) -> Option<String> {
     match argument.kind() {
         Kind::String => argument.as_str().map(Into::into),
         // 42.0 is the integer 42.
-        Kind::Number => Decimal::of(argument.text()).map(|number| number.to_plain_string()),
+        Kind::Number => Some(canonical::number(argument.text()).into_owned()),
         Kind::Boolean => Some(argument.text().to_owned()),
         Kind::Null | Kind::Array | Kind::Object => None,
     }
