@@ -9,12 +9,15 @@ import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
 import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
 import { loadSkills } from './lib/load-skills.mjs'
+import { readRegularFile } from './lib/regular-file.mjs'
 import { callTool, isConfidential, NoAnswer, textOf, toolNames, withRetries } from './lib/mcp.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The most documents, and the most characters of text, of one request. */
 const TOGETHER = 25
 const CHARACTERS = 500_000
+/** The most bytes of a file: a document has at most 400 000 characters, and each has at most 4 bytes. */
+const FILE_BYTES = 1_600_000
 /** A smaller number of documents is always deleted. */
 const FEW = 10
 
@@ -90,7 +93,8 @@ function readArguments() {
 }
 
 async function collect(folder) {
-  const files = (await markdownFiles(folder)).map((path) => ({ path, slug: slugOf(path) }))
+  const isLink = (path) => console.error(`load: ${path} is a link, which is not followed: replace it by what it points to`)
+  const files = (await markdownFiles(folder, isLink)).map((path) => ({ path, slug: slugOf(path) }))
   if (files.length === 0) fail(`there is no .md file in ${folder}`)
   const same = collisions(files.filter(({ slug }) => slug))
   for (const [slug, paths] of same) console.error(`load: several files have the slug ${slug}: ${paths.join(', ')}`)
@@ -180,7 +184,7 @@ async function loadAll(stored) {
 
 async function read(path, slug) {
   if (!slug) throw new Error('its path has no slug, because the path does not contain a-z or 0-9: rename it')
-  const bytes = await readFile(join(folder, path))
+  const bytes = await readRegularFile(join(folder, path), FILE_BYTES)
   let text
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -1,28 +1,32 @@
 // The documents of a folder of Markdown files: their paths, slugs and titles.
 
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
  * Returns the sorted paths of the .md files in a folder and its subfolders, with `/` as the separator. Skips node_modules and folders
- * whose names begin with a dot. Follows symbolic links, but enters each folder only once.
+ * whose names begin with a dot.
+ *
+ * Does not follow symbolic links: the author of a document could publish a file of another folder with one. `onLink` gets the path of each
+ * link to a folder, and of each link whose name ends in .md.
  */
-export async function markdownFiles(root) {
+export async function markdownFiles(root, onLink = () => {}) {
   const found = []
-  const entered = new Set()
-  async function enter(folder, prefix) {
-    const real = await realpath(folder)
-    if (entered.has(real)) return
-    entered.add(real)
-    for (const name of await readdir(folder)) {
-      const path = join(folder, name)
-      // A broken symbolic link is skipped.
-      const what = await stat(path).catch(() => undefined)
-      if (what?.isDirectory() && !name.startsWith('.') && name !== 'node_modules') await enter(path, `${prefix}${name}/`)
-      else if (what?.isFile() && /\.md$/i.test(name)) found.push(prefix + name)
+  async function enter(folder) {
+    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+      const { name } = entry
+      const path = folder + name
+      const isMarkdown = /\.md$/i.test(name)
+      if (entry.isSymbolicLink()) {
+        if (isMarkdown || (await stat(join(root, path)).catch(() => undefined))?.isDirectory()) onLink(path)
+      } else if (entry.isDirectory() && !name.startsWith('.') && name !== 'node_modules') {
+        await enter(`${path}/`)
+      } else if (entry.isFile() && isMarkdown) {
+        found.push(path)
+      }
     }
   }
-  await enter(root, '')
+  await enter('')
   return found.sort()
 }
 

@@ -1,10 +1,10 @@
 // Skills of a folder: entries for skills/list, with a digest of each file.
 
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { lstat, open, readdir } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readFrontmatter } from './frontmatter.mjs'
+import { readRegularFile } from './regular-file.mjs'
 
 /** The limits of one skill, which hosts have too. */
 export const MOST_FILES = 512
@@ -93,19 +93,6 @@ async function walk(folder, problems, warnings) {
   }
   await enter('', 0)
   return paths.sort()
-}
-
-/** Reads a file of at most `most` bytes. It must not have become a link since the walk. */
-export async function readRegularFile(path, most) {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    const what = await file.stat()
-    if (!what.isFile()) throw new Error('it is no longer a file')
-    if (what.size > most) throw new Error(`it has ${what.size} bytes, and a file has at most ${most}`)
-    return await file.readFile()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Returns the skill in the folder `root`. `files` are all files inside. */

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { loadSkills } from '../../../scripts/lib/load-skills.mjs'
-import { readRegularFile } from '../../../scripts/lib/skills.mjs'
+import { readRegularFile } from '../../../scripts/lib/regular-file.mjs'
 import { ROOT } from '../worker.mjs'
 
 const folders = []

@@ -53,13 +53,19 @@ describe('the title of a document', () => {
   ]) test(name, () => assert.equal(titleOf(text, 'folder/file.md'), title))
 })
 
-test('only .md files outside of dot folders and node_modules are loaded, and a cycle of symbolic links ends', async () => {
+test('only .md files outside of dot folders and node_modules are loaded, and no symbolic link is followed', async () => {
+  const outside = await folderOf({ 'secret.key': 'SECRET', 'more.md': '' })
   const root = await folderOf({
     'b.md': '', 'a/c.md': '', '.git/x.md': '', 'node_modules/y.md': '', 'z.txt': '', 'a/node_modules/q.md': '',
   })
   await symlink(root, join(root, 'a/loop'))
   await symlink(join(root, 'nowhere'), join(root, 'gone.md'))
-  assert.deepEqual(await markdownFiles(root), ['a/c.md', 'b.md'])
+  await symlink(join(outside, 'secret.key'), join(root, 'notes.md'))
+  await symlink(join(outside, 'secret.key'), join(root, 'notes.txt'))
+  await symlink(outside, join(root, 'more'))
+  const links = []
+  assert.deepEqual(await markdownFiles(root, (path) => links.push(path)), ['a/c.md', 'b.md'])
+  assert.deepEqual(links.sort(), ['a/loop', 'gone.md', 'more', 'notes.md'])
 })
 
 test('a collision lists every file with the slug', () => {
@@ -248,19 +254,24 @@ describe('with a server', () => {
   test('a rejected file is reported with the reason, the other files are loaded, and the status is 1', async () => {
     failing = { down: Array(9).fill([500, '0', 'it broke\nsecret detail']) }
     const root = await folderOf({
-      'bad.md': Buffer.from([0x23, 0x20, 0xff]), 'down.md': '', 'invalid.md': '', 'refused.md': '', 'zz.md': '', 'é.md': '',
+      'bad.md': Buffer.from([0x23, 0x20, 0xff]), 'down.md': '', 'invalid.md': '', 'large.md': Buffer.alloc(1_600_001), 'refused.md': '',
+      'zz.md': '', 'é.md': '',
     })
+    await symlink('/etc/hostname', join(root, 'notes.md'))
     const { status, output } = await load(root, '--url', url)
     assert.equal(status, 1)
     for (const line of [
       /bad\.md: NOT LOADED: it is not UTF-8/,
       /down\.md: NOT LOADED: HTTP 500: it broke$/m,
       /invalid\.md: NOT LOADED: no such tool/,
+      /large\.md: NOT LOADED: it has 1600001 bytes, and a file has at most 1600000/,
+      /^load: notes\.md is a link, which is not followed: replace it by what it points to$/m,
       /refused\.md: NOT LOADED: title is too long/,
       /zz\.md -> zz/,
       /é\.md: NOT LOADED: its path has no slug/,
-      /1 loaded, 0 unchanged, 0 deleted, 5 not loaded/,
+      /1 loaded, 0 unchanged, 0 deleted, 6 not loaded/,
     ]) assert.match(output, line)
+    assert.deepEqual([...stored.keys()], ['zz'])
     assert.doesNotMatch(output, /waiting|secret detail/)
   })
 
