@@ -17,10 +17,12 @@ CREATE TABLE rag_models (
 CREATE TABLE rag_vectors (
   id INTEGER PRIMARY KEY,
   space INTEGER NOT NULL,
-  vector TEXT
+  vector TEXT,
+  -- How often the model has refused the passage.
+  refusals INTEGER NOT NULL DEFAULT 0
 );
 
-CREATE INDEX rag_vectors_pending ON rag_vectors (space, id) WHERE vector IS NULL;
+CREATE INDEX rag_vectors_pending ON rag_vectors (space, refusals, id) WHERE vector IS NULL;
 
 -- The code of each vector: a bit for each dimension, as text. A search reads the codes of its space page by page. A page has the codes of
 -- at most 2048 passages, because D1 limits a value to 2 MB.

@@ -308,7 +308,7 @@ limits! {
             "rounds with the model, the last one without tool calls" => "the call fails";
         AGENT_CALLS: usize = 16, Count, "":
             "tool calls in one answer of the model"
-            => "further calls are not made; instead of their results, the model gets a note";
+            => "further calls are dropped, and the model gets their number";
         AGENT_RESULT: usize = 64 << 10, Bytes, "":
             "a tool result that is sent to the model" => "the result is truncated, with a note for the model";
         AGENT_DESCRIPTION: usize = 1024, Bytes, "":
@@ -319,6 +319,8 @@ limits! {
             "the descriptions and schemas of these tools" => "further tools are not offered";
         MODEL_ANSWER: usize = 1 << 20, Bytes, "`ChatModel::answer_bytes`":
             "an answer of the model" => "the call fails";
+        MODEL_TREE: usize = 16 << 20, Bytes, "":
+            "the memory for an answer of the model as a JSON value" => "the call fails";
         AGENT_SECONDS: u64 = 60, Seconds, "`ChatAgent::time_limit`":
             "the time of an agent's answer, with all rounds" => "the call fails";
     }
@@ -631,6 +633,10 @@ limits! {
             "passages that one call of an `Indexer` embeds" => "further ones stay without a vector until the next call";
         RAG_EMBEDDING_BATCH: usize = 50, Count, "":
             "vectors that are saved at once" => "further ones are saved afterwards";
+        RAG_REFUSALS: u8 = 3, Count, "":
+            "refusals of a passage by the embedding model" => "the passage gets no vector, and a search finds it only by its words";
+        RAG_REFUSED_REQUESTS: usize = 32, Count, "":
+            "refused requests of one call of an `Indexer`" => "further passages stay without a vector until the next call";
         RAG_CENTRE_VECTORS: usize = 1500, Count, "":
             "vectors of which the centre of an index is the mean" => "further ones are left out";
         RAG_NEIGHBOURS: usize = 8, Count, "":

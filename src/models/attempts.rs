@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::failure::{Failure, Refusal};
+use super::failure::Failure;
 use super::model::Model;
 use super::service::Refused;
 use crate::call::context::Context;
@@ -57,11 +57,6 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
-    /// Returns whether a smaller request may succeed.
-    pub(crate) fn is_too_large(&self) -> bool {
-        matches!(self.failure, Failure::Refused(Refusal::TooLarge, _))
-    }
-
     /// Converts the failure into the error of the handler.
     pub(crate) fn error(self) -> HandlerError {
         self.failure.error(self.noun, self.attempts)

@@ -1,23 +1,28 @@
 //! The vectors of passages.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::document::Document;
 use super::log::warn;
-use super::passage::{Passage, Space};
+use super::passage::{Passage, PassageId, Space};
 use super::store::Saved;
 use super::store_error::{StoreError, StoreFailure};
 use super::vector_store::{Pending, VectorStore};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::limits::{RAG_EMBEDDING_BATCH, RAG_EMBEDDINGS};
+use crate::limits::{RAG_EMBEDDING_BATCH, RAG_EMBEDDINGS, RAG_REFUSED_REQUESTS};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
+use crate::text::shortened;
 
 /// Calculates the vectors of passages with an embedding model, and saves them in a store.
 ///
 /// A search finds a passage without a vector by its words. So a document is saved first, and its vectors follow: each passage whose text
 /// changed costs one vector. If the model fails, the other passages stay without a vector until the next call.
+///
+/// A model can refuse a passage, for example because it has too many tokens. Then the other passages get their vectors, and the result has a
+/// note with the document. The refused passage is tried again in two later calls, after all others.
 ///
 /// ```
 /// use edge_mcp::rag::{ChunkOptions, Document, EmbeddingModel, Indexed, Indexer, Space, SqliteVectors, chunks};
@@ -35,6 +40,9 @@ pub struct Indexer {
     embedder: Rc<dyn Embedder>,
 }
 
+/// The most documents that a note names.
+const LISTED_DOCUMENTS: usize = 5;
+
 /// The result of an [`Indexer`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -43,9 +51,11 @@ pub struct Indexed {
     pub saved: Saved,
     /// The number of passages that got a vector.
     pub embedded: usize,
-    /// The number of passages of the space that have no vector.
+    /// The number of passages of the space that have no vector yet.
     pub pending: usize,
-    /// A sentence for the caller if the vectors could not be calculated or saved.
+    /// The number of passages of the space that the model has refused. Only their words are found.
+    pub refused: usize,
+    /// A sentence for the caller if vectors could not be calculated or saved. It names the documents of refused passages.
     pub note: Option<String>,
 }
 
@@ -74,7 +84,8 @@ impl Indexer {
         if let Err(failed) = self.embed_all(space, cx, &mut indexed).await {
             let error = HandlerError::from(failed);
             warn(&error, cx);
-            indexed.note = Some(error.message().to_owned());
+            let notes = indexed.note.into_iter().chain([error.message().to_owned()]);
+            indexed.note = Some(notes.collect::<Vec<_>>().join(" "));
         }
         indexed
     }
@@ -97,21 +108,107 @@ impl Indexer {
 
     async fn embed_all(&self, space: &Space, cx: &Context, indexed: &mut Indexed) -> Result<(), Failed> {
         let model = self.embedder.model();
+        let mut refusals = Refusals::default();
         while indexed.embedded < RAG_EMBEDDINGS {
-            let Pending { passages, count } = self.store.pending(space, &model, RAG_EMBEDDING_BATCH).await?;
-            indexed.pending = count;
+            let Pending { mut passages, count, refused } =
+                self.store.pending(space, &model, RAG_EMBEDDING_BATCH).await?;
+            (indexed.pending, indexed.refused) = (count, refused);
+            passages.retain(|passage| !refusals.passages.contains(&passage.id));
             if passages.is_empty() {
                 break;
             }
-            let texts: Vec<_> = passages.iter().map(embedded_text).collect();
-            let vectors = embed(&*self.embedder, &texts, Purpose::Passage, cx).await.map_err(Failed::Model)?;
-            let number = passages.len();
-            let vectors = passages.into_iter().map(|passage| passage.id).zip(vectors).collect();
-            self.store.save_vectors(space, &model, vectors).await?;
-            indexed.embedded = indexed.embedded.saturating_add(number);
-            indexed.pending = count.saturating_sub(number);
+            let saved = self.embed_batch(space, &model, passages, cx, indexed, &mut refusals).await;
+            indexed.note = refusals.note();
+            saved?;
         }
         Ok(())
+    }
+
+    /// Saves the vectors of passages. If the model refuses several together, it gets each half of them, down to single passages. So a
+    /// passage that it always refuses does not keep others from their vectors.
+    async fn embed_batch(
+        &self,
+        space: &Space,
+        model: &str,
+        passages: Vec<Passage>,
+        cx: &Context,
+        indexed: &mut Indexed,
+        refusals: &mut Refusals,
+    ) -> Result<(), Failed> {
+        let mut batches = vec![passages];
+        while let Some(mut batch) = batches.pop() {
+            let texts: Vec<_> = batch.iter().map(embedded_text).collect();
+            match embed(&*self.embedder, &texts, Purpose::Passage, cx).await {
+                Ok(vectors) => {
+                    let number = batch.len();
+                    let vectors = batch.into_iter().map(|passage| passage.id).zip(vectors).collect();
+                    self.store.save_vectors(space, model, vectors).await?;
+                    indexed.embedded = indexed.embedded.saturating_add(number);
+                    indexed.pending = indexed.pending.saturating_sub(number);
+                }
+                Err(error) => {
+                    refusals.requests = refusals.requests.saturating_add(1);
+                    // A model that is down refuses everything.
+                    if refusals.requests > RAG_REFUSED_REQUESTS || !self.is_up(refusals, cx).await {
+                        return Err(Failed::Model(error));
+                    }
+                    if let [passage] = batch.as_slice() {
+                        self.store.refuse(space, &[passage.id]).await?;
+                        refusals.add(passage);
+                    } else {
+                        batches.push(batch.split_off(batch.len().div_ceil(2)));
+                        batches.push(batch);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the model returns the vector of a text that no model refuses. It is asked once in a call.
+    async fn is_up(&self, refusals: &mut Refusals, cx: &Context) -> bool {
+        if let Some(is_up) = refusals.is_up {
+            return is_up;
+        }
+        let is_up = embed(&*self.embedder, &["word".to_owned()], Purpose::Query, cx).await.is_ok();
+        *refusals.is_up.insert(is_up)
+    }
+}
+
+/// The refusals of the model in one call.
+#[derive(Default)]
+struct Refusals {
+    /// Whether the model answers other requests, if it was asked.
+    is_up: Option<bool>,
+    /// The requests that failed.
+    requests: usize,
+    /// The passages that the model refuses alone.
+    passages: BTreeSet<PassageId>,
+    /// Their documents.
+    documents: BTreeSet<String>,
+}
+
+impl Refusals {
+    fn add(&mut self, passage: &Passage) {
+        self.passages.insert(passage.id);
+        self.documents.insert(passage.document.clone());
+    }
+
+    /// Returns a sentence for the caller, with at most [`LISTED_DOCUMENTS`] documents.
+    fn note(&self) -> Option<String> {
+        if self.documents.is_empty() {
+            return None;
+        }
+        let listed = self.documents.iter().take(LISTED_DOCUMENTS).map(|name| format!("`{}`", shortened(name)));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let others = match self.documents.len().saturating_sub(LISTED_DOCUMENTS) {
+            0 => String::new(),
+            others => format!(" and {others} other documents"),
+        };
+        Some(format!(
+            "The embedding model refused passages of {listed}{others}. A search finds them only by their words. Change these passages, or \
+             divide them."
+        ))
     }
 }
 

@@ -119,6 +119,11 @@ impl VectorStore for MemoryStore {
         ready(self.0.borrow_mut().save_vectors(space, model, vectors)).boxed_local()
     }
 
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        self.0.borrow_mut().refuse(space, ids);
+        ready(Ok(())).boxed_local()
+    }
+
     fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
         self.0.borrow_mut().remove_vectors(index);
         ready(Ok(())).boxed_local()

@@ -11,7 +11,8 @@ use crate::limits::RAG_DIMENSIONS;
 ///
 /// All vectors of an index come from one embedding model, whose name the store records.
 pub trait VectorStore: SaveStore {
-    /// Returns passages of a space that have no vector: at most `most`, in the order of their numbers.
+    /// Returns passages of a space that have no vector: at most `most`, in the order of their refusals, and then of their numbers. A passage
+    /// that was refused 3 times is left out.
     ///
     /// # Errors
     /// The index has vectors of another model ([`StoreFailure::OtherModel`](super::StoreFailure::OtherModel)), or the store does not respond.
@@ -34,7 +35,13 @@ pub trait VectorStore: SaveStore {
         vectors: Vec<(PassageId, Vec<f32>)>,
     ) -> LocalBoxFuture<'a, Result<(), StoreError>>;
 
-    /// Deletes the vectors of all spaces of an index, and its model. The next vectors can come from another model.
+    /// Counts a refusal of each of these passages of a space by the model.
+    ///
+    /// # Errors
+    /// The store does not respond.
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+
+    /// Deletes the vectors of all spaces of an index, its model and the refusals. The next vectors can come from another model.
     ///
     /// # Errors
     /// The store does not respond.
@@ -46,8 +53,10 @@ pub trait VectorStore: SaveStore {
 pub struct Pending {
     /// Some of the passages.
     pub passages: Vec<Passage>,
-    /// The number of all passages without a vector.
+    /// The number of all passages without a vector that were not refused.
     pub count: usize,
+    /// The number of refused passages, also of those that are not tried again.
+    pub refused: usize,
 }
 
 /// Returns the number of dimensions of vectors to save.

@@ -10,6 +10,7 @@ mod database;
 mod embedder;
 mod failures;
 mod races;
+mod refusals;
 mod retrieval;
 mod tables;
 mod vector_index;

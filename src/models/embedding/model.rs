@@ -150,26 +150,6 @@ impl EmbeddingModel {
         let body = write::text(&Value::Object(request));
         ask(&self.model, &body, |answer| self.form.read(answer, texts.len()), deadline, cx).await
     }
-
-    /// Asks for the vectors of texts. If the request is too large for the service, it is halved once.
-    async fn ask_in_halves(
-        &self,
-        texts: &[String],
-        purpose: Purpose,
-        deadline: Deadline,
-        cx: &Context,
-    ) -> Result<Vec<Vec<f32>>, Failed> {
-        match self.ask(texts, purpose, deadline, cx).await {
-            Err(failed) if failed.is_too_large() && texts.len() > 1 => {
-                let mut vectors = Vec::with_capacity(texts.len());
-                for half in texts.chunks(texts.len().div_ceil(2)) {
-                    vectors.extend(self.ask(half, purpose, deadline, cx).await?);
-                }
-                Ok(vectors)
-            }
-            answer => answer,
-        }
-    }
 }
 
 impl Embedder for EmbeddingModel {
@@ -203,7 +183,7 @@ impl Embedder for EmbeddingModel {
                 text.insert_str(0, prompt);
             }
             let deadline = Deadline::within_call(purpose.time(), &cx);
-            this.ask_in_halves(&texts, purpose, deadline, &cx).await.map_err(Failed::error)
+            this.ask(&texts, purpose, deadline, &cx).await.map_err(Failed::error)
         }
         .boxed_local()
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::limits::RAG_REFUSALS;
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
@@ -53,6 +54,8 @@ struct StoredPassage {
     /// The stems of the passage with their impacts.
     impacts: BTreeMap<String, u8>,
     vector: Option<Int8>,
+    /// How often the model has refused the passage.
+    refusals: u8,
 }
 
 /// The document and the position of a passage.
@@ -75,6 +78,7 @@ impl StoredPassage {
             text: chunk.text.clone(),
             links: Vec::new(),
             vector: None,
+            refusals: 0,
         }
     }
 
@@ -158,10 +162,19 @@ impl Corpus {
     pub(super) fn pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
         self.check_model(&space.index, model, None)?;
         let all = Filter::default();
-        let pending: Vec<_> = self.visible(space, &all).filter(|(_, stored)| stored.vector.is_none()).collect();
-        let count = pending.len();
-        let first = ordered(pending, |(_, stored)| [stored.id, 0, 0]).into_iter().take(most);
-        Ok(Pending { passages: first.map(|(place, stored)| stored.passage(&place)).collect(), count })
+        let mut pending: Vec<_> = self.visible(space, &all).filter(|(_, stored)| stored.vector.is_none()).collect();
+        let refused = pending.iter().filter(|(_, stored)| stored.refusals > 0).count();
+        let count = pending.len().saturating_sub(refused);
+        pending.retain(|(_, stored)| stored.refusals < RAG_REFUSALS);
+        let first = ordered(pending, |(_, stored)| [stored.refusals.into(), stored.id, 0]).into_iter().take(most);
+        Ok(Pending { passages: first.map(|(place, stored)| stored.passage(&place)).collect(), count, refused })
+    }
+
+    pub(super) fn refuse(&mut self, space: &Space, ids: &[PassageId]) {
+        let documents = self.spaces.get_mut(&key(space)).into_iter().flat_map(BTreeMap::values_mut);
+        for stored in documents.flat_map(|document| &mut document.passages).filter(|stored| ids.contains(&stored.id)) {
+            stored.refusals = stored.refusals.saturating_add(1);
+        }
     }
 
     pub(super) fn save_vectors(
@@ -195,6 +208,7 @@ impl Corpus {
         for stored in of_index.flat_map(|(_, documents)| documents.values_mut()).flat_map(|stored| &mut stored.passages)
         {
             stored.vector = None;
+            stored.refusals = 0;
         }
     }
 

@@ -137,6 +137,10 @@ impl VectorStore for SqliteVectors {
         self.0.save_all_vectors(space, model, vectors).boxed_local()
     }
 
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        self.0.count_refusals(space, ids).boxed_local()
+    }
+
     fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
         async move {
             let delete = |sql: &str| self.0.passages.plain(sql, vec![index.to_owned()]);

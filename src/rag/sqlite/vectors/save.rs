@@ -7,6 +7,7 @@ use super::statements;
 use super::tables::{Tables, near_by_index, of_index, read_vectors};
 use crate::limits::{
     RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT,
+    RAG_REFUSALS,
 };
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{PassageId, Space};
@@ -36,7 +37,8 @@ struct New {
 impl Tables {
     pub(super) async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
         let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
-        let pending = self.passages.statement(statements::PENDING, space, vec![most.to_string()]);
+        let pending =
+            self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
         let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
         let results = self.passages.database.batch([recorded, count, pending]).await?;
         let [recorded, count, pending] = results.as_slice() else {
@@ -45,8 +47,13 @@ impl Tables {
         if let Some(recorded) = recorded.first::<Model>()? {
             recorded.check(model, recorded.dimensions)?;
         }
-        let count = count.first()?.unwrap_or_default();
-        Ok(Pending { passages: passages(pending.all()?)?, count })
+        let (count, refused) = count.first()?.unwrap_or_default();
+        Ok(Pending { passages: passages(pending.all()?)?, count, refused })
+    }
+
+    pub(super) async fn count_refusals(&self, space: &Space, ids: &[PassageId]) -> Result<(), StoreError> {
+        self.passages.statement(statements::REFUSE, space, vec![array(ids)]).run().await?;
+        Ok(())
     }
 
     /// Saves vectors in batches, because a batch reads many vectors to find similar passages.

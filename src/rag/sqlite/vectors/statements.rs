@@ -37,16 +37,25 @@ pub(super) const TEXT_CONTAINING: &str = " AND instr(chunk.text, ?6) > 0";
 pub(super) const OF_SPACE: &str = "\
 SELECT vector.id AS id FROM json_each(?3) AS asked CROSS JOIN rag_vectors AS vector ON vector.id = asked.value AND vector.space = {space}";
 
-/// Passages without a vector. `?3`: the most passages. Rows: passages.
+/// Passages without a vector, those with the fewest refusals first. `?3`: the most passages, `?4`: the refusals after which a passage is left
+/// out. Rows: passages.
 pub(super) const PENDING: &str = "\
 SELECT {passage} AS item \
-FROM (SELECT id FROM rag_vectors WHERE space = {space} AND vector IS NULL ORDER BY id LIMIT CAST(?3 AS INTEGER)) AS pending \
+FROM (\
+  SELECT id, refusals FROM rag_vectors WHERE space = {space} AND vector IS NULL AND refusals < CAST(?4 AS INTEGER) \
+  ORDER BY refusals, id LIMIT CAST(?3 AS INTEGER)\
+) AS pending \
 CROSS JOIN rag_chunks AS chunk ON chunk.id = pending.id CROSS JOIN rag_documents AS document ON document.id = chunk.document \
-ORDER BY chunk.id";
+ORDER BY pending.refusals, chunk.id";
 
-/// The number of passages without a vector. Rows: the number.
-pub(super) const COUNT_PENDING: &str =
-    "SELECT count(*) AS count FROM rag_vectors WHERE space = {space} AND vector IS NULL";
+/// The numbers of passages without a vector that the model has not refused, and that it has refused. Rows: `[count, refused]`.
+pub(super) const COUNT_PENDING: &str = "\
+SELECT count(*) FILTER (WHERE refusals = 0) AS count, count(*) FILTER (WHERE refusals > 0) AS refused \
+FROM rag_vectors WHERE space = {space} AND vector IS NULL";
+
+/// Counts refusals of passages. `?3`: the passages.
+pub(super) const REFUSE: &str = "\
+UPDATE rag_vectors SET refusals = refusals + 1 WHERE id IN (SELECT value FROM json_each(?3)) AND space = {space} AND vector IS NULL";
 
 /// Saves the vectors of passages of the space that still exist. `?3`: the vectors, as `[id, vector]`.
 pub(super) const SAVE_VECTORS: &str = "\
@@ -115,6 +124,6 @@ pub(super) const DELETE_ALL: [&str; 4] = [
     "DELETE FROM rag_neighbours WHERE source IN (\
        SELECT vector.id FROM rag_spaces AS space CROSS JOIN rag_vectors AS vector ON vector.space = space.id WHERE space.index_name = ?1\
      )",
-    "UPDATE rag_vectors SET vector = NULL WHERE space IN (SELECT id FROM rag_spaces WHERE index_name = ?1)",
+    "UPDATE rag_vectors SET vector = NULL, refusals = 0 WHERE space IN (SELECT id FROM rag_spaces WHERE index_name = ?1)",
     "DELETE FROM rag_models WHERE index_name = ?1",
 ];
