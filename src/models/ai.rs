@@ -8,7 +8,7 @@ pub trait Ai {
     fn run(&self, model: &str, inputs: String) -> LocalBoxFuture<'static, Result<Vec<u8>, AiFailure>>;
 }
 
-/// A failure of the platform: the message as it came, for the log. Begins with an internal code, as in `3040: No more capacity`, if the
-/// platform gave one.
+/// A failure of the platform: the message as it came, such as `3040: No more capacity` or `AiError: 5006: Type mismatch`. The library reads
+/// the internal code, and logs no other part of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AiFailure(pub String);

@@ -3,9 +3,12 @@
 use edge_json::number::Number;
 use edge_json::{Document, JsonLimits, Kind, Value};
 
-/// Parses JSON from another server.
+use crate::limits::MODEL_TREE;
+
+/// Parses JSON from another server. Returns `None` also for a value that takes much more memory than its text.
 pub(crate) fn json(text: &[u8]) -> Option<serde_json::Value> {
-    Document::parse(text, JsonLimits::MOST).ok()?.root().to_json()
+    let document = Document::parse(text, JsonLimits::MOST).ok()?;
+    if document.root().tree_bytes() > MODEL_TREE { None } else { document.root().to_json() }
 }
 
 /// Returns the number of a JSON value. Returns `None` for another kind, and for a number out of the range of `f64`.

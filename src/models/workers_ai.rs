@@ -10,11 +10,10 @@ use super::ai::{Ai, AiFailure};
 use super::failure::{Failure, Refusal};
 use super::service::{Refused, Request, Service};
 use crate::host::in_time;
-use crate::text::line;
 
-/// The internal codes of Workers AI: <https://developers.cloudflare.com/workers-ai/platform/errors/>. Failures with another code may be
-/// temporary.
-const CODES: [(&str, Code); 13] = [
+/// The internal codes of Workers AI: <https://developers.cloudflare.com/workers-ai/platform/errors/>. `5006` is not on that page: the inputs do
+/// not fit the schema of the model. Failures with another code may be temporary.
+const CODES: [(&str, Code); 17] = [
     ("3036", Code::Refusal(Refusal::Busy)),
     ("3040", Code::Refusal(Refusal::Busy)),
     ("3007", Code::Slow),
@@ -28,7 +27,14 @@ const CODES: [(&str, Code); 13] = [
     ("3003", Code::Refusal(Refusal::TooLarge)),
     ("5004", Code::Refusal(Refusal::TooLarge)),
     ("3006", Code::Refusal(Refusal::TooLarge)),
+    ("3039", Code::Refusal(Refusal::Rejected)),
+    ("5005", Code::Refusal(Refusal::Rejected)),
+    ("5006", Code::Refusal(Refusal::Rejected)),
+    ("5019", Code::Refusal(Refusal::Rejected)),
 ];
+
+/// The message of wrangler if the binding runs without a connection to Cloudflare.
+const LOCAL: &str = "needs to be run remotely";
 
 /// The meaning of an internal code.
 #[derive(Clone, Copy)]
@@ -37,9 +43,6 @@ enum Code {
     Slow,
     Refusal(Refusal),
 }
-
-/// The characters of a message without a code that the log shows.
-const MESSAGE: usize = 200;
 
 /// A platform that runs models by their names.
 pub(super) struct WorkersAi(pub(super) Rc<dyn Ai>);
@@ -70,12 +73,11 @@ impl Service for WorkersAi {
     }
 }
 
-/// Returns the failure with the internal code of a message. The log gets the code without its description, which may quote the inputs.
+/// Returns the failure with the internal code of a message. The log gets no other part of the message, because it may quote the inputs.
 fn refusal(AiFailure(message): &AiFailure) -> Failure {
-    let code = message.split(|c: char| !c.is_ascii_digit()).next().filter(|code| code.len() == 4);
-    let Some(code) = code else {
-        let problem = line(message, MESSAGE);
-        return Failure::Refused(Refusal::Unreachable, format!("fails: {problem}"));
+    let Some(code) = code(message) else {
+        let problem = if message.contains(LOCAL) { "needs a remote binding" } else { "fails without a code" };
+        return Failure::Refused(Refusal::Unreachable, problem.to_owned());
     };
     let detail = format!("answers with code {code}");
     match CODES.iter().find(|(known, _)| *known == code) {
@@ -83,6 +85,14 @@ fn refusal(AiFailure(message): &AiFailure) -> Failure {
         Some((_, Code::Refusal(refusal))) => Failure::Refused(*refusal, detail),
         None => Failure::Refused(Refusal::Unreachable, detail),
     }
+}
+
+/// Returns the internal code of a message: 4 digits at the beginning, or after the names of errors, as in `AiError: 5006: Type mismatch`.
+fn code(message: &str) -> Option<&str> {
+    let is_name = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let part = message.split(": ").skip_while(is_name).next()?;
+    let code = part.split(|c: char| !c.is_ascii_digit()).next()?;
+    Some(code).filter(|code| code.len() == 4)
 }
 
 #[cfg(test)]
@@ -101,11 +111,13 @@ mod tests {
             (&["3036", "3040"][..], BUSY, true, true),
             (&["3007", "3008"], SLOW, false, false),
             (&["5007", "3042", "5016", "5018", "3023", "3041"], UNAVAILABLE, false, true),
-            (&["3003", "5004", "3006"], REJECTED, false, true),
-            (&["3039", "5005", "5019", "9999"], UNREACHABLE, true, true),
+            (&["3003", "5004", "3006", "3039", "5005", "5006", "5019"], REJECTED, false, true),
+            (&["9999"], UNREACHABLE, true, true),
         ] {
-            for code in codes {
-                let failure = refusal(&AiFailure(format!("{code}: about \"my letters\"")));
+            for (code, names) in
+                codes.iter().zip(["", "AiError: ", "InferenceUpstreamError: AiError: "].into_iter().cycle())
+            {
+                let failure = refusal(&AiFailure(format!("{names}{code}: about \"my letters: 3040\"")));
                 assert_eq!(failure.is_temporary(), is_temporary, "{code}");
                 let error = failure.error("embedding model", 1);
                 assert!(error.message().contains(sentence), "{code}: {}", error.message());
@@ -115,20 +127,21 @@ mod tests {
         }
     }
 
-    /// R51: a message without a code is in the log as it came, but in one line and shortened.
+    /// R51: the log has no part of a message without a code, because it may quote the inputs.
     #[test]
-    fn messages_without_a_code_are_logged() {
+    fn messages_without_a_code_are_not_logged() {
+        const WITHOUT: &str = "fails without a code";
         for (message, logged) in [
-            ("Binding AI needs to be run remotely", "fails: Binding AI needs to be run remotely"),
-            ("", "fails: "),
-            ("30400: No", "fails: 30400: No"),
-            ("12:34\nNo", "fails: 12:34 No"),
+            ("Binding AI needs to be run remotely", "needs a remote binding"),
+            ("", WITHOUT),
+            ("30400: my letters", WITHOUT),
+            ("12:34\nmy letters", WITHOUT),
+            ("Type mismatch of '/text': 'my letters' not in 'string'", WITHOUT),
+            ("my letters: 5006: my letters", WITHOUT),
         ] {
             let error = refusal(&AiFailure(message.into())).error("model", 1);
             assert!(error.message().contains("cannot be reached"), "{message}");
             assert_eq!(error.0.cause.expect("a cause"), format!("the model's endpoint {logged}"));
         }
-        let long = refusal(&AiFailure("x".repeat(10_000))).error("model", 1);
-        assert!(long.0.cause.expect("a cause").len() < 300);
     }
 }

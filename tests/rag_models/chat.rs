@@ -67,7 +67,13 @@ fn failures_have_sentences() {
     for (reply, sentence, logged) in [
         (failure("5007: my question"), "This server cannot use its model.", "answers with code 5007"),
         (failure("3036: my question"), "The model's endpoint is overloaded.", "answers with code 3036"),
-        (failure("Binding AI needs to be run remotely"), "The model cannot be reached.", "needs to be run remotely"),
+        (failure("Binding AI needs to be run remotely"), "The model cannot be reached.", "needs a remote binding"),
+        (
+            failure("AiError: 5006: 'my question'"),
+            "The model's endpoint rejected the request.",
+            "answers with code 5006",
+        ),
+        (failure("Type mismatch: 'my question'"), "The model cannot be reached.", "fails without a code"),
         (Reply::Silence, "The model did not answer within 20 s.", "within 20 s"),
         (oversized, "The model gave an answer that cannot be used.", "longer than the limit"),
         (queued, "The model gave an answer that cannot be used.", "neither text nor calls"),

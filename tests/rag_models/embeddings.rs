@@ -183,35 +183,20 @@ fn failures_have_sentences_without_private_text() {
     }
 }
 
-/// R51: a batch that is too large for the service is halved once.
+/// R51: a request that the service refuses is not sent again. An indexer divides it.
 #[test]
-fn a_batch_that_is_too_large_is_halved_once() {
-    let halves = [json!({ "data": [[1], [2]] }), json!({ "data": [[3]] })];
-    let ai = FakeAi::new([failure("3006: Request is too large"), answer(&halves[0]), answer(&halves[1])]);
-    let embedder = EmbeddingModel::workers_ai(ai.clone(), EmbeddingModel::BGE_M3);
-    let found = embed(&TestHost::new(), &embedder, &["a", "b", "c"], Purpose::Passage).expect("vectors");
-    assert_eq!(found, [vec![1.0], vec![2.0], vec![3.0]]);
-    let texts: Vec<_> = ai.asked().into_iter().map(|(_, inputs)| inputs["text"].clone()).collect();
-    assert_eq!(texts, [json!(["a", "b", "c"]), json!(["a", "b"]), json!(["c"])]);
-
-    for (reply, texts, requests) in [
-        (failure("5004: Invalid data"), &["a", "b", "c"][..], 2),
-        (failure("3003: Incomplete"), &["a"], 1),
-        (failure("5007: No such model"), &["a", "b"], 1),
-    ] {
-        let ai = FakeAi::new([reply.clone()]);
+fn a_refused_batch_is_not_sent_again() {
+    for reply in
+        ["3006: Request is too large", "5004: Invalid data", "AiError: 5006: Type mismatch", "5007: No such model"]
+    {
+        let ai = FakeAi::new([failure(reply)]);
         let embedder = EmbeddingModel::workers_ai(ai.clone(), EmbeddingModel::BGE_M3);
-        assert!(embed(&TestHost::new(), &embedder, texts, Purpose::Passage).is_err(), "{reply:?}");
-        assert_eq!(ai.asked().len(), requests, "{reply:?}");
+        assert!(embed(&TestHost::new(), &embedder, &["a", "b", "c"], Purpose::Passage).is_err(), "{reply}");
+        assert_eq!(ai.asked().len(), 1, "{reply}");
     }
-
-    let host = model([
-        status(413, ""),
-        status(200, &vectors(&[&[1.0]]).to_string()),
-        status(200, &vectors(&[&[2.0]]).to_string()),
-    ]);
-    let found = embed(&host, &remote("large"), &["a", "b"], Purpose::Passage).expect("vectors");
-    assert_eq!((found, host.requests().len()), (vec![vec![1.0], vec![2.0]], 3));
+    let host = model([status(413, "")]);
+    assert!(embed(&host, &remote("large"), &["a", "b"], Purpose::Passage).is_err());
+    assert_eq!(host.requests().len(), 1);
 }
 
 /// R49: a query may take 10 s and a batch of passages 60 s. An answer may have 8 MiB.

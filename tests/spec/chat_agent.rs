@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::fake_model::{Reply, asked, call_message, calls, choice, model, text};
+use crate::fake_model::{Reply, asked, call_message, calls, choice, model, status, text};
 use crate::network;
 use crate::support::{Answer, Internal, SECRET, envelope, modern};
 
@@ -241,19 +241,31 @@ fn the_model_gets_results_and_errors_of_calls() {
     assert_eq!(tool_messages(&network), [json!({ "role": "tool", "tool_call_id": "a", "content": "{\"double\":6}" })]);
 }
 
-/// Of the calls in one message, at most 16 are made. The model gets an error for each of the others.
+/// Of the calls in one message, at most 16 are made. The others cost nothing: the message that goes back does not have them.
 #[test]
 fn the_number_of_calls_in_one_message_is_limited() {
-    let many = vec![("double", json!({ "n": 1 })); 18];
-    let network = model([calls(&many), text("Well.")]);
-    ask_as("ada", &with_tools(), &network);
-    let results = tool_messages(&network);
-    let made = results.iter().filter(|message| message["content"] == "{\"double\":2}").count();
-    let rejected = results
-        .iter()
-        .filter(|message| message["content"] == "This call did not run: at most 16 tool calls of one answer run.");
-    let rejected: Vec<_> = rejected.map(|message| message["tool_call_id"].clone()).collect();
-    assert_eq!((made, rejected), (16, vec![json!("call16"), json!("call17")]));
+    for (number, note) in [
+        (16, ""),
+        (18, "\n\n(2 more calls did not run: at most 16 calls of one answer run.)"),
+        (5000, "\n\n(4984 more calls did not run: at most 16 calls of one answer run.)"),
+    ] {
+        let many = vec![("double", json!({ "n": 1 })); number];
+        let network = model([calls(&many), text("Well.")]);
+        assert_eq!(ask_as("ada", &with_tools(), &network).tool_text(), ("Well.", false));
+        let results = tool_messages(&network);
+        let made = results.iter().filter(|message| message["content"] == "{\"double\":2}").count();
+        let last = format!("{{\"double\":2}}{note}");
+        assert_eq!((results.len(), results[15]["content"].as_str()), (16, Some(last.as_str())));
+        assert_eq!(made, if note.is_empty() { 16 } else { 15 });
+        let messages = asked(&network)[1]["messages"].as_array().expect("messages").clone();
+        let sent_back = messages.iter().filter_map(|message| message["tool_calls"].as_array());
+        assert_eq!(sent_back.map(Vec::len).collect::<Vec<_>>(), [16]);
+    }
+    // 300 000 empty calls are 0.9 MB of text, and 50 MB as a value.
+    let empty =
+        format!(r#"{{"choices":[{{"message":{{"role":"assistant","tool_calls":[{}{{}}]}}}}]}}"#, "{},".repeat(300_000));
+    let network = model([status(200, &empty), status(200, &empty)]);
+    assert!(ask_as("ada", &with_tools(), &network).tool_text().1);
 }
 
 /// A call sends at most 8 requests to the model. The last one does not allow tool calls.

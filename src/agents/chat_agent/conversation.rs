@@ -4,6 +4,7 @@
 //! earlier steps from the request state.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Write;
 
 use edge_json::write;
 use serde_json::Value;
@@ -41,15 +42,17 @@ impl Conversation<'_> {
     pub(super) async fn answer(mut self) -> Result<AgentReply, HandlerError> {
         let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
         let mut used: Option<Usage> = None;
+        let mut dropped = 0;
         for round in 1..=AGENT_ROUNDS {
             let is_last = round == AGENT_ROUNDS;
-            self.answer_calls(is_last).await?;
+            self.answer_calls(dropped, is_last).await?;
             let mut answer = self.ask(&offers, is_last).await?;
             if let Some(usage) = wire::usage(&answer) {
                 used.get_or_insert_default().add(usage);
             }
             let message = answer.get_mut("message").map(Value::take).unwrap_or_default();
             if !is_last && !wire::calls(&message).is_empty() {
+                dropped = wire::dropped_calls(&answer);
                 self.messages.push(message);
                 continue;
             }
@@ -77,19 +80,22 @@ impl Conversation<'_> {
         json(answer.get().as_bytes()).ok_or_else(broken)
     }
 
-    /// Runs the tool calls in the last message of the model, one after the other.
-    async fn answer_calls(&mut self, is_last: bool) -> Result<(), HandlerError> {
+    /// Runs the tool calls in the last message of the model, one after the other. The model gets the number of `dropped` calls.
+    async fn answer_calls(&mut self, dropped: u64, is_last: bool) -> Result<(), HandlerError> {
         let calls = self.messages.last().map(wire::calls).unwrap_or_default();
         let count = calls.len();
         for (nth, call) in calls.iter().enumerate() {
             // The number of messages distinguishes equal calls.
             let input = (self.messages.len(), &call.name, &call.arguments);
-            let step = self.cx.step("call a tool", &input, async || match nth {
-                0..AGENT_CALLS => self.call(call).await,
-                _ => Ok(format!("This call did not run: at most {AGENT_CALLS} tool calls of one answer run.")),
-            });
-            let mut content = step.await?;
-            if is_last && nth.saturating_add(1) == count {
+            let mut content = self.cx.step("call a tool", &input, async || self.call(call).await).await?;
+            let is_last_call = nth.saturating_add(1) == count;
+            if is_last_call && dropped > 0 {
+                let _ = write!(
+                    content,
+                    "\n\n({dropped} more calls did not run: at most {AGENT_CALLS} calls of one answer run.)"
+                );
+            }
+            if is_last_call && is_last {
                 content.push_str("\n\n(You cannot call more tools. Answer now.)");
             }
             self.messages.push(wire::result(call, &content));

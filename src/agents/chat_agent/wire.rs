@@ -8,11 +8,16 @@ use serde_json::{Map, Value};
 
 use super::failure::{cut_short, withheld};
 use crate::agents::agent::Usage;
+use crate::limits::AGENT_CALLS;
 use crate::models::{Failure, json};
 
 /// The id of the first call, which the agent makes for the model. Some endpoints accept only ids of nine letters and
 /// digits.
 const FIRST_CALL: &str = "firstcall";
+
+/// The member of an answer with the number of dropped calls.
+const DROPPED: &str = "dropped_calls";
+const NOT_JSON: Failure = Failure::Broken("it is not JSON, or it takes too much memory");
 
 /// Returns the body of a request that begins with the members of `request`. The model may call `tools`, unless `is_last`.
 pub(super) fn request(mut request: Map<String, Value>, messages: &[Value], tools: &[Value], is_last: bool) -> String {
@@ -72,15 +77,16 @@ fn read_call(call: &Value) -> ToolCall {
 
 /// Reads an answer. Returns the members that the agent uses: the message and the finish reason of the first choice, and the token usage.
 pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
-    answer(json(body).ok_or(Failure::Broken("it is not JSON"))?)
+    answer(json(body).ok_or(NOT_JSON)?, 0)
 }
 
 /// Reads an answer of Workers AI. Newer models answer as [`read`] expects. Other models answer with the text, the tool calls and the usage.
 pub(super) fn read_workers_ai(body: &[u8]) -> Result<Value, Failure> {
-    let mut whole = json(body).ok_or(Failure::Broken("it is not JSON"))?;
+    let mut whole = json(body).ok_or(NOT_JSON)?;
     if whole.get("choices").is_some() {
-        return answer(whole);
+        return answer(whole, 0);
     }
+    let dropped = drop_calls(&mut whole);
     let mut take = |member: &str| whole.get_mut(member).map(Value::take).unwrap_or_default();
     // With a JSON schema as `response_format`, the response is a JSON value and not a text.
     let content = match take("response") {
@@ -94,7 +100,7 @@ pub(super) fn read_workers_ai(body: &[u8]) -> Result<Value, Failure> {
         message.push(("tool_calls", calls.into()));
     }
     let choice = object(vec![("message", object(message))]);
-    answer(object(vec![("choices", vec![choice].into()), ("usage", take("usage"))]))
+    answer(object(vec![("choices", vec![choice].into()), ("usage", take("usage"))]), dropped)
 }
 
 /// Returns a tool call of Workers AI in the form of chat completions. Calls of some models have this form already. Those of other models
@@ -113,10 +119,19 @@ fn workers_ai_call(nth: usize, mut call: Value) -> Value {
     object(vec![("id", format!("call{nth}").into()), ("type", "function".into()), ("function", function)])
 }
 
-/// Returns the members of a whole answer that the agent uses.
-fn answer(mut answer: Value) -> Result<Value, Failure> {
+/// Drops the tool calls that do not run, and returns their number. They would be in each later request, and a step of the call each.
+fn drop_calls(message: &mut Value) -> usize {
+    let Some(Value::Array(calls)) = message.get_mut("tool_calls") else { return 0 };
+    let dropped = calls.len().saturating_sub(AGENT_CALLS);
+    calls.truncate(AGENT_CALLS);
+    dropped
+}
+
+/// Returns the members of a whole answer that the agent uses, and the number of calls that are dropped: `dropped` of them already.
+fn answer(mut answer: Value, dropped: usize) -> Result<Value, Failure> {
     let mut take = |pointer: &str| answer.pointer_mut(pointer).map(Value::take).unwrap_or_default();
-    let (message, finish_reason) = (take("/choices/0/message"), take("/choices/0/finish_reason"));
+    let (mut message, finish_reason) = (take("/choices/0/message"), take("/choices/0/finish_reason"));
+    let dropped = drop_calls(&mut message).saturating_add(dropped);
     let usage = take("/usage");
     if !message.is_object() {
         return Err(Failure::Broken("it has no choice with a message"));
@@ -125,12 +140,18 @@ fn answer(mut answer: Value) -> Result<Value, Failure> {
         return Err(Failure::Own(withheld()));
     }
     let is_empty = text(&message).is_empty() && calls(&message).is_empty();
-    let answer = object(vec![("message", message), ("finish_reason", finish_reason), ("usage", usage)]);
+    let members = [("message", message), ("finish_reason", finish_reason), ("usage", usage), (DROPPED, dropped.into())];
+    let answer = object(members.into());
     match is_empty {
         true if is_cut_short(&answer) => Err(Failure::Own(cut_short())),
         true => Err(Failure::Broken("it has neither text nor calls")),
         false => Ok(answer),
     }
+}
+
+/// Returns the number of tool calls of an answer that do not run.
+pub(super) fn dropped_calls(answer: &Value) -> u64 {
+    answer.get(DROPPED).and_then(Value::as_u64).unwrap_or_default()
 }
 
 /// Returns the text of a message of the model.
