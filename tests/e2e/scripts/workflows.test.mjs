@@ -63,6 +63,20 @@ test('the shell can parse each command of a workflow', async () => {
   }
 })
 
+test('actions and tools are pinned, and no step can use the token of the checkout', async () => {
+  for (const path of ['.github/workflows/ci.yml', join('template', IN_TEMPLATE)]) {
+    const text = await read(path)
+    const actions = [...text.matchAll(/^ *- uses: (.*)$/gm)].map(([, action]) => action)
+    assert.ok(actions.length >= 3, path)
+    for (const action of actions) assert.match(action, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path)
+    for (const [, tool] of text.matchAll(/cargo install (.*)/g)) assert.match(tool, /^--locked [\w-]+@\d+\.\d+\.\d+$/, path)
+    for (const { steps } of Object.values(parse(text).jobs)) {
+      const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
+      assert.deepEqual(checkouts.map((step) => step.with?.['persist-credentials']), [false], path)
+    }
+  }
+})
+
 test('the workflow of the template has few rights, and only its last step gets secrets, not for pull requests', async () => {
   const text = await read('template', IN_TEMPLATE)
   const { permissions, jobs } = parse(text)
