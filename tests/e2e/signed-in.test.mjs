@@ -211,7 +211,15 @@ describe('the page of the authorization server', () => {
     assert.match(html, /<h1>&#60;script&#62;x&#60;\/script&#62; asks for access<\/h1>/)
     assert.match(html, /Its access goes to 127\.0\.0\.1, a program on your computer\./)
     assert.deepEqual(scopes, ['profile:read', 'badge:print'])
-    assert.equal(headers.get('content-security-policy'), "frame-ancestors 'none'")
+    assert.equal(headers.get('content-security-policy'), "default-src 'none'; frame-ancestors 'none'")
+    assert.equal(headers.get('cache-control'), 'no-store')
+  })
+
+  test('rejects a body that is not a form', async () => {
+    for (const type of ['application/json', 'multipart/form-data', '']) {
+      const answer = await fetch(`${worker.origin}/authorize`, { method: 'POST', body: '{}', headers: { 'Content-Type': type } })
+      assert.deepEqual([answer.status, await answer.text()], [415, 'Send the form of this page.'], type)
+    }
   })
 
   test('returns to the client with an error if the person denies access', async () => {

@@ -51,6 +51,10 @@ async function authorize(request) {
     const details = await oauth.describeConsent(asked)
     const { handle, headers } = await oauth.beginConsent(asked)
     headers.set('Content-Type', 'text/html; charset=utf-8')
+    // The page has the handle of one request, and no other page may frame it.
+    headers.set('Cache-Control', 'no-store')
+    headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+    headers.set('X-Frame-Options', 'DENY')
     return new Response(page(details, handle), { headers })
   } catch (error) {
     // The provider sets `redirectTo` only if it knows the client and its redirect URI.
@@ -62,7 +66,8 @@ async function authorize(request) {
 }
 
 async function decide(oauth, request) {
-  const form = await request.formData()
+  const form = await request.formData().catch(() => undefined)
+  if (!form) return new Response('Send the form of this page.', { status: 415 })
   const field = (name) => String(form.get(name) ?? '')
   if (field('decision') !== 'allow') {
     const { headers } = await oauth.denyConsent(request, field('handle'))
