@@ -93,8 +93,12 @@ function readArguments() {
 }
 
 async function collect(folder) {
-  const isLink = (path) => console.error(`load: ${path} is a link, which is not followed: replace it by what it points to`)
-  const files = (await markdownFiles(folder, isLink)).map((path) => ({ path, slug: slugOf(path) }))
+  // A link to a file fails when it is read, so the document that it had stays.
+  const links = []
+  const paths = await markdownFiles(folder, (path) => links.push(path))
+  const linked = links.filter((path) => /\.md$/i.test(path))
+  for (const path of links.filter((path) => !linked.includes(path))) console.error(`load: the folder ${path} is a link, which is not followed`)
+  const files = [...paths, ...linked].sort().map((path) => ({ path, slug: slugOf(path) }))
   if (files.length === 0) fail(`there is no .md file in ${folder}`)
   const same = collisions(files.filter(({ slug }) => slug))
   for (const [slug, paths] of same) console.error(`load: several files have the slug ${slug}: ${paths.join(', ')}`)
@@ -244,6 +248,7 @@ async function embed() {
   for (let embedded = 0, more = true; more;) {
     const answer = await callToEnd('run_reindex', {})
     embedded += answer.embedded
+    if (answer.note) say(answer.note)
     more = answer.pending > 0
     if (more || embedded > 0) say(`${embedded} vectors made, ${answer.pending} pending`)
     if (more && answer.embedded === 0) throw new Error('run_reindex makes no more vectors: run the same command again later')

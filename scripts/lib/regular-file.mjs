@@ -3,9 +3,11 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Reads a file of at most `most` bytes. It must not have become a link since the folder was listed. */
+/** Reads a file of at most `most` bytes, but not through a link, also if it has become a link since the folder was listed. */
 export async function readRegularFile(path, most) {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
+    throw error.code === 'ELOOP' ? new Error('it is a link, which is not followed: replace it by what it points to') : error
+  })
   try {
     const what = await file.stat()
     if (!what.isFile()) throw new Error('it is no longer a file')

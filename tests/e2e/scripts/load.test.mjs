@@ -265,11 +265,11 @@ describe('with a server', () => {
       /down\.md: NOT LOADED: HTTP 500: it broke$/m,
       /invalid\.md: NOT LOADED: no such tool/,
       /large\.md: NOT LOADED: it has 1600001 bytes, and a file has at most 1600000/,
-      /^load: notes\.md is a link, which is not followed: replace it by what it points to$/m,
+      /notes\.md: NOT LOADED: it is a link, which is not followed: replace it by what it points to/,
       /refused\.md: NOT LOADED: title is too long/,
       /zz\.md -> zz/,
       /é\.md: NOT LOADED: its path has no slug/,
-      /1 loaded, 0 unchanged, 0 deleted, 6 not loaded/,
+      /1 loaded, 0 unchanged, 0 deleted, 7 not loaded/,
     ]) assert.match(output, line)
     assert.deepEqual([...stored.keys()], ['zz'])
     assert.doesNotMatch(output, /waiting|secret detail/)
