@@ -13,14 +13,5 @@ pub(crate) fn json(text: &[u8]) -> Option<serde_json::Value> {
 
 /// Returns the number of a JSON value. Returns `None` for another kind, and for a number out of the range of `f64`.
 pub(crate) fn number(value: Value<'_>) -> Option<f64> {
-    if value.kind() != Kind::Number {
-        return None;
-    }
-    match Number::of(value.text())? {
-        Number::Float(number) => Some(number),
-        #[allow(clippy::cast_precision_loss, reason = "vectors and scores are not exact")]
-        Number::Unsigned(number) => Some(number as f64),
-        #[allow(clippy::cast_precision_loss, reason = "vectors and scores are not exact")]
-        Number::Signed(number) => Some(number as f64),
-    }
+    if value.kind() == Kind::Number { Number::of(value.text()).map(Number::to_f64) } else { None }
 }

@@ -133,3 +133,54 @@ fn hooks_observe_each_call_in_order() {
         assert!(!format!("{answer:?}").contains(SECRET));
     }
 }
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Share {
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    share: f64,
+    #[schemars(extend("exclusiveMaximum" = 1))]
+    weight: Option<f32>,
+    id: Option<u64>,
+}
+
+/// The schema, the hooks and the handler have the same number. It is rounded before the check, so no number passes a bound on its way.
+#[test]
+fn the_number_that_is_checked_is_the_number_of_the_handler() {
+    let seen = Seen::default();
+    let of = seen.clone();
+    let endpoint = testing::endpoint(move |_| {
+        let hooked = of.clone();
+        let tool = Tool::new("divide", "Divides.", async |share: Share| Json(share)).hook(move |event, _| {
+            if let ToolEvent::InputAvailable(arguments) = event {
+                hooked.borrow_mut().push(arguments.to_string());
+            }
+            async { Ok(()) }
+        });
+        McpServer::builder("s", "1").tool(tool).build()
+    });
+    for (arguments, expected) in [
+        (r#"{"share":1e-400}"#, Err("`share` must be greater than 0")),
+        (r#"{"share":0.99999999999999999999}"#, Err("`share` must be less than 1")),
+        (r#"{"share":0.5,"weight":0.99999999}"#, Err("`weight` must be less than 1")),
+        (r#"{"share":0.10000000000000000001}"#, Ok(r#"{"share":0.1}"#)),
+        (r#"{"share":0.5,"id":9007199254740993.0}"#, Ok(r#"{"share":0.5,"id":9007199254740993}"#)),
+    ] {
+        let params = format!(r#"{{"name":"divide","arguments":{arguments}}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        let answer = legacy("tools/call", json!({})).with_body(body).ask_at(&endpoint);
+        let observed = seen.take();
+        match expected {
+            Err(mistake) => {
+                assert!(answer.tool_text().1 && answer.tool_text().0.contains(mistake), "{arguments}: {answer:?}");
+                assert_eq!(observed, Vec::<String>::new());
+            }
+            Ok(number) => {
+                let structured = &answer.result()["structuredContent"];
+                let present = structured.as_object().expect("an object").iter().filter(|(_, value)| !value.is_null());
+                let present: serde_json::Map<_, _> =
+                    present.map(|(name, value)| (name.clone(), value.clone())).collect();
+                assert_eq!((json!(present).to_string(), observed), (number.to_owned(), vec![number.to_owned()]));
+            }
+        }
+    }
+}

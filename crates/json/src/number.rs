@@ -48,6 +48,16 @@ impl Number {
         if decimal.is_integer() { Self::of(&decimal.to_plain_string()) } else { None }
     }
 
+    /// Converts to the nearest `f64`.
+    #[allow(clippy::cast_precision_loss, reason = "this is where an integer is rounded")]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Unsigned(number) => number as f64,
+            Self::Signed(number) => number as f64,
+            Self::Float(number) => number,
+        }
+    }
+
     /// Converts to the number of a `serde_json` value. Returns `None` for NaN and the infinities.
     pub fn to_json(self) -> Option<serde_json::Number> {
         match self {

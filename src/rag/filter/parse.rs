@@ -285,8 +285,8 @@ impl Parser<'_> {
         let scalar = match value.kind() {
             Kind::String => value.as_str().map(|text| Scalar::Text(text.into_owned())),
             Kind::Boolean => Some(Scalar::Boolean(value.text() == "true")),
-            // A number that is out of range becomes infinite, which the check below rejects.
-            Kind::Number => Some(Scalar::Number(Number::of(value.text()).map_or(f64::INFINITY, as_float))),
+            // A large integer is rounded, as in the metadata. A number that is out of range becomes infinite, which the check below rejects.
+            Kind::Number => Some(Scalar::Number(Number::of(value.text()).map_or(f64::INFINITY, Number::to_f64))),
             Kind::Null | Kind::Array | Kind::Object => None,
         };
         let expected = kind.map_or("a string, a number or a boolean", FieldType::with_article);
@@ -324,16 +324,6 @@ impl Parser<'_> {
     /// Returns a sentence about the current value.
     fn at(&self, predicate: &str) -> String {
         if self.path.is_empty() { format!("the value {predicate}") } else { format!("`{}` {predicate}", self.path) }
-    }
-}
-
-/// Converts a number to an `f64`. Large integers are rounded, as in the comparison with metadata.
-#[expect(clippy::cast_precision_loss, reason = "numbers are compared as `f64`")]
-fn as_float(number: Number) -> f64 {
-    match number {
-        Number::Unsigned(number) => number as f64,
-        Number::Signed(number) => number as f64,
-        Number::Float(number) => number,
     }
 }
 

@@ -307,7 +307,7 @@ impl Shelf {
             return;
         }
         let pending = tables::pending(&self.sqlite, &begun.space);
-        world.ledger.check(pending <= indexed.pending, Invariant::NoLostEffect, || {
+        world.ledger.check(pending <= indexed.pending + indexed.refused, Invariant::NoLostEffect, || {
             format!("{pending} passages of {} have no vector, and {indexed:?} is reported", begun.space)
         });
     }
