@@ -138,8 +138,8 @@ fn hooks_observe_each_call_in_order() {
 struct Share {
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     share: f64,
-    #[schemars(extend("exclusiveMaximum" = 1))]
-    weight: Option<f32>,
+    #[schemars(extend("exclusiveMinimum" = 9_007_199_254_740_992_u64))]
+    nanoseconds: Option<f64>,
     id: Option<u64>,
 }
 
@@ -161,7 +161,7 @@ fn the_number_that_is_checked_is_the_number_of_the_handler() {
     for (arguments, expected) in [
         (r#"{"share":1e-400}"#, Err("`share` must be greater than 0")),
         (r#"{"share":0.99999999999999999999}"#, Err("`share` must be less than 1")),
-        (r#"{"share":0.5,"weight":0.99999999}"#, Err("`weight` must be less than 1")),
+        (r#"{"share":0.5,"nanoseconds":9007199254740993}"#, Err("`nanoseconds` must be greater than 9007199254740992")),
         (r#"{"share":0.10000000000000000001}"#, Ok(r#"{"share":0.1}"#)),
         (r#"{"share":0.5,"id":9007199254740993.0}"#, Ok(r#"{"share":0.5,"id":9007199254740993}"#)),
     ] {

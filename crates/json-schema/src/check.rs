@@ -15,7 +15,7 @@ use super::budget::{
 use super::memo::Memo;
 use super::mistake::{Segment, wrong_count};
 use super::pattern::Searches;
-use super::program::{Bound, Enum, Float, Keyword, Measure, Number, Program, RuleId};
+use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId};
 use super::types::Types;
 use crate::limits::{MISTAKES, NESTED_SCHEMAS};
 use edge_json::decimal::{Decimal, is_integer_literal};
@@ -234,7 +234,7 @@ impl<'d> Check<'_, 'd> {
         match number.split_once('.') {
             _ if is_integer_literal(number) => true,
             Some((_, fraction)) if fraction.bytes().all(|digit| digit == b'0') => true,
-            _ => self.decimal(number, Float::Any).is_some_and(|number| number.is_integer()),
+            _ => self.decimal(number).is_some_and(|number| number.is_integer()),
         }
     }
 
@@ -279,47 +279,43 @@ impl<'d> Check<'_, 'd> {
     #[inline(never)]
     fn is_within(&mut self, bound: Bound, limit: &Number, value: Value<'d>) -> bool {
         self.steps.take(NUMBER);
-        let ordering = match (self.short(limit, value), limit.short) {
-            (Some(number), Some(limit)) => Some(number.cmp(&limit)),
-            _ => self.decimal(value.text(), limit.float).map(|number| number.cmp(&limit.exact)),
-        };
-        ordering.is_some_and(|ordering| match bound {
+        let allows = |ordering| match bound {
             Bound::Minimum => ordering != Ordering::Less,
             Bound::Maximum => ordering != Ordering::Greater,
             Bound::ExclusiveMinimum => ordering == Ordering::Greater,
             Bound::ExclusiveMaximum => ordering == Ordering::Less,
-        })
+        };
+        match (ShortDecimal::of(value.text()), limit.short) {
+            (Some(number), Some(limit)) => allows(number.cmp(&limit)),
+            _ => self.all_forms(value.text(), limit, &|number| allows(number.cmp(&limit.exact))),
+        }
     }
 
     #[inline(never)]
     fn is_multiple(&mut self, step: &Number, value: Value<'d>) -> bool {
         self.steps.take(MULTIPLE);
-        match (self.short(step, value), step.short) {
+        match (ShortDecimal::of(value.text()), step.short) {
             (Some(number), Some(step)) => number.is_multiple_of(step),
-            _ => self.decimal(value.text(), step.float).is_some_and(|number| number.is_multiple_of(&step.exact)),
+            _ => self.all_forms(value.text(), step, &|number| number.is_multiple_of(&step.exact)),
         }
     }
 
-    /// Returns a number that is short and not rounded.
-    fn short(&self, compared: &Number, value: Value<'d>) -> Option<ShortDecimal> {
-        if compared.float == Float::Single { None } else { ShortDecimal::of(value.text()) }
+    /// Returns whether `accepts` holds for a number in each form in which the program may get it: a long integer is rounded in an `f64`, but
+    /// not in a JSON value.
+    fn all_forms(&mut self, number: &str, compared: &Number, accepts: &dyn Fn(&Decimal) -> bool) -> bool {
+        self.decimal(number).is_some_and(|number| {
+            accepts(&number) && (!compared.is_float || !number.is_integer() || accepts(&number.as_double()))
+        })
     }
 
-    /// Parses a number that is long, is rounded or has an exponent, as the program gets it. Returns `None` if the steps run out.
+    /// Parses a number that is long, is rounded or has an exponent. Returns `None` if the steps run out.
     #[inline(never)]
-    fn decimal(&mut self, number: &str, float: Float) -> Option<Decimal> {
+    fn decimal(&mut self, number: &str) -> Option<Decimal> {
         if !self.steps.take(DECIMAL) || !self.steps.take_for(number.len(), DIGITS) {
             return None;
         }
         let number = Decimal::exact(number);
-        if !self.steps.take_for(number.rounding_words(), WORDS) {
-            return None;
-        }
-        Some(match float {
-            Float::Any => number.rounded(),
-            Float::Double => number.as_double(),
-            Float::Single => number.as_single(),
-        })
+        self.steps.take_for(number.rounding_words(), WORDS).then(|| number.rounded())
     }
 
     #[inline(never)]

@@ -17,11 +17,12 @@ use super::format::Format;
 use super::keyword_value::{array, boolean, count, members, must_be, number, positive_number, string, strings, types};
 use super::pattern::Pattern;
 use super::program::{
-    Alternatives, Bound, Enum, Float, Keyword, Measure, Names, ObjectRule, PatternId, Program, Rule, RuleId,
+    Alternatives, Bound, Enum, Keyword, Measure, Names, ObjectRule, PatternId, Program, Rule, RuleId,
 };
 use super::references::{References, ResourceId, Subschema};
 use super::types::Types;
 use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
+use edge_json::Kind;
 
 /// The only supported dialect, and the default of the protocol (2025-11-25, basic, "JSON Schema Usage").
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -187,7 +188,7 @@ impl<'s> Compiler<'s, '_> {
                 }
                 "enum" => Keyword::Enum(self.constants(array(value, name)?)?),
                 "const" => Keyword::Enum(self.constants([value])?),
-                "multipleOf" => Keyword::MultipleOf(positive_number(value, name, object.float())?),
+                "multipleOf" => Keyword::MultipleOf(positive_number(value, name, object.is_float())?),
                 "pattern" => Keyword::Pattern(self.pattern(string(value, name)?, name)?),
                 "format" => match Format::named(string(value, name)?) {
                     Some(format) => Keyword::Format(format),
@@ -213,7 +214,7 @@ impl<'s> Compiler<'s, '_> {
                 "anyOf" => Keyword::AnyOf(Alternatives::of(self.rules(object, name, value)?)),
                 "oneOf" => Keyword::OneOf(Alternatives::of(self.rules(object, name, value)?)),
                 "not" => Keyword::Not(self.rule_of(object.subschema(value))),
-                _ => match by_table(name, value, object.float())? {
+                _ => match by_table(name, value, object.is_float())? {
                     Some(Keyword::Size(measure, least, most)) => match size_of(&mut keywords, measure) {
                         Some((known_least, known_most)) => {
                             (*known_least, *known_most) = (least.max(*known_least), most.min(*known_most));
@@ -346,13 +347,10 @@ struct Object<'s> {
 }
 
 impl<'s> Object<'s> {
-    /// Returns the type in which the program gets a number.
-    fn float(self) -> Float {
-        match self.members.get("format").and_then(Value::as_str) {
-            Some("double") => Float::Double,
-            Some("float") => Float::Single,
-            _ => Float::Any,
-        }
+    /// Returns whether the schema has the type `number`, as that of an `f64`.
+    fn is_float(self) -> bool {
+        let names = self.members.get("type");
+        names.is_some_and(|names| types(names, "type").is_ok_and(|types| types.allow(Kind::Number)))
     }
 
     /// Returns a subschema that is nested in this one.
@@ -370,12 +368,12 @@ fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut
 }
 
 /// Compiles a keyword of the tables above. Returns `None` for an annotation.
-fn by_table(name: &str, value: &Value, float: Float) -> Result<Option<Keyword>, Box<SchemaError>> {
+fn by_table(name: &str, value: &Value, is_float: bool) -> Result<Option<Keyword>, Box<SchemaError>> {
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
         return Err(SchemaError::of_keyword(name, format!("`{name}` is not supported: {instead}")));
     }
     if let Some((_, bound)) = BOUNDS.iter().find(|(known, _)| *known == name) {
-        return Ok(Some(Keyword::Bound(*bound, number(value, name, float)?)));
+        return Ok(Some(Keyword::Bound(*bound, number(value, name, is_float)?)));
     }
     let Some((_, measure, is_least)) = SIZES.iter().find(|(known, _, _)| *known == name) else { return Ok(None) };
     let size = count(value, name)?;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::error::SchemaError;
-use super::program::{Float, Number};
+use super::program::Number;
 use super::types::{Type, Types};
 use edge_json::decimal::Decimal;
 use edge_json::short_decimal::ShortDecimal;
@@ -48,16 +48,16 @@ pub(crate) fn types(value: &Value, keyword: &str) -> Result<Types, Box<SchemaErr
     })
 }
 
-pub(crate) fn number(value: &Value, keyword: &str, float: Float) -> Result<Number, Box<SchemaError>> {
+pub(crate) fn number(value: &Value, keyword: &str, is_float: bool) -> Result<Number, Box<SchemaError>> {
     if !value.is_number() {
         return Err(must_be("a number", keyword));
     }
     let text = write::text(value);
-    Ok(Number { exact: Decimal::of(&text), short: ShortDecimal::of(&text), float })
+    Ok(Number { exact: Decimal::of(&text), short: ShortDecimal::of(&text), is_float })
 }
 
-pub(crate) fn positive_number(value: &Value, keyword: &str, float: Float) -> Result<Number, Box<SchemaError>> {
-    let number = number(value, keyword, float)?;
+pub(crate) fn positive_number(value: &Value, keyword: &str, is_float: bool) -> Result<Number, Box<SchemaError>> {
+    let number = number(value, keyword, is_float)?;
     if number.exact > Decimal::ZERO { Ok(number) } else { Err(must_be("a number greater than 0", keyword)) }
 }
 

@@ -275,19 +275,8 @@ pub(crate) struct Number {
     pub exact: Decimal,
     /// The same number, if it is short.
     pub short: Option<ShortDecimal>,
-    /// The type in which the program gets the value.
-    pub float: Float,
-}
-
-/// The type of a number, by the keyword `format` of its schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Float {
-    /// An integer, or any number in a JSON value.
-    Any,
-    /// `double`, an `f64`: a long integer is rounded, too.
-    Double,
-    /// `float`, an `f32`.
-    Single,
+    /// Whether the program may get a compared integer as an `f64`, because the schema has the type `number`.
+    pub is_float: bool,
 }
 
 /// A keyword that compares a number.

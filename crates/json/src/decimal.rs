@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::num::NonZeroU128;
 
-use super::number::{magnitude, single_text, text};
+use super::number::{magnitude, text};
 
 /// A normalized number: `1`, `1.0` and `10e-1` are equal.
 ///
@@ -67,23 +67,12 @@ impl Decimal {
     /// Returns the number as a program gets it in an `f64`. A number out of the range of `f64` is unchanged.
     #[must_use]
     pub fn as_double(self) -> Self {
-        match self.float() {
-            Some(float) => Self::exact(&text(float)),
+        match magnitude(&self) {
+            Some(magnitude) => {
+                Self { is_negative: self.is_negative && magnitude > 0.0, ..Self::exact(&text(magnitude)) }
+            }
             None => self,
         }
-    }
-
-    /// Returns the number as a program gets it in an `f32`. A number out of the range of `f32` is unchanged.
-    #[must_use]
-    pub fn as_single(self) -> Self {
-        match self.float().and_then(single_text) {
-            Some(text) => Self::exact(&text),
-            None => self,
-        }
-    }
-
-    fn float(&self) -> Option<f64> {
-        magnitude(self).map(|magnitude| if self.is_negative { -magnitude } else { magnitude })
     }
 
     /// Returns about how many words of long integers the conversion to a float visits: for each 9 digits, and for each 9 places after the
@@ -242,8 +231,6 @@ mod tests {
         }
         assert_ne!(Decimal::of("9007199254740992"), Decimal::of("9007199254740993.0"));
         assert_eq!(Decimal::of("9007199254740992"), Decimal::of("9007199254740993").as_double());
-        assert_eq!(Decimal::of("1"), Decimal::of("0.99999999").as_single());
-        assert_eq!(Decimal::of("0.1"), Decimal::of("0.1").as_single());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::document::{Children, Document, Value};
 use super::error::JsonLimits;
 use super::kind::Kind;
-use super::number::{Number, single_text};
+use super::number::Number;
 use super::type_error::{PathSegment, TypeError};
 
 /// The name by which serde_json's `RawValue` requests the source text of a value.
@@ -145,6 +145,12 @@ impl<'d> Reader<'d> {
     }
 }
 
+fn is_beyond_single(float: f64) -> bool {
+    #[allow(clippy::cast_possible_truncation, reason = "a number that is too large becomes infinite")]
+    let single = float as f32;
+    single.is_infinite()
+}
+
 fn out_of_range() -> TypeError {
     TypeError::new("the number is out of range")
 }
@@ -201,7 +207,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeError> {
         match self.number(false) {
             // serde would make it infinite.
-            Some(Ok(Number::Float(float))) if single_text(float).is_none() => Err(out_of_range()),
+            Some(Ok(Number::Float(float))) if is_beyond_single(float) => Err(out_of_range()),
             _ => self.visit_number(false, visitor),
         }
     }

@@ -73,13 +73,6 @@ pub fn text(number: f64) -> String {
     zmij::Buffer::new().format(number).to_owned()
 }
 
-/// Returns the shortest text of the nearest `f32`, or `None` if the number is out of the range of `f32`.
-pub(crate) fn single_text(number: f64) -> Option<String> {
-    #[allow(clippy::cast_possible_truncation, reason = "this is where the number is rounded")]
-    let single = number as f32;
-    single.is_finite().then(|| zmij::Buffer::new().format(single).to_owned())
-}
-
 /// Parses an integer of at most 64 bits.
 fn integer(number: &str) -> Option<Number> {
     number.parse().map(Number::Unsigned).or_else(|_| number.parse().map(Number::Signed)).ok()
@@ -108,7 +101,7 @@ pub(crate) fn magnitude(number: &Decimal) -> Option<f64> {
         _ => {}
     }
     let mut is_cut = digits.len() > DIGITS;
-    let digits: Vec<u8> = digits.bytes().take(DIGITS).collect();
+    let digits = digits.as_bytes().get(..DIGITS).unwrap_or(digits.as_bytes());
     let mut integer = Integer::default();
     for part in digits.chunks(STEP) {
         let value = part
