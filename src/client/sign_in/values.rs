@@ -33,10 +33,12 @@ pub(super) struct Entry<T> {
     written_ms: u64,
 }
 
-/// A value and the time at which it was written, as they are encrypted.
+/// A value and the time at which it was written, as they are encrypted: one object.
 #[derive(Deserialize, Serialize)]
 struct Written<T> {
+    #[serde(default)]
     written_ms: u64,
+    #[serde(flatten)]
     value: T,
 }
 
