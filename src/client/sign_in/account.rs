@@ -189,7 +189,7 @@ impl Account {
         let until = after(self.values.host.now_ms(), SIGN_IN_LEASE_SECONDS);
         let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
         let Some(sealed) = self.replace(sealed, &leased).await? else { return Ok(Refreshed::Changed) };
-        let refresh = Refresh {
+        let refresh = LeasedRefresh {
             account: self.clone(),
             tokens: tokens.clone(),
             client,
@@ -257,7 +257,7 @@ fn changes_all_the_time() -> OAuthError {
 }
 
 /// A refresh of tokens, under a lease.
-struct Refresh {
+struct LeasedRefresh {
     account: Account,
     tokens: StoredTokens,
     /// The client that the tokens were issued to.
@@ -266,7 +266,7 @@ struct Refresh {
     lease: Lease,
 }
 
-impl Refresh {
+impl LeasedRefresh {
     async fn run(self) -> Result<Refreshed, OAuthError> {
         let host = &self.account.values.host;
         // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.

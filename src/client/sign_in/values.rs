@@ -71,7 +71,7 @@ impl Values {
     pub(super) async fn renew<T: Serialize>(&self, purpose: Purpose, key: &str, entry: &Entry<T>, keep: Duration) {
         let Entry { value: Some(value), sealed, has_old_key, written_ms } = entry else { return };
         let age = Duration::from_millis(self.host.now_ms().saturating_sub(*written_ms));
-        if !has_old_key && age < keep / 2 {
+        if !has_old_key && age.saturating_mul(2) < keep {
             return;
         }
         // If another request has replaced the value meanwhile, its value counts.
