@@ -49,6 +49,8 @@ pub(in crate::client) enum OAuthError {
     NotRegistered { reason: String },
     /// A sign-in was finished twice.
     AlreadyFinished,
+    /// Another request of this program refreshes the tokens, and has not finished.
+    RefreshPending,
     /// This program cannot read or write its tokens. The cause is for the log.
     StoreFailed { cause: String },
 }
@@ -85,16 +87,6 @@ impl OAuthError {
     /// Returns whether the token endpoint rejects the request with this error code.
     pub(in crate::client) fn is_reason(&self, code: &str) -> bool {
         matches!(self, Self::Rejected { reason } if reason == code)
-    }
-
-    /// Returns whether a later request may succeed.
-    pub(in crate::client) fn is_transient(&self) -> bool {
-        const CODES: [&str; 3] = ["temporarily_unavailable", "server_error", "status 429"];
-        match self {
-            Self::Unreachable { .. } => true,
-            Self::Rejected { reason } => reason.starts_with("status 5") || CODES.contains(&reason.as_str()),
-            _ => false,
-        }
     }
 
     /// Returns whether a refresh cannot succeed any more: the refresh token or the client is not valid.
@@ -141,6 +133,9 @@ impl fmt::Display for OAuthError {
                 write!(f, "its authorization server does not register this program ({reason}).")
             }
             Self::AlreadyFinished => f.write_str("this sign-in has been used already. Begin again."),
+            Self::RefreshPending => {
+                f.write_str("another request of this program still refreshes its token. Try again later.")
+            }
             Self::StoreFailed { .. } => f.write_str("this program cannot use its token store. Try again later."),
             Self::DpopRequired => f.write_str(
                 "its authorization server issued a token that is not a bearer token, but requires DPoP, which is not supported.",

@@ -118,7 +118,7 @@ impl Action {
     }
 }
 
-/// The knowledge that an answer leads to.
+/// The knowledge that an answer leads to. A result proves it. An error does not, so only this connection then assumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lesson {
     /// The knowledge does not change.
@@ -131,8 +131,8 @@ pub(super) enum Lesson {
     Legacy,
     /// The next request begins a session.
     Session,
-    /// The next request negotiates again.
-    Forget,
+    /// The server may not be modern any more. `server/discover` shows it.
+    Doubt,
 }
 
 /// The knowledge about a server that a row is for.
@@ -214,6 +214,8 @@ const PARAMS: i64 = ErrorCode::InvalidParams.number() as i64;
 const REQUEST: i64 = ErrorCode::InvalidRequest.number() as i64;
 /// The codes with which legacy servers reject a request without a session, of an ended session, or of an unknown revision.
 const OF_SESSION: &[i64] = &[REQUEST, -32_000, -32_001];
+/// The codes with which modern servers reject a legacy request.
+const OF_MODERN: &[i64] = &[MISMATCH, UNSUPPORTED];
 /// Legacy servers also use these codes to reject a modern request.
 const OF_LEGACY: &[i64] = &[NO_METHOD, PARAMS, REQUEST, -32_000, -32_001];
 
@@ -280,21 +282,24 @@ static TABLE: &[Row] = {
         row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         // A modern server seems to be legacy now. The answer to a call may also come from a proxy or from the tool.
-        row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Forget), Unknown),
-        row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Forget), Unknown),
-        row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Forget), Unknown),
-        row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Forget), Unknown),
+        row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Doubt), Unknown),
+        row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Doubt), Unknown),
+        row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Doubt), Unknown),
+        row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Doubt), Unknown),
         // The session has ended: a server must answer each request of such a session with status 404. If the new session has ended too,
         // the status has another meaning.
         row(&[Session], EACH, Http(S404), Again(Lesson::Session), No),
         row(&[Session], EACH, Error(S404, OF_SESSION), Again(Lesson::Session), No),
         row(&[Session], EACH, Http(S404), Contradiction, Unknown),
         row(&[Session], EACH, Error(S404, OF_SESSION), Contradiction, Unknown),
-        // A server without sessions seems to have sessions now. Status 400 also has other meanings, so it proves nothing.
+        // A server without sessions seems to have sessions now, or to be modern, which the answer to `initialize` shows. Status 400 also
+        // has other meanings, so it proves nothing.
         row(&[Sessionless], HARMLESS, Error(S400_404, OF_SESSION), Again(Lesson::Session), Unknown),
         row(&[Sessionless], HARMLESS, Http(S400_404), Again(Lesson::Session), Unknown),
+        row(&[Sessionless], HARMLESS, Error(S400, OF_MODERN), Again(Lesson::Session), Unknown),
         row(&[Sessionless], EACH, Error(S400_404, OF_SESSION), Accept(Lesson::Session), Unknown),
         row(&[Sessionless], EACH, Http(S400_404), Accept(Lesson::Session), Unknown),
+        row(&[Sessionless], EACH, Error(S400, OF_MODERN), Accept(Lesson::Session), Unknown),
     ]
 };
 

@@ -18,6 +18,9 @@ use crate::client::oauth::server_metadata::ServerMetadata;
 use crate::client::oauth::token_response::after;
 use crate::limits::{SIGN_IN_KEEP_SECONDS, UPSTREAM_TOKEN_EARLY_SECONDS};
 
+/// The time for which the store keeps a client that is not used.
+const KEEP: Duration = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
+
 impl Registered {
     /// Returns the authentication of this client.
     fn authentication(self) -> ClientAuthentication {
@@ -50,9 +53,14 @@ impl Values {
         match &server.registration_endpoint {
             Some(endpoint) if *registers => {
                 let key = self.client_key(&server.issuer);
-                let Entry { value: known, sealed } = self.load::<Registered>(Purpose::Client, &key).await?;
+                let entry = self.load::<Registered>(Purpose::Client, &key).await?;
                 let soon = after(self.host.now_ms(), UPSTREAM_TOKEN_EARLY_SECONDS);
-                if let Some(known) = known.filter(|known| known.expires_ms.is_none_or(|expires| soon < expires)) {
+                let is_valid = |known: &Registered| known.expires_ms.is_none_or(|expires| soon < expires);
+                if entry.value.as_ref().is_some_and(is_valid) {
+                    self.renew(Purpose::Client, &key, &entry, KEEP).await;
+                }
+                let Entry { value: known, sealed, .. } = entry;
+                if let Some(known) = known.filter(is_valid) {
                     return Ok(known.authentication());
                 }
                 let registration = Registration {
@@ -61,8 +69,7 @@ impl Values {
                     scopes,
                 };
                 let issued = registration.register(endpoint, server, requests).await?;
-                let keep = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
-                if self.replace(Purpose::Client, &key, sealed.as_deref(), &issued, keep).await?.is_some() {
+                if self.replace(Purpose::Client, &key, sealed.as_deref(), &issued, KEEP).await?.is_some() {
                     return Ok(issued.authentication());
                 }
                 // Another request has registered the client at the same time. Its client id counts, so that the tokens of both can be refreshed.
@@ -73,7 +80,8 @@ impl Values {
         }
     }
 
-    /// Returns the authentication of the client that a token was issued to, or `None` if this program does not have it any more.
+    /// Returns the authentication of the client that a token was issued to, or `None` if this program does not know it now: another
+    /// deployment or an old key may know it, so this is no reason to erase a token.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -89,8 +97,13 @@ impl Values {
         if document.as_ref().is_some_and(|document| document.as_str() == *id) {
             return Ok(Some(ClientAuthentication::None(Some(id.to_owned()))));
         }
-        let entry = self.load::<Registered>(Purpose::Client, &self.client_key(issuer)).await?;
-        Ok(entry.value.filter(|known| known.client_id == *id).map(Registered::authentication))
+        let key = self.client_key(issuer);
+        let entry = self.load::<Registered>(Purpose::Client, &key).await?;
+        if entry.value.as_ref().is_none_or(|known| known.client_id != *id) {
+            return Ok(None);
+        }
+        self.renew(Purpose::Client, &key, &entry, KEEP).await;
+        Ok(entry.value.map(Registered::authentication))
     }
 
     /// Forgets the client that an authorization server issued, because the authorization server does not know it any more. Returns whether
