@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use super::mounted::Mounted;
 use super::names::{is_shown, may_be_hashed};
 use super::tools::{icons, shortened};
-use super::{apps, content, pins, uris};
+use super::uris::is_url;
+use super::{apps, content, pins};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, Peer};
@@ -35,15 +36,14 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
 }
 
 async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
-    // A server may not care about the case of a scheme.
-    let is_page = has_uri_scheme(&own, ui::SCHEME);
-    if !uris::is_sendable(&own) || (is_page && !apps::is_shown(&mount, &own)) {
+    // A template leads here too.
+    if !mount.shows_resource(&own) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
     let peer = mount.connect(&cx)?;
     let asked = mount.guard(&peer, &cx, peer.read_resource_for_caller(&own, &cx)).await;
     let contents = asked.map_err(not_found)?.contents;
-    if is_page {
+    if mount.settings.pins.concern(&own) {
         let digest = || digest(&contents).unwrap_or_else(|| "none: it is not one text".to_owned());
         if let Err(problem) = mount.settings.pins.check(&own, digest) {
             mount.held_back(&own, &problem, &cx);
@@ -73,27 +73,29 @@ fn not_found(error: ClientError) -> HandlerError {
     }
 }
 
-/// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
+/// Returns the resource for a definition, or `None` for one that the gateway does not show.
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
-    let is_page = has_uri_scheme(own, ui::SCHEME);
-    // Skills are shown as such, or not at all: the server's own skills have these URIs too.
-    let is_file_of_skill = has_uri_scheme(own, uris::SKILLS);
-    let is_hidden = is_file_of_skill || (is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own)));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
-    if is_hidden || !uris::is_sendable(own) || mount.own_uri(&shown).as_deref() != Some(own) {
+    if !mount.shows_resource(own) || !is_url(&shown) || mount.own_uri(&shown).as_deref() != Some(own) {
         return None;
     }
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
     let mut resource = resource(mount, &shown, own.to_owned());
-    resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
-    if is_page && mount.settings.pins.has(own) {
-        // The pin covers the settings of the page itself.
+    if mount.settings.pins.excludes_others {
+        // The pin covers the contents of the resource, and no text of the list.
+        resource.description.metadata = Metadata::new(shown.clone().into_owned());
+        resource.description.mime_type = has_uri_scheme(own, ui::SCHEME).then(|| ui::MIME_TYPE.into());
+    } else {
+        resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+        resource.description.mime_type = definition.string("mimeType").map(Into::into);
+    }
+    if mount.settings.pins.has(own) {
+        // The pin covers the settings of a page itself.
         resource.description.metadata.meta = None;
     }
-    resource.description.mime_type = definition.string("mimeType").map(Into::into);
     if let Some(size) = definition.get("size").and_then(|size| size.text().parse().ok()) {
         resource.description = resource.description.size(size);
     }
@@ -128,9 +130,9 @@ pub(super) fn template(mount: &Rc<Mounted>, shown: String, own: String) -> Resou
     template
 }
 
-/// Returns the template for a definition, or `None` for one that cannot be shown.
+/// Returns the template for a definition, or `None` for one that is not or cannot be shown.
 pub(super) fn listed_template(mount: &Rc<Mounted>, listed: &Definition) -> Option<ResourceTemplate> {
-    let own = listed.name();
+    let own = Some(listed.name()).filter(|own| mount.shows_template(own))?;
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
     let mut template = template(mount, mount.shown_uri(own).into_owned(), own.to_owned());

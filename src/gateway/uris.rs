@@ -4,7 +4,9 @@
 //! first part instead: `ui://<mount>/…`.
 
 use std::borrow::Cow;
+use std::net::Ipv6Addr;
 
+use super::apps;
 use super::mounted::Mounted;
 use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::ui;
@@ -48,7 +50,53 @@ impl Mounted {
     }
 }
 
+impl Mounted {
+    /// Returns whether the gateway shows the resource at `uri`, a URI of the server. Skills are shown as such, or not at all. If only pinned items
+    /// exist, the resource needs a pin.
+    pub(super) fn shows_resource(&self, uri: &str) -> bool {
+        // A server may not care about the case of a scheme.
+        let is_hidden = has_uri_scheme(uri, SKILLS)
+            || (has_uri_scheme(uri, ui::SCHEME) && !apps::is_shown(self, uri))
+            || self.settings.pins.hides(uri);
+        self.settings.has_resources && !is_hidden && is_sendable(uri)
+    }
+
+    /// Returns whether the gateway shows a resource template of the server. A template says nothing about the resources that it leads to, so it
+    /// has no pin, and it cannot lead to the pages of apps and to skills.
+    pub(super) fn shows_template(&self, template: &str) -> bool {
+        let is_of_extension = EXTENSIONS.iter().any(|scheme| has_uri_scheme(template, scheme));
+        self.settings.has_resources
+            && !is_of_extension
+            && !self.settings.pins.excludes_others
+            && template.len() <= GATEWAY_URI_BYTES
+    }
+}
+
 /// Returns whether a URI can be sent to a server.
 pub(super) fn is_sendable(uri: &str) -> bool {
     uri.len() <= GATEWAY_URI_BYTES && has_uri_characters(uri)
+}
+
+/// Returns whether a URI is a URL. Strict clients reject a whole list because of one URI without a scheme, or with an invalid host or port.
+pub(super) fn is_url(uri: &str) -> bool {
+    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());
+    is_scheme && authority.is_none_or(is_authority)
+}
+
+/// Returns whether a text is empty, or a host with an optional user and an optional port.
+fn is_authority(authority: &str) -> bool {
+    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    // The colons of an IPv6 address are in brackets.
+    let (host, port) = match place.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((host, port))) if host.parse::<Ipv6Addr>().is_ok() => (host, port),
+        Some(_) => return false,
+        None => place.split_at(place.find(':').unwrap_or(place.len())),
+    };
+    let is_port =
+        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok());
+    let has_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+    authority.is_empty() || (!host.is_empty() && !host.contains(['[', ']']) && has_port)
 }
