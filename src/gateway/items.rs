@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 use super::mounted::Mounted;
 use super::names::{is_shown, may_be_hashed};
 use super::tools::{icons, shortened};
-use super::uris::is_url;
-use super::{apps, content, pins};
+use super::{apps, content, pins, uris};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, Peer};
+use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::description::{Metadata, PromptArgument};
 use crate::protocol::foreign::read_meta;
 use crate::protocol::resource_contents::ResourceContents;
@@ -25,6 +25,28 @@ use crate::server::list::ListKind;
 use crate::server::prompt::{AnyPromptHandler, Prompt, PromptFuture, PromptResult};
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::text::{has_uri_scheme, visible};
+
+impl Mounted {
+    /// Returns whether the gateway shows the resource at `uri`, a URI of the server. Skills are shown as such, or not at all. If only pinned items
+    /// exist, the resource needs a pin.
+    pub(super) fn shows_resource(&self, uri: &str) -> bool {
+        // A server may not care about the case of a scheme.
+        let is_hidden = has_uri_scheme(uri, uris::SKILLS)
+            || (has_uri_scheme(uri, ui::SCHEME) && !apps::is_shown(self, uri))
+            || self.settings.pins.hides(uri);
+        self.settings.has_resources && !is_hidden && uris::is_sendable(uri)
+    }
+
+    /// Returns whether the gateway shows a resource template of the server. A template says nothing about the resources that it leads to, so it
+    /// has no pin, and it cannot lead to the pages of apps and to skills.
+    pub(super) fn shows_template(&self, template: &str) -> bool {
+        let is_of_extension = uris::EXTENSIONS.iter().any(|scheme| has_uri_scheme(template, scheme));
+        self.settings.has_resources
+            && !is_of_extension
+            && !self.settings.pins.excludes_others
+            && template.len() <= GATEWAY_URI_BYTES
+    }
+}
 
 /// Returns the resource that callers know as `shown`. `own` is its URI at the server.
 pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resource {
@@ -78,7 +100,7 @@ pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Optio
     let own = listed.name();
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
-    if !mount.shows_resource(own) || !is_url(&shown) || mount.own_uri(&shown).as_deref() != Some(own) {
+    if !mount.shows_resource(own) || !uris::is_url(&shown) || mount.own_uri(&shown).as_deref() != Some(own) {
         return None;
     }
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;

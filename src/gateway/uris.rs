@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::net::Ipv6Addr;
 
-use super::apps;
 use super::mounted::Mounted;
 use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::ui;
@@ -15,7 +14,7 @@ use crate::text::{has_uri_characters, has_uri_scheme};
 /// The beginning of the URIs of skills and their files.
 pub(super) const SKILLS: &str = "skill://";
 /// The schemes that clients compare as strings.
-const EXTENSIONS: [&str; 2] = [ui::SCHEME, SKILLS];
+pub(super) const EXTENSIONS: [&str; 2] = [ui::SCHEME, SKILLS];
 
 impl Mounted {
     /// Returns the URI by which callers know a URI of the server.
@@ -47,28 +46,6 @@ impl Mounted {
         let is_own =
             mount.eq_ignore_ascii_case(&self.name) && !EXTENSIONS.iter().any(|scheme| has_uri_scheme(uri, scheme));
         is_own.then_some(Cow::Borrowed(uri))
-    }
-}
-
-impl Mounted {
-    /// Returns whether the gateway shows the resource at `uri`, a URI of the server. Skills are shown as such, or not at all. If only pinned items
-    /// exist, the resource needs a pin.
-    pub(super) fn shows_resource(&self, uri: &str) -> bool {
-        // A server may not care about the case of a scheme.
-        let is_hidden = has_uri_scheme(uri, SKILLS)
-            || (has_uri_scheme(uri, ui::SCHEME) && !apps::is_shown(self, uri))
-            || self.settings.pins.hides(uri);
-        self.settings.has_resources && !is_hidden && is_sendable(uri)
-    }
-
-    /// Returns whether the gateway shows a resource template of the server. A template says nothing about the resources that it leads to, so it
-    /// has no pin, and it cannot lead to the pages of apps and to skills.
-    pub(super) fn shows_template(&self, template: &str) -> bool {
-        let is_of_extension = EXTENSIONS.iter().any(|scheme| has_uri_scheme(template, scheme));
-        self.settings.has_resources
-            && !is_of_extension
-            && !self.settings.pins.excludes_others
-            && template.len() <= GATEWAY_URI_BYTES
     }
 }
 
