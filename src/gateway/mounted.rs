@@ -17,6 +17,7 @@ use crate::call::context::Context;
 use crate::client::{ClientError, Definition, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
 use crate::limits::{GATEWAY_META_BYTES, GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
+use crate::protocol::method::Method;
 use crate::server::access::Access;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
@@ -43,6 +44,16 @@ pub(super) struct Mounted {
 pub(super) fn log_failure(error: &ClientError, cx: &Context) {
     if !matches!(error.failure(), Failure::SignInRequired { .. }) {
         warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+    }
+}
+
+/// Returns the method of a list.
+fn method_of(kind: ListKind) -> Method {
+    match kind {
+        ListKind::Tools => Method::ListTools,
+        ListKind::Resources => Method::ListResources,
+        ListKind::ResourceTemplates => Method::ListResourceTemplates,
+        ListKind::Prompts => Method::ListPrompts,
     }
 }
 
@@ -259,7 +270,7 @@ impl Mounted {
             Some(list) if !list.is_stale => return Ok(list),
             stale => stale,
         };
-        let list = self.guard(&peer, cx, self.in_time(cx, peer.new_list(kind))).await.inspect_err(log);
+        let list = self.guard(&peer, cx, self.in_time(cx, method_of(kind), peer.new_list(kind))).await.inspect_err(log);
         match (list, stale) {
             (Err(error), Some(stale)) if may_be_stale(error.failure()) => Ok(stale),
             (list, _) => list.map_err(ClientError::without_text),
@@ -270,12 +281,13 @@ impl Mounted {
     pub(super) async fn in_time<T>(
         &self,
         cx: &Context,
+        method: Method,
         list: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
         match select(list.boxed_local(), cx.host().sleep(time)).await {
             Either::Left((list, _)) => list,
-            Either::Right(_) => Err(ClientError::new(&self.name, "a list".into(), Failure::Timeout(time))),
+            Either::Right(_) => Err(ClientError::new(&self.name, method.name().into(), Failure::Timeout(time))),
         }
     }
 

@@ -19,6 +19,7 @@ use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
 use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
+use crate::protocol::method::Method;
 use crate::server::access::permits;
 use crate::server::skills::Skills;
 use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
@@ -181,7 +182,7 @@ fn child(mount: &Mounted, listed: &Definition) -> SkillChild {
 /// Returns the skills of a server.
 async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, ClientError> {
     let peer = mount.connect(cx).inspect_err(|error| log_failure(error, cx))?;
-    let listing = mount.guard(&peer, cx, mount.in_time(cx, peer.list_skills())).await;
+    let listing = mount.guard(&peer, cx, mount.in_time(cx, Method::ListSkills, peer.list_skills())).await;
     let listing = listing.inspect_err(|error| log_failure(error, cx)).map_err(ClientError::without_text)?;
     if !listing.left_out.is_empty() {
         mount.warn(cx, "skills are left out: their entries are not valid, or listed twice");

@@ -350,7 +350,7 @@ fn a_broken_pin_is_logged_whatever_servers_send() {
         crate::servers::answer_of(&json!({ "tools": odd.chain([changed]).collect::<Vec<_>>() }), message)
     });
     let pin = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
-    let bank = Server::tools(["pay"]);
+    let bank = Server::with(json!({ "tools": [tool("pay"), { "name": "odd", "inputSchema": { "type": 7 } }] }));
     let endpoint = endpoint([("evil", hostile.mount().pin("t", pin)), ("bank", bank.mount().pin("pay", pin))]);
     let host = TestHost::new();
     for _ in 0..40 {
@@ -360,5 +360,7 @@ fn a_broken_pin_is_logged_whatever_servers_send() {
     assert!(of_evil <= 33, "{of_evil} warnings about a server");
     assert_eq!(host.log_text().matches("`t` of the server `evil` is held back").count(), 1);
     testing::run(caller(&endpoint, &host).call("bank_pay", json!({})));
-    assert!(host.log_text().contains("`pay` of the server `bank` is held back"), "{}", host.log_text());
+    for warning in ["`pay` of the server `bank` is held back", "`odd` of the server `bank` is left out"] {
+        assert!(host.log_text().contains(warning), "{}", host.log_text());
+    }
 }
