@@ -415,8 +415,6 @@ fn servers_of_each_revision_are_mounted() {
 /// replaced by one with the same meaning, or the tool is left out, and the log names it.
 #[test]
 fn no_schema_of_a_server_breaks_the_list_for_strict_clients() {
-    let digits = format!(r#"{{"maximum":{}}}"#, "1".repeat(5000));
-    let long: Value = serde_json::from_str(r#"{"maximum":1}"#).expect("JSON");
     let schemas = [
         (json!({}), Some(json!({ "type": "object" }))),
         (json!({ "properties": { "a": {} } }), Some(json!({ "type": "object", "properties": { "a": {} } }))),
@@ -436,7 +434,6 @@ fn no_schema_of_a_server_breaks_the_list_for_strict_clients() {
         (json!(true), None),
         (json!(null), None),
         (json!([]), None),
-        (long, Some(json!({ "maximum": 1, "type": "object" }))),
     ];
     for (nth, (schema, expected)) in schemas.into_iter().enumerate() {
         let name = format!("odd{nth}");
@@ -455,13 +452,21 @@ fn no_schema_of_a_server_breaks_the_list_for_strict_clients() {
             "{schema}"
         );
     }
-    let text = json!({ "tools": [{ "name": "t", "inputSchema": "$" }], "ttlMs": 0, "cacheScope": "private", "resultType": "complete" }).to_string();
-    let text = text.replace("\"$\"", &digits);
-    let odd = Server::new(move |message| {
-        let body = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{text}}}"#, message["id"]);
-        Answer::new(200, "application/json", body)
+}
+
+/// Some JSON readers reject a text because of a number with thousands of digits.
+#[test]
+fn no_number_of_a_server_breaks_the_list() {
+    let number = "1".repeat(2000);
+    let odd = format!(r#"{{ "name": "odd", "inputSchema": {{ "type": "object", "maximum": {number} }} }}"#);
+    let tools = format!(r#"[{odd}, {}]"#, tool("well"));
+    let server = Server::new(move |message| {
+        let result =
+            format!(r#"{{ "resultType": "complete", "tools": {tools}, "ttlMs": 0, "cacheScope": "private" }}"#);
+        let id = &message["id"];
+        Answer::new(200, "application/json", format!(r#"{{ "jsonrpc": "2.0", "id": {id}, "result": {result} }}"#))
     });
-    assert!(list(&endpoint([("odd", odd.mount())]), "tools").names().is_empty(), "a number with 5000 digits");
+    assert_eq!(names(&endpoint([("m", server.mount())])), ["m_well"]);
 }
 
 /// The same holds for output schemas. The tool stays without its schema.
@@ -511,7 +516,7 @@ fn long_lists_leave_each_server_its_share() {
         Server::with(json!({ "tools": tools }))
     };
     let builder = (0..12).fold(edge_mcp::gateway::Gateway::builder("edge", "1"), |it, nth| {
-        it.mount(format!("long{nth}"), with(16).mount())
+        it.mount(format!("long{nth}"), with(17).mount())
     });
     let builder = builder.mount("well", with(5).mount());
     let endpoint = serving(builder.build().expect("a gateway"), |it| it);
