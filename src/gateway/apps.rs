@@ -15,6 +15,7 @@ use crate::text::Text;
 /// Tells clients that pages must not call the tools of the gateway's own server and of its other sources, except for those that say themselves who
 /// may call them.
 pub(super) fn close_to_pages(tools: &mut [Rc<Tool>]) {
+    // Until a server is built, and until a source is merged, nothing else refers to a tool.
     for tool in tools.iter_mut().filter_map(Rc::get_mut) {
         let says_it = tool.metadata.meta.as_ref().is_some_and(|meta| meta.contains_key(UI));
         if tool.handler.mount().is_none() && !says_it {

@@ -3,8 +3,8 @@
 //! Only failures of transport count, such as a timeout. An error of a tool or a rejected token says that the server works. The counts belong
 //! to the isolate.
 //!
-//! A server that cannot be reached fails for everybody. A slow answer, a rate limit or a crash of a tool belongs to the credential and to the arguments
-//! of one caller. So there is a breaker for all callers, and one for each caller, and no caller can close the server for others with its own calls.
+//! A server that cannot be reached fails for all callers. A slow answer, a rate limit or a crash of a tool belongs to the credential and the
+//! arguments of one caller. So there is a breaker for all callers, and one for each caller. No caller closes the server for others.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -102,8 +102,9 @@ impl McpServerBuilder {
     ///
     /// With a [`Catalogue`] by search, it also adds the tools `find-tools`, `call-tool` and `call-read-only-tool`.
     ///
-    /// If a mount shows [apps](Mount::apps), the other tools of this server are for models only: a client would otherwise let the pages of mounted servers call
-    /// them. A tool with a user interface of this server, or with a member `ui` in its [`_meta`](crate::Tool::meta), keeps its own visibility.
+    /// If a mount shows [apps](Mount::apps), the other tools of this server are for models only. A client would otherwise let the pages of
+    /// mounted servers call them. A tool with a user interface of this server, or with a member `ui` in its [`_meta`](crate::Tool::meta), keeps
+    /// its own visibility.
     pub fn gateway(mut self, gateway: &Gateway) -> Self {
         let mounts = &gateway.0.mounts;
         if mounts.iter().any(|mount| mount.settings.shows_apps) {

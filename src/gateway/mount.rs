@@ -105,7 +105,8 @@ impl Mount {
         self
     }
 
-    /// Hides these tools, by their names at the server. A name that differs from one of them only in case or punctuation must be in the list of the server.
+    /// Hides these tools, by their names at the server. A name that differs from one of them only in case or punctuation must be in the list of
+    /// the server.
     #[must_use]
     pub fn without(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.settings.without.extend(names.into_iter().map(Into::into));
@@ -165,8 +166,8 @@ impl Mount {
         self
     }
 
-    /// Hides everything that is not [pinned](Self::pin): tools, apps, resources, and all prompts and resource templates, because their texts can change
-    /// too. To hide only tools, choose them with [`tools`](Self::tools), and pin each one. [Skills](Self::skills) are not affected.
+    /// Hides everything that is not [pinned](Self::pin): tools, apps and resources, and all prompts and resource templates, because their texts
+    /// can change too. To hide only tools, choose them with [`tools`](Self::tools), and pin each one. [Skills](Self::skills) are not affected.
     #[must_use]
     pub fn pins_only(mut self) -> Self {
         self.settings.pins.excludes_others = true;

@@ -57,8 +57,8 @@ fn method_of(kind: ListKind) -> Method {
     }
 }
 
-/// Returns the key of the caller of `cx`, whose requests have a circuit breaker of their own: the identity or the address, and the headers that the server
-/// gets. A header that is passed on can be the credential of the caller.
+/// Returns the key of the caller of `cx`, whose requests have a circuit breaker of their own. It has the identity or the address, and the headers
+/// that the server gets: a header that is passed on can be the credential of the caller.
 fn caller_key(peer: &Peer, cx: &Context) -> String {
     let identity = match cx.request().checked_caller() {
         Some(caller) => key_of_principal(caller),
@@ -174,11 +174,11 @@ impl Mounted {
         let mut places = BTreeMap::new();
         for tool in list.items.iter().filter(|tool| self.has_tool(tool)) {
             let name = self.tool_name(tool.name());
-            if name_problem(&name).is_some() || tool.input().is_none() {
-                self.left_out(cx, tool.name(), "it has no input schema of an object, or no valid name");
+            if !self.is_as_pinned(tool, cx) {
                 continue;
             }
-            if !self.is_as_pinned(tool, cx) {
+            if name_problem(&name).is_some() || tool.input().is_none() {
+                self.left_out(cx, tool.name(), "it has no input schema of an object, or no valid name");
                 continue;
             }
             if owners.get(&name).is_some_and(|owner| *owner != tool.name()) {

@@ -139,8 +139,8 @@ async fn find(gateway: Gateway, Question { query, limit }: Question, cx: Context
     Ok(ToolResult::new([lines.join("\n").into()]))
 }
 
-/// Returns the first `limit` items of a ranking. Their parties share the second half of the places: the first item of each party that is not in the first
-/// half comes before the others. So a party with many items cannot push out those of another one.
+/// Returns `limit` items of a ranking. The first half are the best items. In the second half, the best item of each other party comes before the
+/// rest. So a party with many items cannot push out those of another one.
 fn with_shares<P: PartialEq, T>(mut ranked: Vec<(P, T)>, limit: usize) -> Vec<T> {
     let rest = ranked.split_off(ranked.len().min(limit.div_ceil(2)));
     let (mut chosen, mut others) = (ranked, Vec::new());

@@ -303,10 +303,12 @@ fn no_caller_closes_a_server_for_others() {
         ("errors", failing(), 3),
         ("cut answers", Answer::new(200, "application/json", "{").end(End::Cut), 3),
     ] {
-        let server = Server::new(move |message| match message["params"]["arguments"]["bad"] == true {
-            true => answer.clone(),
-            false => text("done"),
-        });
+        let server =
+            Server::new(
+                move |message| {
+                    if message["params"]["arguments"]["bad"] == true { answer.clone() } else { text("done") }
+                },
+            );
         let (endpoint, host) = (two_callers(server.upstream().bearer("shared").expect("a token")), TestHost::new());
         for _ in 0..calls {
             assert!(!call_as(&endpoint, &host, "ada", json!({ "bad": true })).contains(PAUSED), "{label}");

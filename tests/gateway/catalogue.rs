@@ -203,5 +203,5 @@ fn the_result_of_a_search_is_bounded_in_bytes() {
         assert_eq!(tool.get("note").is_none(), tool["name"] == "m_issue9", "{tool}");
     }
     let alone = call(&endpoint, "find-tools", json!({ "query": "issue0", "limit": 1 }));
-    assert!(alone.text().contains("inputSchema") && alone.text().contains("m_issue0"), "{}", &alone.text()[..200]);
+    assert!(alone.text().contains("inputSchema") && alone.text().contains("m_issue0"));
 }

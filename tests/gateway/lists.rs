@@ -459,7 +459,7 @@ fn no_schema_of_a_server_breaks_the_list_for_strict_clients() {
 fn no_number_of_a_server_breaks_the_list() {
     let number = "1".repeat(2000);
     let odd = format!(r#"{{ "name": "odd", "inputSchema": {{ "type": "object", "maximum": {number} }} }}"#);
-    let tools = format!(r#"[{odd}, {}]"#, tool("well"));
+    let tools = format!("[{odd}, {}]", tool("well"));
     let server = Server::new(move |message| {
         let result =
             format!(r#"{{ "resultType": "complete", "tools": {tools}, "ttlMs": 0, "cacheScope": "private" }}"#);
@@ -529,8 +529,8 @@ fn long_lists_leave_each_server_its_share() {
 #[test]
 fn a_failure_is_not_named_to_callers_without_the_scopes_of_the_tools() {
     let down = || Server::new(|_| Answer::new(500, "", "")).mount();
-    let all = |tool: edge_mcp::Tool| tool.scopes(["use"]);
-    let one = |tool: edge_mcp::Tool| if tool.name() == "m_pay" { tool.scopes(["use"]) } else { tool };
+    let all = |tool: Tool| tool.scopes(["use"]);
+    let one = |tool: Tool| if tool.name() == "m_pay" { tool.scopes(["use"]) } else { tool };
     for (mount, scopes, is_named) in [
         (down().each_tool(all), vec![], false),
         (down().each_tool(all), vec!["use"], true),

@@ -254,7 +254,7 @@ fn a_pin_owns_the_name_that_callers_see() {
     let line = code.lines().find(|line| line.contains(&format!("{long:?}"))).expect("a pin");
     let digest = line.split('"').nth(3).expect("a digest").to_owned();
     let endpoint = endpoint([("m", server.mount().pin(long.clone(), digest))]);
-    assert_eq!(names(&endpoint), [hashed.clone()]);
+    assert_eq!(names(&endpoint), [&*hashed]);
     assert_eq!(list(&endpoint, "tools").result()["tools"][0]["description"], "Reads.");
     assert_eq!(call(&endpoint, &hashed, json!({})).text(), format!("{long} {{}}"));
     description.replace("Sends.");

@@ -178,7 +178,7 @@ fn the_skills_of_a_mount_that_shows_none_cannot_be_read() {
         .collect();
     let server = Server::with(json!({ "resources": [], "resourceTemplates": templates }));
     let gateway = gateway([("m", server.mount().apps())]);
-    let endpoint = crate::servers::serving(gateway, |it| it);
+    let endpoint = serving(gateway, |it| it);
     assert_eq!(crate::servers::list(&endpoint, "resources/templates").names(), ["m+file:///{+path}"]);
     server.take();
     for uri in
