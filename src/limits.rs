@@ -356,7 +356,7 @@ limits! {
             "the definitions in a list of one of these servers" => "the server is missing";
         GATEWAY_LISTS_BYTES: usize = 8 << 20, Bytes, "":
             "the definitions in the lists of all servers, together. Half of them are equal shares of the servers"
-            => "a server whose list is longer than its share is missing";
+            => "a server whose list is longer than its share may be missing";
         GATEWAY_PINNED_SECONDS: u64 = 300, Seconds, "":
             "the time for which a list of a server with pins is cached" => "the server is asked again";
         GATEWAY_NAME: usize = 128, Bytes, "":
@@ -372,7 +372,7 @@ limits! {
         GATEWAY_FAILURES: u32 = 3, Count, "":
             "failures in a row" => "the server is not asked for a while";
         GATEWAY_CALLERS: usize = 256, Count, "":
-            "callers of one of these servers whose failures are counted" => "the failures of the caller that are forgotten soonest are forgotten";
+            "callers of one of these servers whose failures are counted" => "the count of one of them is evicted";
         GATEWAY_PAUSE_SECONDS: u64 = 30, Seconds, "":
             "the time for which such a server is not asked; each further failure doubles it" => "one request is sent";
         GATEWAY_PAUSES_SECONDS: u64 = 300, Seconds, "":
