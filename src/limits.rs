@@ -357,7 +357,8 @@ limits! {
         GATEWAY_LIST_BYTES: usize = 1 << 20, Bytes, "":
             "the definitions in a list of one of these servers" => "the server is missing";
         GATEWAY_LISTS_BYTES: usize = 8 << 20, Bytes, "":
-            "the definitions in the lists of all servers, together" => "the other servers are missing";
+            "the definitions in the lists of all servers, together. Half of them are equal shares of the servers"
+            => "a server whose list is longer than its share may be missing";
         GATEWAY_PINNED_SECONDS: u64 = 300, Seconds, "":
             "the time for which a list of a server with pins is cached" => "the server is asked again";
         GATEWAY_NAME: usize = 128, Bytes, "":
@@ -372,6 +373,8 @@ limits! {
             "the log messages of a mounted server that a call passes on" => "further messages are dropped";
         GATEWAY_FAILURES: u32 = 3, Count, "":
             "failures in a row" => "the server is not asked for a while";
+        GATEWAY_CALLERS: usize = 256, Count, "":
+            "callers of one of these servers whose failures are counted" => "the count of one of them is evicted";
         GATEWAY_PAUSE_SECONDS: u64 = 30, Seconds, "":
             "the time for which such a server is not asked; each further failure doubles it" => "one request is sent";
         GATEWAY_PAUSES_SECONDS: u64 = 300, Seconds, "":
@@ -384,6 +387,8 @@ limits! {
             "the words for a search of tools" => "further words are ignored";
         FOUND_TOOLS: usize = 10, Count, "":
             "tools that a search returns" => "further ones are left out";
+        FOUND_TOOLS_BYTES: usize = 64 << 10, Bytes, "":
+            "the definitions that a search returns, in equal shares" => "a tool with a longer definition has no input schema, and a note";
     }
     "MCP client" {
         UPSTREAM_SECONDS: u64 = 25, Seconds, "`Upstream::timeout`":
@@ -450,6 +455,8 @@ limits! {
             "pages without items in a list of another MCP server" => "the list has the items so far";
         UPSTREAM_DEFINITION_BYTES: usize = 64 << 10, Bytes, "":
             "the definition of a tool, a resource or a prompt of another MCP server" => "the list does not have it";
+        UPSTREAM_DIGITS: usize = 1000, Count, "":
+            "digits in a row in such a definition" => "the list does not have it";
         UPSTREAM_NAME_BYTES: usize = 8 << 10, Bytes, "":
             "the name or the URI of an item of another MCP server" => "the list does not have it";
         UPSTREAM_SKILLS: usize = 10_000, Count, "":
@@ -656,7 +663,7 @@ limits! {
         REQUEST_ID_BYTES: usize = 128, Bytes, "":
             "the request id of the platform in the log" => "the id is truncated";
         WARNINGS: usize = 32, Count, "":
-            "different warnings that an isolate writes, once each" => "further warnings are not written";
+            "different warnings of one kind about one server that an isolate writes, once each" => "further ones are not written";
         CRASH_ID_BYTES: usize = 16 << 10, Bytes, "":
             "JSON-RPC ids of a request that are kept for the answer after a crash" => "the answer has no id";
         HEADER_NAMES: usize = 64, Count, "":

@@ -84,14 +84,14 @@ impl<'a> AddressLimit<'a> {
 }
 
 /// Returns the key of a caller. It is a digest, so it does not reveal the caller to the service that counts requests.
-fn key_of_principal(principal: &Principal) -> String {
+pub(crate) fn key_of_principal(principal: &Principal) -> String {
     let Principal { issuer, subject, client_id, .. } = principal;
     digest(&format!("{:?}", (issuer, subject, client_id)))
 }
 
 /// Returns the key of an IPv4 address, or of the first 64 bits of an IPv6 address, because one caller usually has a whole /64. All
 /// requests without a known address share one key.
-fn key_of_address(address: Option<IpAddr>) -> String {
+pub(crate) fn key_of_address(address: Option<IpAddr>) -> String {
     let network = address.map(|address| match address.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+#[cfg(feature = "gateway")]
+use std::net::IpAddr;
 use std::rc::Rc;
 
 use super::client_extensions::{ClientSupport, OfClient};
@@ -136,6 +138,12 @@ impl RequestInfo {
     /// Returns the caller, for a check whose outcome is not visible in a cached answer.
     pub(crate) fn checked_caller(&self) -> Option<&Principal> {
         self.0.principal.check().as_ref()
+    }
+
+    /// Returns the IP address that the request came from, if it is known, for a check whose outcome is not visible in a cached answer.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn client_address(&self) -> Option<IpAddr> {
+        self.0.head.check().client_address()
     }
 
     /// Returns whether the endpoint authenticates its callers, but not the one of this request. Such a caller has no scope.

@@ -1,8 +1,12 @@
 //! The connections of a client to its servers, for one call of a handler.
 
+#[cfg(feature = "gateway")]
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use futures::FutureExt;
+#[cfg(feature = "gateway")]
+use http::{HeaderName, HeaderValue};
 
 use super::error::{ClientError, Failure};
 use super::mcp_client::{McpClient, Server};
@@ -85,6 +89,11 @@ impl Peer {
     /// Returns whether the connection has sent a request.
     pub(crate) fn has_sent(&self) -> bool {
         self.0.channel.of_call().has_sent()
+    }
+
+    /// Returns the headers of the program, and those of the caller's request that the program passes on.
+    pub(crate) fn own_headers(&self) -> Cow<'_, [(HeaderName, HeaderValue)]> {
+        self.0.channel.own_headers()
     }
 }
 

@@ -55,6 +55,11 @@ pub enum Failure {
         /// The time after which to try again, if the server states it.
         after: Option<Duration>,
     },
+    /// The server got too many requests with the credential of this request, or from this program (status 429).
+    TooManyRequests {
+        /// The time after which to try again, if the server states it.
+        after: Option<Duration>,
+    },
     /// The server failed: an HTTP status of 500 or above that no other failure describes.
     ServerFailed {
         /// The status.
@@ -248,6 +253,23 @@ impl ClientError {
         self
     }
 
+    /// Returns the error without the texts that the server chose, for a caller who did not call the server. The cause has the message of the server.
+    #[cfg(feature = "gateway")]
+    pub(crate) fn without_text(mut self) -> Self {
+        match &mut self.0.failure {
+            Failure::Rpc { code, message, data } => {
+                self.0.cause = cause(&self.0.method, &self.0.server, format_args!("error {code}: {message:?}"));
+                (*message, *data) = (String::new(), None);
+            }
+            Failure::ScopeRequired { scopes: texts }
+            | Failure::UnsupportedRevision { offered: texts }
+            | Failure::ExtensionRequired { extensions: texts } => texts.clear(),
+            Failure::Redirected { to } => *to = None,
+            _ => {}
+        }
+        self
+    }
+
     pub(super) fn with_failure(mut self, failure: Failure) -> Self {
         self.0.failure = failure;
         self
@@ -297,6 +319,14 @@ impl Failure {
         }
     }
 
+    /// Returns the time after which the server wants to be asked again, if it states one.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Unavailable { after } | Self::TooManyRequests { after } => *after,
+            _ => None,
+        }
+    }
+
     /// Returns whether the server could not be reached or failed, so that a stale list may replace its list.
     pub(crate) fn is_outage(&self) -> bool {
         matches!(
@@ -306,6 +336,7 @@ impl Failure {
                 | Self::Interrupted
                 | Self::ServerFailed { .. }
                 | Self::Unavailable { .. }
+                | Self::TooManyRequests { .. }
         )
     }
 
@@ -327,7 +358,9 @@ impl Failure {
             | Self::Timeout(_)
             | Self::Interrupted
             | Self::ServerFailed { .. } => true,
-            Self::Unavailable { after } => after.is_none_or(|after| after <= LONGEST_WAIT),
+            Self::Unavailable { .. } | Self::TooManyRequests { .. } => {
+                self.retry_after().is_none_or(|after| after <= LONGEST_WAIT)
+            }
             _ => false,
         }
     }
@@ -354,6 +387,10 @@ impl fmt::Display for Failure {
                 write!(f, "is overloaded. Try again after {} s.", after.as_secs().max(1))
             }
             Self::Unavailable { after: None } => f.write_str("is overloaded or not available. Try again later."),
+            Self::TooManyRequests { after: Some(after) } => {
+                write!(f, "has got too many requests. Try again after {} s.", after.as_secs().max(1))
+            }
+            Self::TooManyRequests { after: None } => f.write_str("has got too many requests. Try again later."),
             Self::ServerFailed { status } => write!(f, "failed (status {status})."),
             Self::Unauthorized => f.write_str("requires a valid access token. Check the credential of this program."),
             Self::SignInRequired { url } => {
@@ -381,6 +418,9 @@ impl fmt::Display for Failure {
                 "rejects the requests with which a client begins. Check its URL, and whether it supports a revision of this client.",
             ),
             Self::CapabilityRequired => f.write_str("needs to ask a question that this client cannot answer."),
+            Self::ExtensionRequired { extensions } if extensions.is_empty() => {
+                f.write_str("requires an extension of the protocol, which this program does not declare.")
+            }
             Self::ExtensionRequired { extensions } => {
                 let extensions = extensions.join("`, `");
                 write!(f, "requires the extension `{extensions}` of the protocol, which this program does not declare.")
@@ -404,6 +444,7 @@ impl fmt::Display for Failure {
             Self::StillRunning(_) => f.write_str("has not finished the call yet. It continues the call as a task."),
             Self::TaskCancelled => f.write_str("did not finish the call: its task was cancelled."),
             Self::TaskUnknown => f.write_str("does not know the task of the call. The task may have expired."),
+            Self::Rpc { code, message, .. } if message.is_empty() => write!(f, "answers with the error {code}."),
             // A quotation mark would end the quotation, and the rest would read like a sentence of this client.
             Self::Rpc { message, .. } => write!(f, "answers: \"{}\"", message.replace('"', "'")),
             Self::Earlier(problem) | Self::Local(problem) => f.write_str(problem),

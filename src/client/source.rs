@@ -126,12 +126,12 @@ impl Source for RemoteTools {
     }
 }
 
-/// Logs that a server has tools that are left out. The text does not depend on the tool: the number of different warnings is limited.
+/// Logs that a server has tools that are left out. The text does not depend on the tool: the number of warnings about a server is limited.
 fn warn_of_invalid(server: &str, cx: &Context) {
     let problem = format!(
         "Tools of the server `{server}` are left out: they have no input schema, or a name that a server cannot list."
     );
-    warning::once(cx.host(), "client", &problem);
+    warning::once_about(cx.host(), "client", [server, &problem], &problem);
 }
 
 /// Calls a tool of another server.

@@ -69,7 +69,7 @@ pub struct Upstream {
     pub(super) revision: Option<Revision>,
     pub(crate) is_trusted: bool,
     /// Whether a user of the program chose the URL.
-    pub(super) is_untrusted: bool,
+    pub(crate) is_untrusted: bool,
     pub(super) timeout: Duration,
     pub(super) list_timeout: Duration,
     pub(super) list_ttl: Duration,

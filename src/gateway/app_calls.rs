@@ -1,6 +1,7 @@
 //! The calls of the pages of apps.
 //!
-//! A page calls tools by the names that its server gives them. A host sends such a call with this name to the gateway.
+//! A page calls tools by the names that its server gives them. A host sends such a call with this name to the gateway. The call goes to the server
+//! of the page, or to none.
 
 use std::rc::Rc;
 
@@ -10,14 +11,13 @@ use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
 use super::servers::Gateway;
-use super::tools::{object_of, tool_named};
+use super::tools::{may_use_one, object_of, tool_named};
+use crate::call::client_extensions::ClientSupport;
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::client::Definition;
-use crate::limits::UPSTREAM_PARALLEL;
-use crate::parallel::parallel;
-use crate::protocol::ui::is_for_apps;
+use crate::client::{Definition, Listing};
+use crate::protocol::ui;
 use crate::schema::{Schema, SchemaError};
 use crate::server::access::permits;
 use crate::server::list::ListKind;
@@ -73,25 +73,49 @@ async fn call_for_app(
     execute_nested_text(tools.clone(), &Rc::new(tool), arguments, cx).await
 }
 
-/// Returns the only server whose apps are shown and that has a tool of this name for them.
+/// Returns the server whose page calls `name`: the only server with apps whose list has this name.
+///
+/// The request does not say which page it comes from. So the names of all servers count before any filter: a tool that is held back, or that the
+/// caller cannot use, must not make the tool of another server the only one.
 ///
 /// # Errors
-/// The list of a server that may have the tool cannot be read. Another server must not get its calls.
+/// The list of a server that may have the tool is not complete. Another server must not get its calls.
 async fn server_of_app(gateway: &Gateway, name: &str, cx: &Context) -> Result<Option<Rc<Mounted>>, HandlerError> {
-    let mounts = gateway.0.mounts.iter().filter(|mount| {
-        mount.settings.shows_apps && permits(cx.request(), &mount.settings.scopes) && mount.settings.has_tool(name)
-    });
-    let lists = mounts.map(|mount| async move { (mount, mount.list(ListKind::Tools, cx).await) }.boxed_local());
-    let mut found = Vec::new();
-    for (mount, list) in parallel(lists, UPSTREAM_PARALLEL).await {
-        let list = list?;
-        let is_it = |tool: &Definition| {
-            let document = Document::parse(tool.raw().as_bytes(), JsonLimits::MOST);
-            tool.name() == name && document.is_ok_and(|document| is_for_apps(document.root()))
-        };
-        if mount.tools(&list, cx).iter().any(|(_, tool)| is_it(tool)) {
-            found.push(mount.clone());
-        }
+    if matches!(cx.client_supports(ui::EXTENSION), ClientSupport::No) {
+        return Ok(None);
     }
-    Ok(if found.len() == 1 { found.pop() } else { None })
+    let may_have_it = |mount: &Mounted| mount.settings.shows_apps && mount.settings.has_tool(name);
+    let (mut named, mut incomplete) = (Vec::new(), None);
+    for (mount, list) in gateway.lists_of(ListKind::Tools, cx, may_have_it).await {
+        let problem = match list {
+            Ok(list) if list.items.iter().any(|tool| tool.name() == name) => {
+                named.push((mount, list));
+                continue;
+            }
+            Ok(list) if is_complete(&list) => continue,
+            Ok(_) => {
+                format!("`{name}` is not called, because the list of the server `{}` is not complete.", mount.name)
+            }
+            Err(problem) => problem,
+        };
+        // A caller who cannot use a server does not learn of it.
+        let is_known = may_use_one(&mount, cx);
+        incomplete.get_or_insert_with(|| if is_known { problem } else { unknown_tool(name) });
+    }
+    if let Some(problem) = incomplete {
+        return Err(HandlerError::new(problem));
+    }
+    let [(mount, list)] = &*named else { return Ok(None) };
+    let is_it = |tool: &Definition| {
+        let document = Document::parse(tool.raw().as_bytes(), JsonLimits::MOST);
+        tool.name() == name && document.is_ok_and(|document| ui::is_for_apps(document.root()))
+    };
+    let is_shown =
+        permits(cx.request(), &mount.settings.scopes) && mount.tools(list, cx).iter().any(|(_, it)| is_it(it));
+    Ok(is_shown.then(|| mount.clone()))
+}
+
+/// Returns whether a list has the names of all tools of its server.
+fn is_complete(list: &Listing) -> bool {
+    !list.is_truncated && !list.is_stale && list.left_out.is_empty()
 }

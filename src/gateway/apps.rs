@@ -1,5 +1,7 @@
 //! The user interfaces of mounted tools (MCP Apps).
 
+use std::rc::Rc;
+
 use edge_json::object;
 use serde_json::{Map, Value};
 
@@ -7,7 +9,20 @@ use super::mounted::Mounted;
 use crate::protocol::ui::UI;
 use crate::server::app::origin::{List, origin_problem};
 use crate::server::app::uri_problem;
+use crate::server::tool::Tool;
 use crate::text::Text;
+
+/// Tells clients that pages must not call the tools of the gateway's own server and of its other sources, except for those that say themselves who
+/// may call them.
+pub(super) fn close_to_pages(tools: &mut [Rc<Tool>]) {
+    // Until a server is built, and until a source is merged, nothing else refers to a tool.
+    for tool in tools.iter_mut().filter_map(Rc::get_mut) {
+        let says_it = tool.metadata.meta.as_ref().is_some_and(|meta| meta.contains_key(UI));
+        if tool.handler.mount().is_none() && !says_it {
+            tool.for_model_only();
+        }
+    }
+}
 
 /// Returns whether the gateway shows a page of a server.
 pub(super) fn is_shown(mount: &Mounted, uri: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::breaker::Breaker;
+use super::breaker::Breakers;
 use super::catalogue::Catalogue;
 use super::mount::Mount;
 use super::mounted::Mounted;
@@ -89,6 +89,7 @@ impl GatewayBuilder {
             settings.push((mount_name, mount));
         }
         let client = client.build()?;
+        let shows_apps = settings.iter().any(|(_, settings)| settings.shows_apps);
         let mounted = |(nth, (mount_name, settings))| {
             Rc::new(Mounted {
                 name: mount_name,
@@ -97,7 +98,8 @@ impl GatewayBuilder {
                 client: client.clone(),
                 gateway: name.clone(),
                 longest_name,
-                breaker: Breaker::default(),
+                is_beside_apps: shows_apps,
+                breakers: Breakers::default(),
             })
         };
         let mounts = settings.into_iter().enumerate().map(mounted).collect();

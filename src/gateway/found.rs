@@ -22,7 +22,11 @@ pub(super) async fn found(
             Ok(list) => list,
             Err(problem) => {
                 // A caller who cannot use a server does not learn of it.
-                if permits(cx.request(), &mount.settings.scopes) {
+                let is_known = match kind {
+                    ListKind::Tools => tools::may_use_one(&mount, cx),
+                    _ => permits(cx.request(), &mount.settings.scopes),
+                };
+                if is_known {
                     found = found.missing(&*mount.name, problem);
                 }
                 continue;

@@ -14,6 +14,7 @@ use super::{apps, content, pins, uris};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, Peer};
+use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::description::{Metadata, PromptArgument};
 use crate::protocol::foreign::read_meta;
 use crate::protocol::resource_contents::ResourceContents;
@@ -25,6 +26,28 @@ use crate::server::prompt::{AnyPromptHandler, Prompt, PromptFuture, PromptResult
 use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::text::{has_uri_scheme, visible};
 
+impl Mounted {
+    /// Returns whether the gateway shows the resource at `uri`, a URI of the server. Skills are shown as such, or not at all. If only pinned items
+    /// exist, the resource needs a pin.
+    pub(super) fn shows_resource(&self, uri: &str) -> bool {
+        // A server may not care about the case of a scheme.
+        let is_hidden = has_uri_scheme(uri, uris::SKILLS)
+            || (has_uri_scheme(uri, ui::SCHEME) && !apps::is_shown(self, uri))
+            || self.settings.pins.hides(uri);
+        self.settings.has_resources && !is_hidden && uris::is_sendable(uri)
+    }
+
+    /// Returns whether the gateway shows a resource template of the server. A template says nothing about the resources that it leads to, so it
+    /// has no pin, and it cannot lead to the pages of apps and to skills.
+    pub(super) fn shows_template(&self, template: &str) -> bool {
+        let is_of_extension = uris::EXTENSIONS.iter().any(|scheme| has_uri_scheme(template, scheme));
+        self.settings.has_resources
+            && !is_of_extension
+            && !self.settings.pins.excludes_others
+            && template.len() <= GATEWAY_URI_BYTES
+    }
+}
+
 /// Returns the resource that callers know as `shown`. `own` is its URI at the server.
 pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resource {
     let of_read = mount.clone();
@@ -35,15 +58,14 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
 }
 
 async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
-    // A server may not care about the case of a scheme.
-    let is_page = has_uri_scheme(&own, ui::SCHEME);
-    if !uris::is_sendable(&own) || (is_page && !apps::is_shown(&mount, &own)) {
+    // A template leads here too.
+    if !mount.shows_resource(&own) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
     let peer = mount.connect(&cx)?;
     let asked = mount.guard(&peer, &cx, peer.read_resource_for_caller(&own, &cx)).await;
     let contents = asked.map_err(not_found)?.contents;
-    if is_page {
+    if mount.settings.pins.concern(&own) {
         let digest = || digest(&contents).unwrap_or_else(|| "none: it is not one text".to_owned());
         if let Err(problem) = mount.settings.pins.check(&own, digest) {
             mount.held_back(&own, &problem, &cx);
@@ -73,27 +95,29 @@ fn not_found(error: ClientError) -> HandlerError {
     }
 }
 
-/// Returns the resource for a definition, or `None` for the page of an app that the gateway does not show.
+/// Returns the resource for a definition, or `None` for one that the gateway does not show.
 pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
     let own = listed.name();
-    let is_page = has_uri_scheme(own, ui::SCHEME);
-    // Skills are shown as such, or not at all: the server's own skills have these URIs too.
-    let is_file_of_skill = has_uri_scheme(own, uris::SKILLS);
-    let is_hidden = is_file_of_skill || (is_page && (!apps::is_shown(mount, own) || mount.settings.pins.hides(own)));
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
-    if is_hidden || !uris::is_sendable(own) || mount.own_uri(&shown).as_deref() != Some(own) {
+    if !mount.shows_resource(own) || !uris::is_url(&shown) || mount.own_uri(&shown).as_deref() != Some(own) {
         return None;
     }
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
     let mut resource = resource(mount, &shown, own.to_owned());
-    resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
-    if is_page && mount.settings.pins.has(own) {
-        // The pin covers the settings of the page itself.
+    if mount.settings.pins.excludes_others {
+        // The pin covers the contents of the resource, and no text of the list.
+        resource.description.metadata = Metadata::new(shown.clone().into_owned());
+        resource.description.mime_type = has_uri_scheme(own, ui::SCHEME).then(|| ui::MIME_TYPE.into());
+    } else {
+        resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+        resource.description.mime_type = definition.string("mimeType").map(Into::into);
+    }
+    if mount.settings.pins.has(own) {
+        // The pin covers the settings of a page itself.
         resource.description.metadata.meta = None;
     }
-    resource.description.mime_type = definition.string("mimeType").map(Into::into);
     if let Some(size) = definition.get("size").and_then(|size| size.text().parse().ok()) {
         resource.description = resource.description.size(size);
     }
@@ -128,9 +152,9 @@ pub(super) fn template(mount: &Rc<Mounted>, shown: String, own: String) -> Resou
     template
 }
 
-/// Returns the template for a definition, or `None` for one that cannot be shown.
+/// Returns the template for a definition, or `None` for one that is not or cannot be shown.
 pub(super) fn listed_template(mount: &Rc<Mounted>, listed: &Definition) -> Option<ResourceTemplate> {
-    let own = listed.name();
+    let own = Some(listed.name()).filter(|own| mount.shows_template(own))?;
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
     let mut template = template(mount, mount.shown_uri(own).into_owned(), own.to_owned());

@@ -57,7 +57,6 @@ pub use self::mount::Mount;
 use self::mounted::Mounted;
 pub use self::servers::Gateway;
 use crate::call::context::Context;
-use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::ui;
 use crate::server::builder::McpServerBuilder;
 use crate::server::list::ListKind;
@@ -102,11 +101,16 @@ impl McpServerBuilder {
     /// Adds the tools, resources and prompts of the servers of a gateway. The items of this server take precedence.
     ///
     /// With a [`Catalogue`] by search, it also adds the tools `find-tools`, `call-tool` and `call-read-only-tool`.
+    ///
+    /// If a mount shows [apps](Mount::apps), the other tools of this server are for models only. A client would otherwise let the pages of
+    /// mounted servers call them. A tool with a user interface of this server, or with a member `ui` in its [`_meta`](crate::Tool::meta), keeps
+    /// its own visibility.
     pub fn gateway(mut self, gateway: &Gateway) -> Self {
         let mounts = &gateway.0.mounts;
         if mounts.iter().any(|mount| mount.settings.shows_apps) {
             let settings = || edge_json::object(Vec::new());
             self.definitions.extensions.entry(ui::EXTENSION).or_insert_with(settings);
+            self.definitions.close_to_pages = Some(apps::close_to_pages);
         }
         let prefixes = mounts.iter().filter_map(|mount| mount.prefix());
         self.definitions.reserved_authorities.extend(prefixes.map(|name| name.to_owned().into()));
@@ -125,17 +129,17 @@ impl Source for Gateway {
     }
 
     fn resource(&self, uri: &str) -> Option<Resource> {
-        let (mount, own) = self.server_of_uri(uri)?;
+        let (mount, own) = self.server_of_uri(uri).filter(|(mount, own)| mount.shows_resource(own))?;
         Some(items::resource(mount, uri, own))
     }
 
     fn resource_template(&self, uri_template: &str) -> Option<ResourceTemplate> {
-        let (mount, own) = self.server_of_uri(uri_template).filter(|(_, own)| own.len() <= GATEWAY_URI_BYTES)?;
+        let (mount, own) = self.server_of_uri(uri_template).filter(|(mount, own)| mount.shows_template(own))?;
         Some(items::template(mount, uri_template.to_owned(), own))
     }
 
     fn prompt(&self, name: &str) -> Option<Prompt> {
-        let (mount, rest) = self.mount_of(name).filter(|(mount, _)| mount.settings.has_prompts)?;
+        let (mount, rest) = self.mount_of(name).filter(|(mount, _)| mount.shows_prompts())?;
         items::prompt_named(mount, name, rest)
     }
 

@@ -41,6 +41,8 @@ pub struct Mount {
 pub(super) struct Settings {
     /// Whether the program trusts the server.
     pub(super) is_trusted: bool,
+    /// Whether a user of the program chose the server.
+    pub(super) is_untrusted: bool,
     pub(super) has_prefix: bool,
     /// The tools that exist. `None` means all.
     tools: Option<Vec<Text>>,
@@ -69,6 +71,7 @@ impl Mount {
     pub fn new(upstream: Upstream) -> Self {
         let settings = Settings {
             is_trusted: false,
+            is_untrusted: false,
             has_prefix: true,
             tools: None,
             without: Vec::new(),
@@ -102,7 +105,8 @@ impl Mount {
         self
     }
 
-    /// Hides these tools, by their names at the server.
+    /// Hides these tools, by their names at the server. A name that differs from one of them only in case or punctuation must be in the list of
+    /// the server.
     #[must_use]
     pub fn without(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.settings.without.extend(names.into_iter().map(Into::into));
@@ -139,7 +143,9 @@ impl Mount {
     }
 
     /// Changes each tool, for example with scopes, a hook, a deadline or an approval. The function also runs for each call, before the
-    /// definition of the tool is known, so rely only on the [name](Tool::name), which has the prefix of the mount.
+    /// definition of the tool is known, so rely only on the [name](Tool::name), which has the prefix of the mount. It is the name that the caller
+    /// wrote. A server may read another spelling as the same tool, so protect a tool by its name only together with [`tools`](Self::tools) or
+    /// [`pins_only`](Self::pins_only).
     #[must_use]
     pub fn each_tool(mut self, change: impl Fn(Tool) -> Tool + 'static) -> Self {
         self.settings.each_tool = Some(Rc::new(change));
@@ -152,13 +158,16 @@ impl Mount {
     /// The digest of a tool covers its name, title, description, schemas, annotations and user interface. The digest of an app covers its page
     /// and the settings of the page. A call of a pinned tool needs the list of tools, which is one more request if the server does not let the
     /// client cache it. The client caches the list for at most 5 min.
+    ///
+    /// A pinned tool owns the name by which callers know it: no other tool of the server gets this name.
     #[must_use]
     pub fn pin(mut self, name: impl Into<Text>, digest: impl Into<Text>) -> Self {
         self.settings.pins.pinned.push((name.into(), digest.into()));
         self
     }
 
-    /// Hides the tools and apps that are not [pinned](Self::pin).
+    /// Hides everything that is not [pinned](Self::pin): tools, apps and resources, and all prompts and resource templates, because their texts
+    /// can change too. To hide only tools, choose them with [`tools`](Self::tools), and pin each one. [Skills](Self::skills) are not affected.
     #[must_use]
     pub fn pins_only(mut self) -> Self {
         self.settings.pins.excludes_others = true;
@@ -184,6 +193,9 @@ impl Mount {
 
     /// Shows the user interfaces of the tools ([MCP Apps](https://modelcontextprotocol.io/extensions/apps)). Their pages call tools by the names
     /// at the server, so the gateway also accepts these names, if only one server has such a tool.
+    ///
+    /// The tools of mounts without apps, and the tools of the gateway's own server that do not state their visibility, are then for models only. The
+    /// pages of two mounts with apps can still call tools of each other: see the page about gateways.
     ///
     /// The pages may use the origins that they declare, so a result can leave through these origins. Only a [trusted](Upstream::trusted)
     /// server may ask for the camera and other permissions of the browser.
@@ -229,7 +241,8 @@ impl Mount {
             let support = object(vec![("mimeTypes", vec![ui::MIME_TYPE].into())]);
             upstream.extensions.entry(ui::EXTENSION).or_insert(support);
         }
-        (Settings { is_trusted: upstream.is_trusted, ..settings }, upstream)
+        let Upstream { is_trusted, is_untrusted, .. } = upstream;
+        (Settings { is_trusted, is_untrusted, ..settings }, upstream)
     }
 }
 
@@ -240,6 +253,17 @@ impl Settings {
         self.tools.as_deref().is_none_or(is_named) && !is_named(&self.without)
     }
 
+    /// Returns names at the server of tools that exist here: those that the program names, and an invented one that stands for the others.
+    pub(super) fn some_tools(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = match &self.tools {
+            Some(names) => names.iter().map(|name| &**name).collect(),
+            None => self.renamed_tools().chain(self.pins.names()).collect(),
+        };
+        names.retain(|name| self.has_tool(name));
+        names.extend((self.tools.is_none() && !self.pins.excludes_others).then_some("tool"));
+        names
+    }
+
     /// Returns the name that the program gives the tool, or its name at the server.
     pub(super) fn shown_name<'n>(&'n self, name: &'n str) -> &'n str {
         self.renames.iter().find(|(known, _)| known == name).map_or(name, |(_, shown)| shown)
@@ -248,6 +272,17 @@ impl Settings {
     /// Returns the names at the server of the tools that the program renames.
     pub(super) fn renamed_tools(&self) -> impl Iterator<Item = &str> {
         self.renames.iter().map(|(name, _)| &**name)
+    }
+
+    /// Returns whether a name differs only in case or punctuation from one that the program hides, renames or pins. A server may take both for
+    /// one tool.
+    pub(super) fn resembles_another(&self, name: &str) -> bool {
+        fn letters(name: &str) -> impl Iterator<Item = u8> {
+            name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
+        }
+        let hidden = self.without.iter().map(|name| &**name);
+        let mut named = hidden.chain(self.renamed_tools()).chain(self.pins.names());
+        named.any(|known| known != name && letters(known).eq(letters(name)))
     }
 
     /// Returns the name at the server of the tool that the program calls `shown`.

@@ -6,20 +6,24 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{Either, select};
+use sha2::{Digest, Sha256};
 
-use super::breaker::Breaker;
+use super::breaker::Breakers;
 use super::mount::Settings;
 use super::names::full_name;
+use crate::auth::rate_limit::{key_of_address, key_of_principal};
+use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::client::{ClientError, Definition, Failure, Listing, McpClient, Peer, connection_to, gateways};
 use crate::host::{Level, warning};
 use crate::limits::{GATEWAY_META_BYTES, GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
+use crate::protocol::method::Method;
 use crate::server::access::Access;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
 use crate::text::{Text, shortened};
 
-const IN_USE: &str = "tools are left out: they come to a name that is in use";
+const IN_USE: &str = "it comes to a name that is in use";
 
 pub(super) struct Mounted {
     pub(super) name: Text,
@@ -31,7 +35,9 @@ pub(super) struct Mounted {
     pub(super) gateway: Text,
     /// The longest name of a tool or a prompt, in bytes.
     pub(super) longest_name: usize,
-    pub(super) breaker: Breaker,
+    /// Whether the gateway shows apps, of this server or of another one.
+    pub(super) is_beside_apps: bool,
+    pub(super) breakers: Breakers,
 }
 
 /// Logs that a list cannot be read. The link of a sign-in is only for the caller.
@@ -39,6 +45,32 @@ pub(super) fn log_failure(error: &ClientError, cx: &Context) {
     if !matches!(error.failure(), Failure::SignInRequired { .. }) {
         warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
     }
+}
+
+/// Returns the method of a list.
+fn method_of(kind: ListKind) -> Method {
+    match kind {
+        ListKind::Tools => Method::ListTools,
+        ListKind::Resources => Method::ListResources,
+        ListKind::ResourceTemplates => Method::ListResourceTemplates,
+        ListKind::Prompts => Method::ListPrompts,
+    }
+}
+
+/// Returns the key of the caller of `cx`, whose requests have a circuit breaker of their own. It has the identity or the address, and the headers
+/// that the server gets: a header that is passed on can be the credential of the caller.
+fn caller_key(peer: &Peer, cx: &Context) -> String {
+    let identity = match cx.request().checked_caller() {
+        Some(caller) => key_of_principal(caller),
+        None => key_of_address(cx.request().client_address()),
+    };
+    let mut digest = Sha256::new();
+    for (name, value) in peer.own_headers().iter() {
+        for part in [name.as_str().as_bytes(), b"\0", value.as_bytes(), b"\0"] {
+            digest.update(part);
+        }
+    }
+    format!("{identity} {}", URL_SAFE.encode(digest.finalize()))
 }
 
 /// Returns whether an expired list may replace a list after this failure: the server failed, or was not asked. A server that rejects the caller
@@ -63,6 +95,11 @@ impl Mounted {
         full_name(self.prefix(), name, self.longest_name)
     }
 
+    /// Returns whether the gateway shows the prompts of the server.
+    pub(super) fn shows_prompts(&self) -> bool {
+        self.settings.has_prompts && !self.settings.pins.excludes_others
+    }
+
     /// Returns the access rules of each item.
     pub(super) fn access(&self) -> Access {
         Access { shown: None, scopes: self.settings.scopes.clone() }
@@ -77,7 +114,7 @@ impl Mounted {
         connection_to(&self.client, self.nth, cx).ok_or_else(|| self.not_asked("is not known to this program."))
     }
 
-    /// Sends requests on a connection to the server, unless the circuit breaker holds them back.
+    /// Sends requests on a connection to the server, unless a circuit breaker holds them back.
     ///
     /// # Errors
     /// The error of the request, or the reason why it was not sent.
@@ -87,13 +124,14 @@ impl Mounted {
         cx: &Context,
         asking: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
-        let permit = self.breaker.permit(cx.now_ms()).map_err(|rest| {
+        let permits = self.breakers.permit(caller_key(peer, cx), cx.now_ms()).map_err(|rest| {
             let seconds = rest.as_millis().div_ceil(1000);
             self.not_asked(&format!("is not asked now, because it failed before. Try again in {seconds} s."))
         })?;
         let outcome = asking.await;
         if peer.has_sent() {
-            permit.note(outcome.as_ref().err().map(ClientError::failure), &self.name, cx.host());
+            let failure = outcome.as_ref().err().map(ClientError::failure);
+            permits.note(failure, &self.name, self.settings.is_untrusted, cx.host());
         }
         outcome
     }
@@ -131,18 +169,20 @@ impl Mounted {
         if list.is_truncated {
             self.warn(cx, "items are left out: a list is longer than the limits");
         }
-        // The new name of a tool belongs to this tool, also if the server does not have it now.
-        let taken: Vec<_> = self.settings.renamed_tools().map(|name| (self.tool_name(name), name)).collect();
+        let owners = self.owners();
         let mut tools: Vec<(String, &Definition)> = Vec::with_capacity(list.items.len());
         let mut places = BTreeMap::new();
         for tool in list.items.iter().filter(|tool| self.has_tool(tool)) {
             let name = self.tool_name(tool.name());
-            if name_problem(&name).is_some() || tool.input().is_none() || !self.is_as_pinned(tool, cx) {
-                self.warn(cx, "tools are left out: they have no input schema, no valid name, or a definition that differs from its pin");
+            if !self.is_as_pinned(tool, cx) {
                 continue;
             }
-            if taken.iter().any(|(taken, by)| *taken == name && *by != tool.name()) {
-                self.warn(cx, IN_USE);
+            if name_problem(&name).is_some() || tool.input().is_none() {
+                self.left_out(cx, tool.name(), "it has no input schema of an object, or no valid name");
+                continue;
+            }
+            if owners.get(&name).is_some_and(|owner| *owner != tool.name()) {
+                self.left_out(cx, tool.name(), IN_USE);
                 continue;
             }
             let before = *places.entry(name.clone()).or_insert(tools.len());
@@ -150,12 +190,22 @@ impl Mounted {
                 tools.push((name, tool));
                 continue;
             };
-            self.warn(cx, IN_USE);
+            self.left_out(cx, tool.name().max(known.name()), IN_USE);
             if tool.name() < known.name() {
                 *known = tool;
             }
         }
         tools
+    }
+
+    /// Returns the names of the tools that the program renames or pins, with the names at the server. No other tool of the server gets such a name,
+    /// also if the server does not have the named tool now, or if its pin holds it back.
+    fn owners(&self) -> BTreeMap<String, &str> {
+        let mut owners = BTreeMap::new();
+        for name in self.settings.renamed_tools().chain(self.settings.pins.names()) {
+            owners.entry(self.tool_name(name)).or_insert(name);
+        }
+        owners
     }
 
     /// Returns the prompts of a list, with their names. Of two prompts that come to one name, one counts, as for [`tools`](Self::tools).
@@ -185,21 +235,34 @@ impl Mounted {
         check.inspect_err(|problem| self.held_back(tool.name(), problem, cx)).is_ok()
     }
 
-    /// Logs that an item is held back. An item that is not pinned, if only pinned ones exist, is no problem.
+    /// Logs that an item is held back, once for each item. An item that is not pinned, if only pinned ones exist, is no problem.
+    ///
+    /// These warnings have an event of their own, so other warnings about the server do not use up their number.
     pub(super) fn held_back(&self, name: &str, problem: &str, cx: &Context) {
         if self.settings.pins.has(name) {
             let problem = format!("`{}` of the server `{}` is held back: {problem}", shortened(name), self.name);
-            warning::once(cx.host(), "gateway", &problem);
+            warning::once_about(cx.host(), "pin", [&self.name, name], &problem);
         }
     }
 
-    /// Logs a warning about the server, once. The text does not depend on its answers: the number of different warnings is limited.
+    /// Logs a warning about the server, once.
     pub(super) fn warn(&self, cx: &Context, problem: &str) {
-        warning::once(cx.host(), "gateway", &format!("the server `{}`: {problem}", self.name));
+        let text = format!("the server `{}`: {problem}", self.name);
+        warning::once_about(cx.host(), "gateway", [&self.name, problem], &text);
+    }
+
+    /// Logs that an item of the server is left out, once for each item.
+    pub(super) fn left_out(&self, cx: &Context, name: &str, reason: &str) {
+        let problem = format!("`{}` of the server `{}` is left out: {reason}", shortened(name), self.name);
+        warning::once_about(cx.host(), "gateway", [&self.name, name], &problem);
     }
 
     /// Returns the list `kind` of the server: from the cache, or from the server. An expired list may replace the list of a server that fails
     /// or is not asked now.
+    ///
+    /// # Errors
+    /// The failure of the server, without any text of it: models read the failures of lists, also those of servers that nobody called. The log has
+    /// the text.
     pub(super) async fn list(&self, kind: ListKind, cx: &Context) -> Result<Rc<Listing>, ClientError> {
         let log = |error: &ClientError| log_failure(error, cx);
         let peer = self.connect(cx).inspect_err(log)?;
@@ -207,10 +270,10 @@ impl Mounted {
             Some(list) if !list.is_stale => return Ok(list),
             stale => stale,
         };
-        let list = self.guard(&peer, cx, self.in_time(cx, peer.new_list(kind))).await.inspect_err(log);
+        let list = self.guard(&peer, cx, self.in_time(cx, method_of(kind), peer.new_list(kind))).await.inspect_err(log);
         match (list, stale) {
             (Err(error), Some(stale)) if may_be_stale(error.failure()) => Ok(stale),
-            (list, _) => list,
+            (list, _) => list.map_err(ClientError::without_text),
         }
     }
 
@@ -218,20 +281,21 @@ impl Mounted {
     pub(super) async fn in_time<T>(
         &self,
         cx: &Context,
+        method: Method,
         list: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
         let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
         match select(list.boxed_local(), cx.host().sleep(time)).await {
             Either::Left((list, _)) => list,
-            Either::Right(_) => Err(ClientError::new(&self.name, "a list".into(), Failure::Timeout(time))),
+            Either::Right(_) => Err(ClientError::new(&self.name, method.name().into(), Failure::Timeout(time))),
         }
     }
 
-    /// Returns a fresh list of the server, for a call on the same connection.
+    /// Returns a fresh list of the server, for a call on the same connection. The errors are those of [`list`](Self::list).
     pub(super) async fn fresh_list(&self, kind: ListKind, peer: &Peer) -> Result<Rc<Listing>, ClientError> {
         match peer.cached_list(kind).await? {
             Some(list) if !list.is_stale => Ok(list),
-            _ => peer.new_list(kind).await,
+            _ => peer.new_list(kind).await.map_err(ClientError::without_text),
         }
     }
 }

@@ -7,13 +7,16 @@ use serde_json::value::RawValue;
 
 use super::content;
 use super::mounted::Mounted;
-use super::tools::clean_of;
+use super::tools::settings_of;
 use crate::call::clean::cleaned_or_failure;
 use crate::call::context::Context;
 use crate::call::passed_task::{PassedTask, TaskRequest};
 use crate::call::result::ToolResult;
+use crate::call::tool_event::ToolEvent;
 use crate::client::{Added, ClientError, RemoteTask};
 use crate::protocol::task::TaskMembers;
+use crate::server::hook::{notify, of_result};
+use crate::server::tool::Tool;
 use crate::text::visible;
 
 /// The state of a task for its caller.
@@ -61,12 +64,22 @@ async fn send_to(
             TaskRequest::Cancel => peer.cancel_task(&remote, cx).await.map(|()| None),
         }
     };
-    let state = mount.guard(&peer, cx, sent).await?;
-    Ok(state.map(|(members, added)| State { members, added: shown(mount, task, added, cx) }))
+    let Some((members, added)) = mount.guard(&peer, cx, sent).await? else { return Ok(None) };
+    let tool = settings_of(mount, &task.tool);
+    let added = shown(mount, &tool, added, cx);
+    let event = match &added {
+        Shown::Result(result) => of_result(result),
+        Shown::Error(_, sentence) => Some(ToolEvent::Error(sentence.as_str().into())),
+        Shown::Nothing | Shown::Questions(_) => None,
+    };
+    if let Some(event) = event {
+        let of_server = cx.tools().map(|tools| tools.hooks().to_vec()).unwrap_or_default();
+        notify(&[of_server, tool.hooks].concat(), &tool.metadata.name, event, cx).await;
+    }
+    Ok(Some(State { members, added }))
 }
 
-fn shown(mount: &Rc<Mounted>, task: &PassedTask, added: Added, cx: &Context) -> Shown {
-    let clean = || clean_of(mount, &task.tool);
+fn shown(mount: &Rc<Mounted>, tool: &Tool, added: Added, cx: &Context) -> Shown {
     match added {
         Added::Nothing => Shown::Nothing,
         Added::Questions(questions) => {
@@ -75,12 +88,12 @@ fn shown(mount: &Rc<Mounted>, task: &PassedTask, added: Added, cx: &Context) -> 
         }
         Added::Result(result) => {
             let result = content::shown_result(mount, result.into_tool_result());
-            Shown::Result(match clean() {
-                Some(clean) => cleaned_or_failure(clean, result, &task.tool, cx.host()),
+            Shown::Result(match tool.clean {
+                Some(clean) => cleaned_or_failure(clean, result, tool.name(), cx.host()),
                 None => result,
             })
         }
-        Added::Error(code, sentence) if clean().is_some() => Shown::Error(code, visible(&sentence)),
+        Added::Error(code, sentence) if tool.clean.is_some() => Shown::Error(code, visible(&sentence)),
         Added::Error(code, sentence) => Shown::Error(code, sentence),
     }
 }

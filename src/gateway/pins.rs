@@ -27,6 +27,11 @@ impl Pins {
         self.pinned.is_empty() && !self.excludes_others
     }
 
+    /// Returns the names that have a pin.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.pinned.iter().map(|(name, _)| &**name)
+    }
+
     /// Returns whether there is a pin for a tool or an app.
     pub(super) fn has(&self, name: &str) -> bool {
         self.of(name).is_some()

@@ -15,7 +15,7 @@ use super::tools::{read_only_tool_named, tool_named};
 use crate::call::context::{CallTools, Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::limits::{FOUND_TOOLS, GATEWAY_QUERY};
+use crate::limits::{FOUND_TOOLS, FOUND_TOOLS_BYTES, GATEWAY_QUERY};
 use crate::server::list::ListKind;
 use crate::server::nested::execute_nested;
 use crate::server::tool::Tool;
@@ -26,6 +26,9 @@ use crate::words::score::{Headed, scores_among};
 const FIND: &str = "find-tools";
 const CALL: &str = "call-tool";
 const CALL_READ_ONLY: &str = "call-read-only-tool";
+
+/// The note of a tool whose input schema is too long for a result.
+const TOO_LONG: &str = "The input schema is too long for this list. Search for this tool with limit 1.";
 
 /// The member of the arguments of [`CALL`] with the arguments of the other tool.
 const ARGUMENTS: &str = "arguments";
@@ -122,15 +125,30 @@ async fn find(gateway: Gateway, Question { query, limit }: Question, cx: Context
     let mut ranked: Vec<_> = offered.into_iter().zip(scores).filter(|(_, score)| *score > 0.0).collect();
     // Equal scores keep the order of the list.
     ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let mut lines: Vec<String> = Vec::new();
-    for (tool, _) in ranked.into_iter().take(limit.unwrap_or(FOUND_TOOLS.div_ceil(2))) {
-        lines.push(described(tool)?);
+    let ranked = ranked.into_iter().map(|(tool, _)| (gateway.mount_of(tool.name()).map(|(mount, _)| mount.nth), tool));
+    let chosen = with_shares(ranked.collect(), limit.unwrap_or(FOUND_TOOLS.div_ceil(2)));
+    let most = FOUND_TOOLS_BYTES.checked_div(chosen.len()).unwrap_or_default();
+    let mut lines = Vec::new();
+    for tool in chosen {
+        lines.push(described(tool, most)?);
     }
     if lines.is_empty() {
         lines.push("No tool matches these words. Try other words.".to_owned());
     }
     lines.extend(all.problems().map(str::to_owned));
     Ok(ToolResult::new([lines.join("\n").into()]))
+}
+
+/// Returns `limit` items of a ranking. The first half are the best items. In the second half, the best item of each other party comes before the
+/// rest. So a party with many items cannot push out those of another one.
+fn with_shares<P: PartialEq, T>(mut ranked: Vec<(P, T)>, limit: usize) -> Vec<T> {
+    let rest = ranked.split_off(ranked.len().min(limit.div_ceil(2)));
+    let (mut chosen, mut others) = (ranked, Vec::new());
+    for (party, item) in rest {
+        let is_new = chosen.iter().all(|(known, _)| *known != party);
+        if is_new { chosen.push((party, item)) } else { others.push((party, item)) }
+    }
+    chosen.into_iter().chain(others).map(|(_, item)| item).take(limit).collect()
 }
 
 /// Returns the name and the title of a tool, with the words of the name apart.
@@ -147,14 +165,16 @@ fn heading(tool: &Tool) -> String {
     format!("{words} {}", tool.metadata.title.as_deref().unwrap_or_default())
 }
 
-fn described(tool: &Tool) -> Result<String, HandlerError> {
+/// Describes a tool in at most `most` bytes. A tool with a longer input schema has a note instead of the schema.
+fn described(tool: &Tool, most: usize) -> Result<String, HandlerError> {
     let input = tool.input_schema().map_err(|error| HandlerError::new("A tool cannot be described.").because(error))?;
     let description = tool.metadata.description.as_deref().unwrap_or_default();
-    let mut line = ObjectWriter::new().text("name", tool.name()).text("description", description);
-    if tool.annotations.read_only_hint == Some(true) {
-        line = line.json("readOnlyHint", "true");
-    }
-    Ok(line.json("inputSchema", input.json().get()).finish())
+    let named = || {
+        let line = ObjectWriter::new().text("name", tool.name()).text("description", description);
+        if tool.annotations.read_only_hint == Some(true) { line.json("readOnlyHint", "true") } else { line }
+    };
+    let line = named().json("inputSchema", input.json().get()).finish();
+    Ok(if line.len() > most { named().text("note", TOO_LONG).finish() } else { line })
 }
 
 /// Calls another tool for a handler of this server. A request of a client is resolved to the other tool before.

@@ -51,36 +51,64 @@ impl Gateway {
         mounts.find_map(|mount| Some((mount, mount.own_uri(shown)?.into_owned())))
     }
 
-    /// Reads a list of all servers, several at the same time. After 8 s, the servers that have not answered are missing.
+    /// Reads a list of all servers that have lists of this kind.
     pub(super) async fn lists(&self, kind: ListKind, cx: &Context) -> Vec<(Rc<Mounted>, Result<Rc<Listing>, String>)> {
-        let ends = end_of_lists(cx);
-        let has_kind = |mount: &&Rc<Mounted>| match kind {
+        self.lists_of(kind, cx, |mount| match kind {
             ListKind::Tools => true,
             ListKind::Resources | ListKind::ResourceTemplates => mount.settings.has_resources,
-            ListKind::Prompts => mount.settings.has_prompts,
-        };
-        let bytes = Cell::new(0_usize);
-        let asked = self.0.mounts.iter().filter(has_kind).map(|mount| {
+            ListKind::Prompts => mount.shows_prompts(),
+        })
+        .await
+    }
+
+    /// Reads a list of the servers that `is_asked` chooses, several at the same time. After 8 s, the servers that have not answered are missing.
+    pub(super) async fn lists_of(
+        &self,
+        kind: ListKind,
+        cx: &Context,
+        is_asked: impl Fn(&Mounted) -> bool,
+    ) -> Vec<(Rc<Mounted>, Result<Rc<Listing>, String>)> {
+        let ends = end_of_lists(cx);
+        let bytes = Bytes::of(self.0.mounts.len());
+        let asked = self.0.mounts.iter().filter(|mount| is_asked(mount)).map(|mount| {
             let bytes = &bytes;
             async move {
                 let list = until(mount, ends, cx, mount.list(kind, cx)).await.and_then(|list| {
                     let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
-                    let together = bytes.get().saturating_add(length);
+                    let is_left_out =
+                        |why: &str| Err(format!("The server `{}` is left out, because {why}.", mount.name));
                     if length > GATEWAY_LIST_BYTES {
-                        return Err(format!("The server `{}` is left out, because its list is too long.", mount.name));
+                        return is_left_out("its list is too long");
                     }
-                    if together > GATEWAY_LISTS_BYTES {
-                        let problem = "is left out, because the lists of all servers are too long.";
-                        return Err(format!("The server `{}` {problem}", mount.name));
-                    }
-                    bytes.set(together);
-                    Ok(list)
+                    if bytes.take(length) { Ok(list) } else { is_left_out("the lists of all servers are too long") }
                 });
                 (mount.clone(), list)
             }
             .boxed_local()
         });
         parallel(asked, UPSTREAM_PARALLEL).await
+    }
+}
+
+/// The bytes that the lists of all servers can have together. Each server has an equal share of one half. The other half is for the servers
+/// that answer first.
+pub(super) struct Bytes {
+    share: usize,
+    rest: Cell<usize>,
+}
+
+impl Bytes {
+    /// Creates the bytes of this number of servers.
+    pub(super) fn of(servers: usize) -> Self {
+        let half = GATEWAY_LISTS_BYTES / 2;
+        Self { share: half.checked_div(servers).unwrap_or(half), rest: Cell::new(half) }
+    }
+
+    /// Takes the bytes of the list of a server. Returns whether there were enough.
+    pub(super) fn take(&self, bytes: usize) -> bool {
+        let rest = self.rest.get().checked_sub(bytes.saturating_sub(self.share));
+        self.rest.set(rest.unwrap_or_else(|| self.rest.get()));
+        rest.is_some()
     }
 }
 

@@ -12,13 +12,14 @@ use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 
 use super::mounted::{Mounted, log_failure};
-use super::servers::{Gateway, end_of_lists, until};
+use super::servers::{Bytes, Gateway, end_of_lists, until};
 use super::uris::{SKILLS, is_sendable};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
-use crate::limits::{GATEWAY_LISTS_BYTES, UPSTREAM_PARALLEL};
+use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
+use crate::protocol::method::Method;
 use crate::server::access::permits;
 use crate::server::skills::Skills;
 use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
@@ -83,19 +84,18 @@ async fn gathered(gateway: Gateway, mounts: Vec<Rc<Mounted>>, cx: &Context) -> R
     }
     let ends = end_of_lists(cx);
     let listed = mounts.iter().map(|mount| until(mount, ends, cx, entries(mount, cx)).boxed_local());
-    let (mut skills, mut bytes) = (Vec::new(), 0_usize);
+    let (mut skills, bytes) = (Vec::new(), Bytes::of(mounts.len()));
     let mut problem = None;
     let mut has_answered = mounts.is_empty();
     for (mount, listed) in mounts.iter().zip(parallel(listed, UPSTREAM_PARALLEL).await) {
         match listed {
             Ok(entries) => {
                 has_answered = true;
-                let length = entries.iter().fold(bytes, |sum, skill| sum.saturating_add(skill.json.len()));
-                if length > GATEWAY_LISTS_BYTES {
-                    mount.warn(cx, "its skills are left out, because the entries of all servers are too long");
-                } else {
-                    bytes = length;
+                let length = entries.iter().fold(0_usize, |sum, skill| sum.saturating_add(skill.json.len()));
+                if bytes.take(length) {
                     skills.extend(entries);
+                } else {
+                    mount.warn(cx, "its skills are left out, because the entries of all servers are too long");
                 }
             }
             Err(text) => problem = Some(text),
@@ -182,8 +182,8 @@ fn child(mount: &Mounted, listed: &Definition) -> SkillChild {
 /// Returns the skills of a server.
 async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, ClientError> {
     let peer = mount.connect(cx).inspect_err(|error| log_failure(error, cx))?;
-    let listing = mount.guard(&peer, cx, mount.in_time(cx, peer.list_skills())).await;
-    let listing = listing.inspect_err(|error| log_failure(error, cx))?;
+    let listing = mount.guard(&peer, cx, mount.in_time(cx, Method::ListSkills, peer.list_skills())).await;
+    let listing = listing.inspect_err(|error| log_failure(error, cx)).map_err(ClientError::without_text)?;
     if !listing.left_out.is_empty() {
         mount.warn(cx, "skills are left out: their entries are not valid, or listed twice");
     }

@@ -12,7 +12,6 @@ use super::mounted::Mounted;
 use super::names::{is_shown, may_be_hashed};
 use super::servers::Gateway;
 use super::{apps, content};
-use crate::call::clean::Clean;
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::PassedTask;
@@ -35,7 +34,8 @@ use crate::text::{Text, line};
 pub(super) enum Named {
     /// The tool with this name at the server.
     AtServer(String),
-    /// The tool of the server whose list has this name here. A hash does not say which tool it is.
+    /// The tool of the server whose list has this name here. A hash does not say which tool it is, and a server may read a name that resembles
+    /// another one as that one.
     InList(String),
 }
 
@@ -84,9 +84,15 @@ fn unlisted_tool(mount: &Rc<Mounted>, name: &str, named: Named, must_be_read_onl
     configured(mount, Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
 }
 
-/// Returns the function that cleans the results of the tool that callers know as `name`, if the program wants it.
-pub(super) fn clean_of(mount: &Rc<Mounted>, name: &str) -> Option<Clean> {
-    unlisted_tool(mount, name, Named::InList(name.to_owned()), false).clean
+/// Returns the tool that callers know as `name`, with the settings of the program, for what does not call it.
+pub(super) fn settings_of(mount: &Rc<Mounted>, name: &str) -> Tool {
+    unlisted_tool(mount, name, Named::InList(name.to_owned()), false)
+}
+
+/// Returns whether the caller of `cx` can use a tool of the server, as far as the settings of the program show it.
+pub(super) fn may_use_one(mount: &Rc<Mounted>, cx: &Context) -> bool {
+    let may_use = |name: &str| settings_of(mount, &mount.tool_name(name)).access.permits(cx.request());
+    mount.settings.some_tools().into_iter().any(may_use)
 }
 
 fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {
@@ -94,7 +100,7 @@ fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named
     if !is_shown(name, mount.longest_name) {
         return None;
     }
-    let named = if may_be_hashed(rest) {
+    let named = if may_be_hashed(rest) || mount.settings.resembles_another(rest) {
         Named::InList(name.to_owned())
     } else {
         let own = mount.settings.renamed(rest).unwrap_or(rest);
@@ -156,7 +162,11 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
     }
     match () {
         () if listed.is_for_app_only() => tool.for_app_only(),
-        () if mount.settings.shows_apps && !ui::is_for_apps(definition) => tool.for_model_only(),
+        // To a client, all tools here are those of one server, and the pages of each mount could call them.
+        () if mount.is_beside_apps && !(mount.settings.shows_apps && ui::is_for_apps(definition)) => {
+            tool.for_model_only();
+            tool
+        }
         () => tool,
     }
 }

@@ -4,6 +4,7 @@
 //! first part instead: `ui://<mount>/…`.
 
 use std::borrow::Cow;
+use std::net::Ipv6Addr;
 
 use super::mounted::Mounted;
 use crate::limits::GATEWAY_URI_BYTES;
@@ -13,7 +14,7 @@ use crate::text::{has_uri_characters, has_uri_scheme};
 /// The beginning of the URIs of skills and their files.
 pub(super) const SKILLS: &str = "skill://";
 /// The schemes that clients compare as strings.
-const EXTENSIONS: [&str; 2] = [ui::SCHEME, SKILLS];
+pub(super) const EXTENSIONS: [&str; 2] = [ui::SCHEME, SKILLS];
 
 impl Mounted {
     /// Returns the URI by which callers know a URI of the server.
@@ -51,4 +52,28 @@ impl Mounted {
 /// Returns whether a URI can be sent to a server.
 pub(super) fn is_sendable(uri: &str) -> bool {
     uri.len() <= GATEWAY_URI_BYTES && has_uri_characters(uri)
+}
+
+/// Returns whether a URI is a URL. Strict clients reject a whole list because of one URI without a scheme, or with an invalid host or port.
+pub(super) fn is_url(uri: &str) -> bool {
+    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());
+    is_scheme && authority.is_none_or(is_authority)
+}
+
+/// Returns whether a text is empty, or a host with an optional user and an optional port.
+fn is_authority(authority: &str) -> bool {
+    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    // The colons of an IPv6 address are in brackets.
+    let (host, port) = match place.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((host, port))) if host.parse::<Ipv6Addr>().is_ok() => (host, port),
+        Some(_) => return false,
+        None => place.split_at(place.find(':').unwrap_or(place.len())),
+    };
+    let is_port =
+        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok());
+    let has_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+    authority.is_empty() || (!host.is_empty() && !host.contains(['[', ']']) && has_port)
 }

@@ -8,16 +8,37 @@ use edge_json::{object, write};
 use crate::host::{Host, Level};
 use crate::limits::WARNINGS;
 
-thread_local! {
-    static WRITTEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+/// The warnings about one party that an isolate has logged.
+struct Share {
+    event: String,
+    party: String,
+    subjects: Vec<String>,
 }
 
-/// Logs a warning, unless this isolate has logged it before. An isolate logs at most [`WARNINGS`] different warnings.
+thread_local! {
+    static WRITTEN: RefCell<Vec<Share>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Logs a warning, unless this isolate has logged it before. For a warning whose text does not depend on what others send.
 pub(crate) fn once(host: &Rc<dyn Host>, event: &str, problem: &str) {
+    once_about(host, event, ["", problem], problem);
+}
+
+/// Logs a warning about a subject of a party, unless this isolate has logged a warning of this event about this subject before.
+///
+/// A party is another program that can choose the subjects and the texts, such as a mounted server. Its name comes from this program. Each party has
+/// its own [`WARNINGS`] subjects, so it cannot silence the warnings about another one.
+pub(crate) fn once_about(host: &Rc<dyn Host>, event: &str, [party, subject]: [&str; 2], problem: &str) {
     let is_new = WRITTEN.with_borrow_mut(|written| {
-        let is_new = written.len() < WARNINGS && written.iter().all(|known| known != problem);
+        let share = written.iter_mut().find(|share| share.event == event && share.party == party);
+        let Some(Share { subjects, .. }) = share else {
+            let subjects = vec![subject.to_owned()];
+            written.push(Share { event: event.to_owned(), party: party.to_owned(), subjects });
+            return true;
+        };
+        let is_new = subjects.len() < WARNINGS && subjects.iter().all(|known| known != subject);
         if is_new {
-            written.push(problem.to_owned());
+            subjects.push(subject.to_owned());
         }
         is_new
     });

@@ -357,6 +357,9 @@ impl McpServerBuilder {
             install(&mut self.definitions);
         }
         self.definitions.prefer_explicit_tools();
+        if let Some(close) = self.definitions.close_to_pages {
+            close(&mut self.definitions.tools);
+        }
         self.definitions.check_all()?;
         Ok(McpServer {
             definitions: Rc::from(self.definitions),

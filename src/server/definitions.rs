@@ -61,6 +61,8 @@ pub(crate) struct Definitions {
     /// The skills and their methods. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills`
     /// sets it, so the wasm module of a server without skills does not contain the methods.
     pub skill_methods: Option<Rc<dyn Any>>,
+    /// Closes tools to the pages of other servers. Only a gateway that shows their apps sets it.
+    pub close_to_pages: Option<CloseToPages>,
     /// Passes tasks of mounted servers on.
     pub passed_tasks: Option<Rc<dyn PassTasks>>,
     /// The `_meta` of a list, if parts of a source failed.
@@ -71,6 +73,9 @@ pub(crate) struct Definitions {
 
 /// A function that adds items to a server. See [`ToolTask::install`](super::tool_task::ToolTask::install).
 pub(crate) type Install = fn(&mut Definitions);
+
+/// A function that tells clients that pages must not call these tools, except for those that say themselves who may call them.
+pub(crate) type CloseToPages = fn(&mut [Rc<Tool>]);
 
 type Check = fn(&Definitions) -> Result<(), BuildError>;
 
@@ -114,6 +119,7 @@ impl Definitions {
             extension_methods: Vec::new(),
             start_extension_method: None,
             skill_methods: None,
+            close_to_pages: None,
             passed_tasks: None,
             found_meta: None,
             found_failure: None,
@@ -124,7 +130,10 @@ impl Definitions {
     ///
     /// This is a copy, so the code that looks items up does not know sources, and costs nothing without them.
     pub(super) async fn with_found(self: Rc<Self>, sources: Rc<dyn Source>, list: ListKind, cx: Context) -> Rc<Self> {
-        let found = sources.find(list, &cx).await;
+        let mut found = sources.find(list, &cx).await;
+        if let Some(close) = self.close_to_pages {
+            close(&mut found.tools);
+        }
         let mut definitions = Self::clone(&self);
         definitions.found_meta = found.meta();
         definitions.found_failure = found.failure();

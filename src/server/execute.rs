@@ -10,7 +10,7 @@ use futures::future::LocalBoxFuture;
 
 use super::approval::{ApprovalFuture, Approved};
 use super::executed::Executed;
-use super::hook::notify;
+use super::hook::{notify, of_result};
 use super::tool::Tool;
 use super::tool_handler::ToolFuture;
 use crate::call::clean::{Clean, cleaned_or_failure};
@@ -261,12 +261,8 @@ impl Called {
         }
     }
 
-    /// Sends an event to the hooks. Failures of hooks are only logged.
     async fn notify(&self, event: ToolEvent) {
-        for failure in notify(&self.hooks, &self.name, event, &self.cx).await {
-            let cause = failure.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
-            failure::log(self.cx.host(), &self.name, &format!("a hook failed: {}{cause}", failure.message()));
-        }
+        notify(&self.hooks, &self.name, event, &self.cx).await;
     }
 
     /// Checks the result against the output schema. If the result does not fit, the caller gets an error instead, because
@@ -302,9 +298,7 @@ fn sent(arguments: &str) -> Vec<ToolEvent> {
 #[inline(never)]
 fn outcome(executed: &Executed) -> Option<ToolEvent> {
     match executed {
-        Executed::Done(result) if result.task.is_some() => None,
-        Executed::Done(result) if result.is_error => Some(ToolEvent::Error(result.text().into())),
-        Executed::Done(result) => Some(ToolEvent::Output(Rc::new(result.clone()))),
+        Executed::Done(result) => of_result(result),
         Executed::CannotAsk(error) => Some(ToolEvent::Error(error.message().into())),
         Executed::Waits | Executed::TaskFailed(_) => None,
     }

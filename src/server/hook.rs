@@ -7,6 +7,8 @@ use futures::FutureExt;
 
 use crate::call::context::{Context, Hook};
 use crate::call::error::HandlerError;
+use crate::call::failure;
+use crate::call::result::ToolResult;
 use crate::call::tool_event::ToolEvent;
 use crate::text::Text;
 
@@ -18,12 +20,21 @@ where
     Rc::new(move |tool, event, cx| observe(tool, event, cx).boxed_local())
 }
 
-/// Calls all hooks in sequence with an event of a call of `tool`, and returns their failures. If a hook fails, the next hooks
-/// still run.
-pub(super) async fn notify(hooks: &[Hook], tool: &Text, event: ToolEvent, cx: &Context) -> Vec<HandlerError> {
-    let mut failures = Vec::new();
+/// Sends an event of a call of `tool` to all hooks in sequence. If a hook fails, the next hooks still run. Failures of hooks are only logged.
+pub(crate) async fn notify(hooks: &[Hook], tool: &Text, event: ToolEvent, cx: &Context) {
     for hook in hooks {
-        failures.extend(hook(tool, event.clone(), cx.clone()).await.err());
+        if let Err(error) = hook(tool, event.clone(), cx.clone()).await {
+            let cause = error.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
+            failure::log(cx.host(), tool, &format!("a hook failed: {}{cause}", error.message()));
+        }
     }
-    failures
+}
+
+/// Returns the event for the result of a call. A task has none: its result comes later.
+pub(crate) fn of_result(result: &ToolResult) -> Option<ToolEvent> {
+    match result {
+        result if result.task.is_some() => None,
+        result if result.is_error => Some(ToolEvent::Error(result.text().into())),
+        result => Some(ToolEvent::Output(Rc::new(result.clone()))),
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) mod definitions;
 pub(crate) mod execute;
 pub(crate) mod executed;
 pub(crate) mod extension;
-mod hook;
+pub(crate) mod hook;
 pub(crate) mod list;
 pub(crate) mod nested;
 pub(crate) mod problems;

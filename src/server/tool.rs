@@ -305,9 +305,8 @@ impl Tool {
 
     /// Tells clients that user interfaces must not call the tool.
     #[cfg(feature = "gateway")]
-    pub(crate) fn for_model_only(mut self) -> Self {
+    pub(crate) fn for_model_only(&mut self) {
         self.describe_ui_for(vec![MODEL]);
-        self
     }
 
     /// Writes the user interface and the visibility of the tool to its `_meta`.

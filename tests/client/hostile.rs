@@ -192,19 +192,19 @@ pub fn answers() -> Vec<(&'static str, Answer, Failure)> {
         (
             "53 status 429",
             Answer::new(429, "", "").header("retry-after", "1"),
-            Failure::Unavailable { after: Some(Duration::from_secs(1)) },
+            Failure::TooManyRequests { after: Some(Duration::from_secs(1)) },
         ),
         (
             "53 a negative time",
             Answer::new(429, "", "").header("retry-after", "-1"),
-            Failure::Unavailable { after: None },
+            Failure::TooManyRequests { after: None },
         ),
         (
             "53 a date",
             Answer::new(429, "", "").header("retry-after", "Wed, 21 Oct 2099 07:28:00 GMT"),
-            Failure::Unavailable { after: None },
+            Failure::TooManyRequests { after: None },
         ),
-        ("53 no time", Answer::new(429, "", "").header("retry-after", ""), Failure::Unavailable { after: None }),
+        ("53 no time", Answer::new(429, "", "").header("retry-after", ""), Failure::TooManyRequests { after: None }),
         (
             "53 a long time",
             Answer::new(503, "", "").header("retry-after", "1000000000"),

@@ -354,3 +354,138 @@ fn a_gateway_declares_only_the_extensions_that_a_mount_shows() {
         assert_eq!(discovered.result()["capabilities"]["extensions"].get(UI).is_some(), shows_apps);
     }
 }
+
+/// The name of a tool belongs to a server before any filter. If the tool is held back, or its list is not complete, no other server gets the
+/// call of its page.
+#[test]
+fn a_filter_never_gives_the_call_of_a_page_to_another_server() {
+    let for_apps = |name: &str| with_ui(name, json!({ "visibility": ["app"] }));
+    let of = |tools: Value| Server::with(json!({ "tools": tools }));
+    let untyped = || {
+        let mut tool = for_apps("pay");
+        tool["inputSchema"] = json!({ "type": "array" });
+        tool
+    };
+    let hidden = || {
+        let mut tool = for_apps("pay");
+        tool["inputSchema"]["title\u{200b}"] = json!({ "x": 1 });
+        tool["inputSchema"]["required"] = json!(["\u{200b}"]);
+        tool
+    };
+    let long = || {
+        let mut tool = for_apps("pay");
+        tool["description"] = json!("x".repeat(70_000));
+        tool
+    };
+    let many: Vec<_> = (0..1001).map(|nth| for_apps(&format!("t{nth}"))).collect();
+    let pin = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    let bank = || of(json!([for_apps("pay"), for_apps("show")]));
+    for (label, mount) in [
+        ("a pin", bank().mount().apps().pin("pay", pin)),
+        ("only pins", bank().mount().apps().pins_only()),
+        ("scopes", bank().mount().apps().scopes(["bank"])),
+        ("scopes of the tool", bank().mount().apps().each_tool(|tool| tool.scopes(["bank"]))),
+        ("visibility", bank().mount().apps().each_tool(|tool| tool.visible_if(|_| false))),
+        ("an input schema of another type", of(json!([untyped()])).mount().apps()),
+        ("hidden characters", of(json!([hidden()])).mount().apps()),
+        ("a long definition", of(json!([long()])).mount().apps()),
+        ("a long list", of(json!(many)).mount().apps()),
+        (
+            "a tool that is not for pages",
+            of(json!([with_ui("pay", json!({ "visibility": ["model"] }))])).mount().apps(),
+        ),
+        ("another name", bank().mount().apps().rename("pay", "transfer")),
+    ] {
+        let rival = of(json!([for_apps("pay")]));
+        let endpoint = with_scopes(endpoint([("bank", mount), ("rival", rival.mount().apps())]), &[]);
+        let answer = testing::run(host_of_apps(&endpoint).call("pay", json!({ "iban": "SECRET" })));
+        assert!(answer.is_error(), "{label}: {answer:?}");
+        assert!(rival.methods().iter().all(|method| method == "tools/list"), "{label}");
+    }
+}
+
+/// An old list does not show that its server has no tool of this name now.
+#[test]
+fn an_old_list_gives_no_call_of_a_page_to_another_server() {
+    let is_down = Rc::new(Cell::new(false));
+    let down = is_down.clone();
+    let lists = json!({ "tools": [with_ui("show", json!({ "visibility": ["app"] }))], "ttlMs": 1000 });
+    let bank =
+        Server::new(move |message| if down.get() { Answer::new(500, "", "") } else { answer_of(&lists, message) });
+    let rival = Server::with(json!({ "tools": [tool("pay")] }));
+    let (endpoint, host) =
+        (endpoint([("bank", bank.mount().apps()), ("rival", rival.mount().apps())]), TestHost::new());
+    let call = || {
+        let capabilities = json!({ "extensions": { UI: { "mimeTypes": ["text/html;profile=mcp-app"] } } });
+        testing::run(caller(&endpoint, &host).capabilities(capabilities).call("pay", json!({})))
+    };
+    assert_eq!(call().text(), "pay {}", "only the rival has it");
+    rival.take();
+    is_down.set(true);
+    host.advance(std::time::Duration::from_secs(2));
+    let answer = call();
+    assert!(answer.text().contains("the list of the server `bank` is not complete"), "{answer:?}");
+    assert_eq!(rival.methods(), ["tools/list"]);
+}
+
+/// An unknown name costs a client without apps no request, and another client the time of a list.
+#[test]
+fn an_unknown_name_is_not_searched_without_limits() {
+    let servers: Vec<_> = (0..12).map(|_| Server::silent()).collect();
+    let builder = edge_mcp::gateway::Gateway::builder("edge", "1");
+    let builder = servers
+        .iter()
+        .enumerate()
+        .fold(builder, |it, (nth, server)| it.mount(format!("s{nth}"), server.mount().apps()));
+    let endpoint = serving(builder.build().expect("a gateway"), |it| it);
+    assert_unknown(&endpoint, "x1");
+    assert!(servers.iter().all(|server| server.take().is_empty()));
+    let host = TestHost::new();
+    let capabilities = json!({ "extensions": { UI: { "mimeTypes": ["text/html;profile=mcp-app"] } } });
+    let before = edge_mcp::host::Host::now_ms(&host);
+    let answer = testing::run(caller(&endpoint, &host).capabilities(capabilities).call("x1", json!({})));
+    assert!(answer.is_error(), "{answer:?}");
+    assert!(edge_mcp::host::Host::now_ms(&host) - before <= 8000);
+}
+
+/// To a client, all tools of a gateway are those of one server. So with apps, the tools of servers without apps, and those of the gateway's own
+/// server that say nothing else, are for models only.
+#[test]
+fn pages_cannot_call_the_tools_of_others() {
+    let visibility = |endpoint: &Endpoint| {
+        let seen = |tool: &Value| {
+            (tool["name"].as_str().expect("a name").to_owned(), tool["_meta"]["ui"]["visibility"].clone())
+        };
+        tools_of(endpoint).iter().map(seen).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let bank = || Server::tools(["pay"]).mount();
+    let own = |it: edge_mcp::McpServerBuilder| {
+        it.tool(Tool::new("plain", "A tool.", || async { "" }))
+            .tool(Tool::new("open", "A tool.", || async { "" }).meta("ui", json!({ "visibility": ["model", "app"] })))
+    };
+    let with_apps = |mount: Mount| {
+        let gateway = edge_mcp::gateway::Gateway::builder("edge", "1").mount("w", mount).mount("bank", bank());
+        visibility(&serving(gateway.catalogue(edge_mcp::gateway::Catalogue::All).build().expect("a gateway"), own))
+    };
+    let seen = with_apps(weather().mount().apps().catalogue(edge_mcp::gateway::Catalogue::Search));
+    for name in ["bank_pay", "plain", "find-tools", "call-tool", "call-read-only-tool"] {
+        assert_eq!(seen[name], json!(["model"]), "{name}");
+    }
+    assert_eq!((&seen["open"], &seen["w_show"]), (&json!(["model", "app"]), &json!(["model", "app"])));
+    assert_eq!(seen["w_refresh"], json!(["app"]));
+    assert!(
+        with_apps(weather().mount()).iter().all(|(name, seen)| name == "open" || seen.is_null()),
+        "no app is shown"
+    );
+    let remote =
+        edge_mcp::client::McpClient::builder("edge", "1").server("other", bank_upstream()).build().expect("a client");
+    let gateway = gateway([("w", weather().mount().apps())]);
+    let seen = visibility(&serving(gateway, move |it| it.source(remote.tools(["other_pay"]))));
+    assert_eq!(seen["other_pay"], json!(["model"]), "tools of other sources");
+    let as_is = self::gateway([("w", weather().mount().as_is())]);
+    assert_eq!(visibility(&serving(as_is, own))["plain"], json!(["model"]));
+}
+
+fn bank_upstream() -> edge_mcp::client::Upstream {
+    Server::tools(["pay"]).upstream()
+}

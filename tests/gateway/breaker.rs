@@ -4,10 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Endpoint, HandlerError, Tool};
+use edge_mcp::client::Upstream;
+use edge_mcp::gateway::Mount;
+use edge_mcp::testing::{self, Client, TestHost};
+use edge_mcp::{Context, Endpoint, HandlerError, StaticTokens, Tool};
 use futures::FutureExt;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::peer::{Answer, End, error};
 use crate::questions::{asks, form};
@@ -118,7 +120,8 @@ fn each_failure_after_a_pause_doubles_it() {
     assert!(it.is_asked(), "the pause is short again");
     let log = it.host.log_text();
     assert!(
-        log.contains("failed 3 times in a row, and is not asked for 30 s") && log.contains("answers again"),
+        log.contains("failed 3 times in a row for a caller, and is not asked for a caller for 30 s")
+            && log.contains("answers again for a caller"),
         "{log}"
     );
     assert!(!log.contains("`well`"));
@@ -276,4 +279,70 @@ fn the_result_of_an_earlier_round_does_not_close_the_breaker() {
         assert!(fail().await.text().contains("failed (status 500)"));
         assert!(fail().await.text().contains("is not asked now"), "the third failure in a row opens the breaker");
     });
+}
+
+/// Two callers of a mounted server. `ada` and `bob` are their tokens here.
+fn two_callers(upstream: Upstream) -> Endpoint {
+    let tokens = r#"[{"token":"ada","subject":"ada","scopes":[]},{"token":"bob","subject":"bob","scopes":[]}]"#;
+    endpoint([("m", Mount::new(upstream))]).auth(StaticTokens::from_json("T", Some(tokens)).expect("tokens"))
+}
+
+fn call_as(endpoint: &Endpoint, host: &TestHost, who: &'static str, arguments: Value) -> String {
+    testing::run(Client::new(endpoint).host(host).token(who).call("m_t", arguments)).text().to_owned()
+}
+
+const PAUSED: &str = "is not asked now, because it failed before";
+
+/// Neither a rate limit, nor slow calls, nor a tool that crashes closes the server for other callers, also with one credential for all.
+#[test]
+fn no_caller_closes_a_server_for_others() {
+    for (label, answer, calls) in [
+        ("a rate limit", Answer::new(429, "", "").header("retry-after", "60"), 1),
+        ("rate limits without a time", Answer::new(429, "", ""), 3),
+        ("slow calls", Answer::new(200, "", "").end(End::SilentBeforeHead), 3),
+        ("errors", failing(), 3),
+        ("cut answers", Answer::new(200, "application/json", "{").end(End::Cut), 3),
+    ] {
+        let server =
+            Server::new(
+                move |message| {
+                    if message["params"]["arguments"]["bad"] == true { answer.clone() } else { text("done") }
+                },
+            );
+        let (endpoint, host) = (two_callers(server.upstream().bearer("shared").expect("a token")), TestHost::new());
+        for _ in 0..calls {
+            assert!(!call_as(&endpoint, &host, "ada", json!({ "bad": true })).contains(PAUSED), "{label}");
+        }
+        assert!(call_as(&endpoint, &host, "ada", json!({})).contains(PAUSED), "{label}");
+        assert_eq!(call_as(&endpoint, &host, "bob", json!({})), "done", "{label}");
+    }
+}
+
+/// A server that cannot be reached, or whose proxy says so, is not asked for any caller.
+#[test]
+fn a_server_that_is_down_is_closed_for_all_callers() {
+    let status = |status: u16| Answer::new(status, "text/plain", "");
+    for answer in
+        [Answer::new(200, "", "").end(End::NoHead), status(502), status(503), status(504), status(521), status(530)]
+    {
+        let label = answer.status;
+        let server = Server::new(move |_| answer.clone());
+        let (endpoint, host) = (two_callers(server.upstream()), TestHost::new());
+        for _ in 0..3 {
+            assert!(!call_as(&endpoint, &host, "ada", json!({})).contains(PAUSED), "{label}");
+        }
+        assert!(call_as(&endpoint, &host, "bob", json!({})).contains(PAUSED), "{label}");
+    }
+}
+
+/// Callers without an identity are told apart by a header that is passed on, since it can be their credential.
+#[test]
+fn a_header_that_is_passed_on_tells_callers_apart() {
+    let server = Server::new(|_| Answer::new(429, "", "").header("retry-after", "60"));
+    let upstream = server.upstream().forward_header("x-key").expect("a header");
+    let (endpoint, host) = (endpoint([("m", Mount::new(upstream))]), TestHost::new());
+    let call = |key: &str| testing::run(Client::new(&endpoint).host(&host).header("X-Key", key).call("m_t", json!({})));
+    assert!(!call("one").text().contains(PAUSED));
+    assert!(call("one").text().contains(PAUSED));
+    assert!(!call("two").text().contains(PAUSED));
 }

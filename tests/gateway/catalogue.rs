@@ -165,3 +165,43 @@ fn the_tools_of_a_catalogue_have_annotations() {
         .collect();
     assert_eq!(hints, [(true, false, true), (false, true, true), (true, false, true)]);
 }
+
+/// No server fills the results of a search: half of the places go to the best tools, and the other half first to servers that have none of them.
+#[test]
+fn a_server_with_many_tools_leaves_places_to_others() {
+    let flood: Vec<_> = (0..60)
+        .map(|nth| json!({ "name": format!("pay_invoice_{nth}"), "title": "Pay an invoice", "description": "Pay an invoice, pay an invoice.", "inputSchema": { "type": "object" } }))
+        .collect();
+    let one = |name: &str| json!({ "name": name, "description": "Pays an invoice of a supplier from an account of the company.", "inputSchema": { "type": "object" } });
+    let builder = Gateway::builder("edge", "1").catalogue(Catalogue::Search);
+    let builder = builder.mount("evil", Server::with(json!({ "tools": flood })).mount());
+    let builder = builder.mount("bank", Server::with(json!({ "tools": [one("transfer")] })).mount());
+    let builder = builder.mount("desk", Server::with(json!({ "tools": [one("settle")] })).mount());
+    let endpoint = serving(builder.build().expect("a gateway"), |it| it);
+    let names = found(&endpoint, "pay an invoice");
+    assert_eq!(names.len(), 10);
+    assert!(names[..5].iter().all(|name| name.starts_with("evil_")), "the best come first: {names:?}");
+    assert_eq!(names[5..7], ["bank_transfer", "desk_settle"], "{names:?}");
+}
+
+/// The definitions of a result have a limit, in equal shares. A tool with a longer input schema has a note, and a search for it alone has the schema.
+#[test]
+fn the_result_of_a_search_is_bounded_in_bytes() {
+    let tools: Vec<_> = (0..10)
+        .map(|nth| {
+            let schema = json!({ "type": "object", "$comment": "x".repeat(if nth == 9 { 10 } else { 60_000 }) });
+            json!({ "name": format!("issue{nth}"), "description": "An issue.", "inputSchema": schema })
+        })
+        .collect();
+    let endpoint = endpoint([("m", Server::with(json!({ "tools": tools })).mount().catalogue(Catalogue::Search))]);
+    let answer = call(&endpoint, "find-tools", json!({ "query": "issue", "limit": 10 }));
+    assert!(answer.text().len() < 64 << 10, "{}", answer.text().len());
+    let tools = find(&endpoint, "issue");
+    assert_eq!(tools.len(), 10);
+    for tool in &tools {
+        assert_eq!(tool.get("inputSchema").is_some(), tool["name"] == "m_issue9", "{tool}");
+        assert_eq!(tool.get("note").is_none(), tool["name"] == "m_issue9", "{tool}");
+    }
+    let alone = call(&endpoint, "find-tools", json!({ "query": "issue0", "limit": 1 }));
+    assert!(alone.text().contains("inputSchema") && alone.text().contains("m_issue0"));
+}

@@ -75,7 +75,7 @@ fn failing() -> Vec<(&'static str, Mount, &'static str)> {
                 200,
                 json!({ "jsonrpc": "2.0", "id": "$id", "error": { "code": -1, "message": "no" } }),
             )),
-            "answers: \"no\"",
+            "answers with the error -1",
         ),
     ]
 }
@@ -105,9 +105,11 @@ fn a_server_that_fails_does_not_affect_the_others() {
             assert_eq!(missing.as_object().map(serde_json::Map::len), Some(1), "{name}: {result}");
             let sentence = missing[name].as_str().expect("a sentence");
             assert!(sentence.starts_with(&format!("The server `{name}` ")) && sentence.contains(problem), "{sentence}");
+            assert!(!sentence.contains("executed"), "a list has no effects: {sentence}");
             assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(5000), &json!("private")));
             assert!(
-                host.log_text().contains(sentence.trim_end_matches('.')) || sentence.contains('"'),
+                host.log_text().contains(sentence.trim_end_matches('.'))
+                    || host.log_text().contains(r#"answers: \"no\""#),
                 "{}",
                 host.log_text()
             );
@@ -407,4 +409,139 @@ fn servers_of_each_revision_are_mounted() {
     let server = Server::tools(["t"]);
     let endpoint = endpoint([("m", Mount::new(Upstream::via("http://localhost/mcp", server).expect("a URL")))]);
     assert_eq!(names(&endpoint), ["m_t"]);
+}
+
+/// Strict clients reject a list with one tool whose input schema is not that of an object, or whose properties are not objects. Such a schema is
+/// replaced by one with the same meaning, or the tool is left out, and the log names it.
+#[test]
+fn no_schema_of_a_server_breaks_the_list_for_strict_clients() {
+    let schemas = [
+        (json!({}), Some(json!({ "type": "object" }))),
+        (json!({ "properties": { "a": {} } }), Some(json!({ "type": "object", "properties": { "a": {} } }))),
+        (json!({ "type": null, "required": null, "x": 1 }), Some(json!({ "type": "object", "x": 1 }))),
+        (
+            json!({ "type": "object", "properties": { "a": true, "b": false, "c": { "type": "string" } }, "required": ["c"] }),
+            Some(
+                json!({ "type": "object", "properties": { "a": {}, "b": { "not": {} }, "c": { "type": "string" } }, "required": ["c"] }),
+            ),
+        ),
+        (json!({ "type": ["object", "null"] }), None),
+        (json!({ "type": "array" }), None),
+        (json!({ "type": "object", "properties": [] }), None),
+        (json!({ "type": "object", "properties": { "a": 7 } }), None),
+        (json!({ "type": "object", "required": "a" }), None),
+        (json!({ "type": "object", "required": [1] }), None),
+        (json!(true), None),
+        (json!(null), None),
+        (json!([]), None),
+    ];
+    for (nth, (schema, expected)) in schemas.into_iter().enumerate() {
+        let name = format!("odd{nth}");
+        let odd = Server::with(json!({ "tools": [{ "name": name, "inputSchema": schema }] }));
+        let (endpoint, host) =
+            (endpoint([("odd", odd.mount()), ("well", Server::tools(["t"]).mount())]), TestHost::new());
+        let answer = testing::run(caller(&endpoint, &host).list("tools"));
+        let tools = answer.result()["tools"].as_array().expect("tools").clone();
+        assert_eq!(tools.last().expect("a tool")["name"], "well_t");
+        let shown =
+            tools.iter().find(|tool| tool["name"] == format!("odd_{name}")).map(|tool| tool["inputSchema"].clone());
+        assert_eq!(shown, expected, "{schema}");
+        assert_eq!(
+            host.log_text().contains(&format!("`{name}` of the server `odd` is left out")),
+            expected.is_none(),
+            "{schema}"
+        );
+    }
+}
+
+/// Some JSON readers reject a text because of a number with thousands of digits.
+#[test]
+fn no_number_of_a_server_breaks_the_list() {
+    let number = "1".repeat(2000);
+    let odd = format!(r#"{{ "name": "odd", "inputSchema": {{ "type": "object", "maximum": {number} }} }}"#);
+    let tools = format!("[{odd}, {}]", tool("well"));
+    let server = Server::new(move |message| {
+        let result =
+            format!(r#"{{ "resultType": "complete", "tools": {tools}, "ttlMs": 0, "cacheScope": "private" }}"#);
+        let id = &message["id"];
+        Answer::new(200, "application/json", format!(r#"{{ "jsonrpc": "2.0", "id": {id}, "result": {result} }}"#))
+    });
+    assert_eq!(names(&endpoint([("m", server.mount())])), ["m_well"]);
+}
+
+/// The same holds for output schemas. The tool stays without its schema.
+#[test]
+fn no_output_schema_of_a_server_breaks_the_list_for_strict_clients() {
+    for (schema, is_shown) in [
+        (json!({ "type": "object", "properties": { "a": {} } }), true),
+        (json!({ "type": "object", "properties": { "a": true } }), false),
+        (json!({ "type": "string" }), true),
+        (json!(true), false),
+    ] {
+        let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": schema });
+        let endpoint = endpoint([("m", Server::with(json!({ "tools": [tool] })).mount())]);
+        let listed = list(&endpoint, "tools");
+        assert_eq!(listed.names(), ["m_t"]);
+        assert_eq!(listed.result()["tools"][0].get("outputSchema").is_some(), is_shown, "{schema}");
+    }
+}
+
+/// A strict client rejects a list with one URI that is no URL.
+#[test]
+fn no_uri_of_a_server_breaks_the_list_for_strict_clients() {
+    let bad = [
+        "readme",
+        "/etc/x",
+        "1a:b",
+        "x://[::1",
+        "x://[no]/",
+        "x://h:port/",
+        "x://h:99999/",
+        "x://:80/",
+        "x://u@/",
+        "x://h]/",
+    ];
+    let good = ["file:///a", "x:y", "x://", "x://h", "x://h:80/", "x://u:p@h:80/?q#f", "x://[::1]:80/", "x-y.z+1:a"];
+    let resources: Vec<_> = bad.iter().chain(&good).map(|uri| json!({ "uri": uri, "name": "r" })).collect();
+    let endpoint = endpoint([("m", Server::with(json!({ "resources": resources })).mount().as_is())]);
+    assert_eq!(list(&endpoint, "resources").names(), good);
+}
+
+/// Each server has a share of the bytes of all lists, so long lists of others do not push it out.
+#[test]
+fn long_lists_leave_each_server_its_share() {
+    let with = |count: usize| {
+        let schema = json!({ "type": "object", "$comment": "x".repeat(60_000) });
+        let tools: Vec<_> = (0..count).map(|nth| json!({ "name": format!("t{nth}"), "inputSchema": schema })).collect();
+        Server::with(json!({ "tools": tools }))
+    };
+    let builder = (0..12).fold(edge_mcp::gateway::Gateway::builder("edge", "1"), |it, nth| {
+        it.mount(format!("long{nth}"), with(17).mount())
+    });
+    let builder = builder.mount("well", with(5).mount());
+    let endpoint = serving(builder.build().expect("a gateway"), |it| it);
+    let answer = list(&endpoint, "tools");
+    assert!(answer.names().contains(&"well_t4"), "{}", answer.result()["_meta"]);
+    assert!(answer.result()["_meta"]["edge-mcp/missing"]["long11"].is_string(), "there is a limit");
+}
+
+/// A caller who lacks the scopes that the program sets for each tool does not learn that the server fails.
+#[test]
+fn a_failure_is_not_named_to_callers_without_the_scopes_of_the_tools() {
+    let down = || Server::new(|_| Answer::new(500, "", "")).mount();
+    let all = |tool: Tool| tool.scopes(["use"]);
+    let one = |tool: Tool| if tool.name() == "m_pay" { tool.scopes(["use"]) } else { tool };
+    for (mount, scopes, is_named) in [
+        (down().each_tool(all), vec![], false),
+        (down().each_tool(all), vec!["use"], true),
+        (down().each_tool(one), vec![], true),
+        (down().each_tool(one).tools(["pay"]), vec![], false),
+        (down().each_tool(one).tools(["pay", "list"]), vec![], true),
+        (down().each_tool(|tool| tool.visible_if(|_| false)), vec![], false),
+        (down(), vec![], true),
+    ] {
+        let endpoint = with_scopes(endpoint([("m", mount), ("well", Server::tools(["t"]).mount())]), &scopes);
+        let listed = list(&endpoint, "tools");
+        assert_eq!(listed.result()["_meta"]["edge-mcp/missing"]["m"].is_string(), is_named, "{listed:?}");
+    }
 }

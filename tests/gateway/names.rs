@@ -1,6 +1,8 @@
 //! The names of mounted tools and prompts.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use edge_mcp::Tool;
 use edge_mcp::gateway::Gateway;
@@ -8,7 +10,7 @@ use edge_mcp::testing::{self, TestHost};
 use edge_mcp_test_support::random::Random;
 use serde_json::json;
 
-use crate::servers::{Server, assert_unknown, call, caller, endpoint, gateway, list, names, serving, tool};
+use crate::servers::{Server, answer_of, assert_unknown, call, caller, endpoint, gateway, list, names, serving, tool};
 
 /// C87: each tool has the name of its mount as a prefix, also with one mount. The first `_` divides.
 #[test]
@@ -232,4 +234,61 @@ fn a_single_mount_can_be_as_it_is() {
     assert_eq!(call(&endpoint, &shown[0], json!({})).text(), "create_issue {}");
     assert_eq!(call(&endpoint, &shown[1], json!({})).text(), "a b {}");
     assert_unknown(&endpoint, "a b");
+}
+
+/// A pinned tool owns the name by which callers know it: no other tool of its server gets this name, also while the pin holds the tool back.
+#[test]
+fn a_pin_owns_the_name_that_callers_see() {
+    let (long, host) = ("a".repeat(60), TestHost::new());
+    let hashed = names(&endpoint([("m", Server::tools([&*long]).mount())])).pop().expect("a name");
+    let twin = hashed.strip_prefix("m_").expect("a prefix").to_owned();
+    let description = Rc::new(RefCell::new("Reads."));
+    let shown = description.clone();
+    let server = Server::new(move |message| {
+        let mut pinned = tool(&"a".repeat(60));
+        pinned["description"] = json!(*shown.borrow());
+        answer_of(&json!({ "tools": [pinned, tool(&twin)] }), message)
+    });
+    let unpinned = gateway([("m", server.mount())]);
+    let code = testing::run(host.run(unpinned.pins(&testing::context(&host)))).expect("the pins");
+    let line = code.lines().find(|line| line.contains(&format!("{long:?}"))).expect("a pin");
+    let digest = line.split('"').nth(3).expect("a digest").to_owned();
+    let endpoint = endpoint([("m", server.mount().pin(long.clone(), digest))]);
+    assert_eq!(names(&endpoint), [&*hashed]);
+    assert_eq!(list(&endpoint, "tools").result()["tools"][0]["description"], "Reads.");
+    assert_eq!(call(&endpoint, &hashed, json!({})).text(), format!("{long} {{}}"));
+    description.replace("Sends.");
+    assert!(names(&endpoint).is_empty());
+    server.take();
+    assert_unknown(&endpoint, &hashed);
+    assert_eq!(server.methods(), ["tools/list"]);
+}
+
+/// A server may read another spelling of a name as the same tool. So a name that differs only in case or punctuation from one that is hidden,
+/// renamed or pinned must be in the list of the server.
+#[test]
+fn a_name_that_resembles_another_one_is_looked_up() {
+    let server = Server::tools(["delete_repository", "track", "pay", "list"]);
+    let pin = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    let mount = || server.mount().without(["delete_repository"]).rename("track", "find").pin("pay", pin);
+    let endpoint = endpoint([("hub", mount())]);
+    for name in [
+        "DELETE_repository",
+        "delete_repository.",
+        "deleteRepository",
+        "-delete_repository",
+        "TRACK",
+        "t.rack",
+        "Pay",
+        "pay_",
+    ] {
+        server.take();
+        assert_unknown(&endpoint, &format!("hub_{name}"));
+        assert_eq!(server.methods(), ["tools/list"], "{name}");
+    }
+    assert_eq!(call(&endpoint, "hub_list", json!({})).text(), "list {}");
+    assert_eq!(server.methods(), ["tools/call"], "another name needs no list");
+    let both = Server::tools(["delete_repository", "deleteRepository"]);
+    let endpoint = self::endpoint([("hub", both.mount().without(["delete_repository"]))]);
+    assert_eq!(call(&endpoint, "hub_deleteRepository", json!({})).text(), "deleteRepository {}", "the server has it");
 }

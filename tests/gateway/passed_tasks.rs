@@ -7,7 +7,7 @@ use std::time::Duration;
 use edge_mcp::gateway::{Catalogue, Mount};
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer as Reply, Client, TestHost, TestTasks};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Revision, StaticTokens, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Revision, StaticTokens, Text, Tool, ToolEvent};
 use serde_json::{Value, json};
 
 use crate::peer::{Answer, error, result};
@@ -685,9 +685,10 @@ fn the_gateway_waits_if_the_program_answers() {
     assert_eq!(answer.text(), "done", "{answer:?}");
 }
 
-/// Hooks see the beginning of a call that continues as a task, and no end.
+/// Hooks see the beginning of a call that continues as a task, and its result or its error each time that the caller gets it: a server cannot
+/// avoid the hooks by answering with a task.
 #[test]
-fn hooks_see_the_beginning() {
+fn hooks_see_the_beginning_and_the_end() {
     let (remote, events) = (Remote::new(), Rc::new(Cell::new((0, 0))));
     let seen = events.clone();
     let mount = remote.server.mount().each_tool(move |tool| {
@@ -702,6 +703,29 @@ fn hooks_see_the_beginning() {
             async { Ok(()) }
         })
     });
-    start(&passing([("m", mount)]), "m_t");
+    let of_server = Rc::new(Cell::new(0));
+    let seen = of_server.clone();
+    let endpoint = serving(gateway([("m", mount)]), move |it| {
+        let seen = seen.clone();
+        it.pass_tasks().hook(move |tool: Text, event, _: Context| {
+            assert_eq!(tool, "m_t");
+            if let ToolEvent::Output(result) = event {
+                assert_eq!(result.text(), "done");
+                seen.set(seen.get() + 1);
+            }
+            async { Ok(()) }
+        })
+    });
+    let id = start(&endpoint, "m_t");
     assert_eq!(events.get(), (1, 0));
+    remote.is_in(json!({ "status": "working" }));
+    get(&endpoint, &id);
+    assert_eq!(events.get(), (1, 0));
+    remote.is_in(completed("done"));
+    get(&endpoint, &id);
+    get(&endpoint, &id);
+    assert_eq!((events.get(), of_server.get()), ((1, 2), 2));
+    remote.is_in(json!({ "status": "failed", "error": { "code": -1, "message": "no" } }));
+    get(&endpoint, &id);
+    assert_eq!((events.get(), of_server.get()), ((1, 3), 2));
 }

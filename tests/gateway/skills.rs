@@ -168,3 +168,65 @@ fn the_scopes_of_a_mount_hold_for_its_skills() {
         assert_eq!(server.requests().is_empty(), !is_shown, "a caller without the scope causes no request");
     }
 }
+
+/// The files of skills of a mount that does not show them cannot be read, and neither they nor pages have a template.
+#[test]
+fn the_skills_of_a_mount_that_shows_none_cannot_be_read() {
+    let templates: Vec<_> = ["skill://{+path}", "SKILL://{x}", "ui://{+path}", "UI://{x}", "file:///{+path}"]
+        .iter()
+        .map(|template| json!({ "uriTemplate": template, "name": "t" }))
+        .collect();
+    let server = Server::with(json!({ "resources": [], "resourceTemplates": templates }));
+    let gateway = gateway([("m", server.mount().apps())]);
+    let endpoint = serving(gateway, |it| it);
+    assert_eq!(crate::servers::list(&endpoint, "resources/templates").names(), ["m+file:///{+path}"]);
+    server.take();
+    for uri in
+        ["skill://m/evil/SKILL.md", "m+skill://evil/SKILL.md", "m+SKILL://evil/SKILL.md", "SKILL://m/evil/SKILL.md"]
+    {
+        let answer = testing::run(caller(&endpoint, &TestHost::new()).read(uri));
+        assert_eq!(answer.error().map(|(code, _)| code), Some(-32_602), "{uri}: {answer:?}");
+    }
+    for template in ["skill://m/{+path}", "m+SKILL://{x}", "ui://m/{+path}"] {
+        let reference = json!({ "type": "ref/resource", "uri": template });
+        let params = json!({ "ref": reference, "argument": { "name": "path", "value": "x" } });
+        let answer = testing::run(caller(&endpoint, &TestHost::new()).request("completion/complete", params));
+        assert!(answer.error().is_some(), "{template}: {answer:?}");
+    }
+    assert!(server.take().is_empty());
+}
+
+/// Each server has a share of the bytes of all entries, so long entries of others do not push its skills out.
+#[test]
+fn long_entries_leave_each_server_its_share() {
+    let with = |count: usize, bytes: usize| {
+        let entry = |nth: usize| {
+            let (name, uri) = (format!("s{nth}"), format!("skill://s{nth}/SKILL.md"));
+            let file = json!({ "uri": uri, "digest": edge_mcp::skills::digest(b""), "size": 0 });
+            json!({ "uri": uri, "frontmatter": { "name": name, "description": "D." }, "x": "x".repeat(bytes), "resources": [file] })
+        };
+        let skills: Vec<_> = (0..count).map(entry).collect();
+        let server = Server::new(move |message| match message["method"].as_str() {
+            Some("server/discover") => {
+                complete(json!({ "capabilities": { "extensions": { "io.modelcontextprotocol/skills": {} } } }))
+            }
+            _ => complete(json!({ "skills": skills })),
+        });
+        server.mount().skills()
+    };
+    let endpoint = edge([("long", with(8, 500_000)), ("longer", with(8, 500_000)), ("well", with(1, 500_000))]);
+    let mut cursor = json!(null);
+    let mut uris = Vec::new();
+    for _ in 0..20 {
+        let params = if cursor.is_null() { json!({}) } else { json!({ "cursor": cursor }) };
+        let listed = ask(&endpoint, "skills/list", params);
+        let skills = listed.result()["skills"].as_array().expect("skills").clone();
+        uris.extend(skills.iter().map(|skill| skill["uri"].as_str().expect("a URI").to_owned()));
+        cursor = listed.result()["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert!(uris.contains(&"skill://well/s0/SKILL.md".to_owned()), "{uris:?}");
+    assert!(!uris.iter().any(|uri| uri.starts_with("skill://longer/")), "there is a limit: {uris:?}");
+}

@@ -68,6 +68,10 @@ fn uris_lead_back_to_their_servers() {
         one.take();
         two.take();
         let answer = read(&endpoint, uri);
+        if is_skill(&&**uri) {
+            assert!(one.take().is_empty() && two.take().is_empty(), "{uri}: skills are shown as such, or not at all");
+            continue;
+        }
         let (asked_one, other) = if nth < own.len() { (&one, &two) } else { (&two, &one) };
         assert_eq!(asked(asked_one), Some(json!(own[nth % own.len()])), "{uri}");
         assert!(other.take().is_empty(), "{uri}");

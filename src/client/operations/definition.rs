@@ -8,16 +8,17 @@ use std::fmt;
 use std::rc::Rc;
 
 use edge_json::write::{self, ObjectWriter};
-use edge_json::{Document, JsonLimits, Value};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
 use super::param_headers;
+use super::strict_schema::{has_strict_root, with_strict_root};
 use crate::client::wire::visible_schema::{HiddenInContract, cleaned};
 use crate::config::ConfigError;
 use crate::host::{Host, warning};
-use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_NAME_BYTES};
+use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::protocol::ui;
 use crate::schema::{HeaderParam, NotEnforceable, Schema};
@@ -51,6 +52,8 @@ struct Shared {
 pub(crate) struct OutputSchema {
     schema: Rc<Schema>,
     is_visible: bool,
+    /// Whether strict clients accept a list with the schema.
+    is_strict: bool,
     /// Whether this library can enforce the schema. `None` if this is not known yet.
     is_enforceable: Cell<Option<Result<(), NotEnforceable>>>,
 }
@@ -106,6 +109,10 @@ impl Definition {
         if item.text().len() > UPSTREAM_DEFINITION_BYTES {
             return Err(problem("is too long"));
         }
+        // Some JSON readers reject a whole list because of such a number.
+        if item.text().as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() > UPSTREAM_DIGITS) {
+            return Err(problem("has a number that is too long"));
+        }
         let name = item.string(protocol_names(kind).key).ok_or_else(|| problem("has no name"))?;
         if name.is_empty() || name.len() > UPSTREAM_NAME_BYTES {
             return Err(problem("has a name that is empty or too long"));
@@ -136,7 +143,7 @@ impl Definition {
             definition.is_for_app_only = ui::is_for_app_only(item);
             definition.app = ui::resource_uri(item).and_then(Value::as_str).map(Cow::into_owned);
             definition.headers = param_headers::marked(item).map_err(invalid)?.into();
-            definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?;
+            definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?.flatten();
             definition.output =
                 item.get("outputSchema").map(OutputSchema::read).transpose().map_err(invalid)?.map(Rc::new);
         }
@@ -207,6 +214,9 @@ impl Definition {
 
     /// Returns the input schema of a tool as JSON text. Hidden characters are removed from titles and descriptions. Other annotations that
     /// have hidden characters are removed.
+    ///
+    /// A schema without a `type` gets `"type": "object"`. Returns `None` for a schema that clients reject: its `type` is another one, or its
+    /// `properties` or `required` are not valid.
     pub fn input_schema(&self) -> Option<&str> {
         self.input().map(|schema| schema.json().get())
     }
@@ -297,14 +307,20 @@ fn is_app(uri: &str) -> bool {
     uri.strip_prefix(ui::SCHEME).is_some_and(|path| !path.split('/').any(is_dots))
 }
 
-/// Reads an input schema.
+/// Reads an input schema. Returns `None` for a schema that strict clients reject: they then reject the whole list.
 ///
 /// # Errors
 /// The problem with it, as a sentence without its end.
-fn input_schema(schema: Value<'_>) -> Result<Rc<Schema>, String> {
+fn input_schema(schema: Value<'_>) -> Result<Option<Rc<Schema>>, String> {
     let cleaned = cleaned(schema)
         .map_err(|HiddenInContract| "its input schema has names or values with hidden characters".to_owned())?;
-    Ok(Schema::unenforced(raw(schema, cleaned)?, true))
+    let raw = raw(schema, cleaned)?;
+    let narrow = if has_strict_root(schema) {
+        Some(raw)
+    } else {
+        Document::parse(raw.get().as_bytes(), JsonLimits::MOST).ok().and_then(|schema| with_strict_root(schema.root()))
+    };
+    Ok(narrow.map(|raw| Schema::unenforced(raw, true)))
 }
 
 /// Returns the text of a schema, or of its cleaned form.
@@ -326,15 +342,20 @@ impl OutputSchema {
         let cleaned = cleaned(schema);
         let is_visible = cleaned.is_ok();
         let is_of_objects = schema.get("type").is_some_and(|kind| kind.is_str("object"));
+        // In older revisions, a schema of other values becomes that of a member.
+        let is_strict = schema.kind() == Kind::Object && (!is_of_objects || has_strict_root(schema));
         let schema = Schema::unenforced(raw(schema, cleaned.unwrap_or_default())?, is_of_objects);
-        Ok(Self { schema, is_visible, is_enforceable: Cell::new(None) })
+        Ok(Self { schema, is_visible, is_strict, is_enforceable: Cell::new(None) })
     }
 
     /// Returns the schema for a list. `left` is the number of steps that the request has left to compile schemas.
     ///
     /// # Errors
-    /// This library cannot enforce the schema.
+    /// This library cannot enforce the schema, or strict clients reject a list with it.
     pub(crate) fn published(&self, left: &Cell<u32>) -> Result<Rc<Schema>, NotEnforceable> {
+        if !self.is_strict {
+            return Err(NotEnforceable::Unsupported);
+        }
         if self.is_enforceable.get() != Some(Ok(())) {
             self.compiled(left)?;
         }
@@ -359,7 +380,7 @@ impl OutputSchema {
     }
 }
 
-/// Logs that output schemas of a server are not `used`. The text does not depend on the tool: the number of different warnings is limited.
+/// Logs that output schemas of a server are not `used`. The text does not depend on the tool: the number of warnings about a server is limited.
 pub(crate) fn warn_of_output(server: &str, reason: NotEnforceable, used: &str, host: &Rc<dyn Host>) {
     let reason = match reason {
         NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
@@ -367,7 +388,7 @@ pub(crate) fn warn_of_output(server: &str, reason: NotEnforceable, used: &str, h
     };
     let problem =
         format!("The server `{server}` has tools whose output schemas {reason}. These schemas are not {used}.");
-    warning::once(host, "output schema of an MCP server", &problem);
+    warning::once_about(host, "output schema of an MCP server", [server, &problem], &problem);
 }
 
 impl fmt::Debug for Definition {

@@ -56,11 +56,7 @@ struct Sent {
 
 impl Sent {
     fn outage(error: &ClientError) -> Self {
-        let after = match error.failure() {
-            Failure::Unavailable { after } => *after,
-            _ => None,
-        };
-        Self { answer: None, problem: error.to_string(), after }
+        Self { answer: None, problem: error.to_string(), after: error.failure().retry_after() }
     }
 }
 
@@ -336,10 +332,8 @@ impl<'a> Waiting<'a> {
             return Err(self.late(outage));
         }
         let most = Duration::from_secs(UPSTREAM_POLL_MOST_SECONDS);
-        let time = match outage.map(ClientError::failure) {
-            Some(Failure::Unavailable { after: Some(after) }) => (*after).min(most).max(self.interval),
-            _ => self.interval,
-        };
+        let after = outage.and_then(|outage| outage.failure().retry_after());
+        let time = after.map_or(self.interval, |after| after.min(most).max(self.interval));
         let time = match &mut self.durable {
             None => time.min(left),
             Some((rest, waited)) => {

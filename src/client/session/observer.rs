@@ -69,7 +69,7 @@ impl Observer {
         if self.era == Era::Modern {
             let problem =
                 format!("the server `{server}` sends requests on an event stream, which revision 2026-07-28 forbids");
-            warning::once(self.channel.host(), "client", &problem);
+            warning::once_about(self.channel.host(), "client", [server, &problem], &problem);
             return Ok(());
         }
         let ServerRequest { id, method, params } = request;
@@ -92,7 +92,7 @@ impl Observer {
             let problem = format!(
                 "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
             );
-            warning::once(self.channel.host(), "client", &problem);
+            warning::once_about(self.channel.host(), "client", [server, &problem], &problem);
             let _ = self.channel.respond(&id, Err(ErrorCode::MethodNotFound)).await;
             return Ok(());
         }
