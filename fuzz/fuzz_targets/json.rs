@@ -1,5 +1,6 @@
 //! Fuzzes the JSON parser. It accepts a text if and only if serde_json accepts it and the text has no duplicate keys and is within the
-//! limits on depth and values. The only exception is a number beyond the range of serde_json. Both parsers return the same value.
+//! limits on depth and values. The only exception is a number beyond the range of serde_json. Both parsers return the same value. A number
+//! that is not an integer is rounded as by the standard library.
 //!
 //! If the first byte is odd, the rest is a plan: each byte adds a part, so that brackets match and duplicate keys occur. Otherwise the
 //! rest is the text. The limits on depth and values are low, so that inputs reach both limits.
@@ -8,6 +9,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use edge_json::number::Number;
 use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
 use libfuzzer_sys::fuzz_target;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -99,6 +101,9 @@ fn assert_same(value: Value<'_>, model: &serde_json::Value) {
         (Kind::Boolean, Model::Bool(model)) => assert_eq!(value.text(), model.to_string()),
         (Kind::Number, Model::Number(model)) => {
             assert_eq!(serde_json::from_str::<serde_json::Number>(value.text()).expect("a number"), *model);
+            if let Some(Number::Float(float)) = Number::of(value.text()) {
+                assert_eq!(Ok(float), value.text().parse());
+            }
         }
         (Kind::String, Model::String(model)) => assert_eq!(value.as_str().as_deref(), Some(model.as_str())),
         (Kind::Array, Model::Array(model)) => {

@@ -89,8 +89,8 @@ fn refusal(AiFailure(message): &AiFailure) -> Failure {
 
 /// Returns the internal code of a message: 4 digits at the beginning, or after the names of errors, as in `AiError: 5006: Type mismatch`.
 fn code(message: &str) -> Option<&str> {
-    let is_name = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let part = message.split(": ").skip_while(is_name).next()?;
+    let is_name = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let part = message.split(": ").find(|part| !is_name(part))?;
     let code = part.split(|c: char| !c.is_ascii_digit()).next()?;
     Some(code).filter(|code| code.len() == 4)
 }

@@ -19,6 +19,7 @@ use super::program::{Bound, Enum, Keyword, Measure, Number, Program, RuleId};
 use super::types::Types;
 use crate::limits::{MISTAKES, NESTED_SCHEMAS};
 use edge_json::decimal::{Decimal, is_integer_literal};
+use edge_json::number::Number as JsonNumber;
 use edge_json::short_decimal::ShortDecimal;
 use edge_json::{Kind, Value, canonical};
 
@@ -300,12 +301,13 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// Returns whether `accepts` holds for a number in each form in which the program may get it: a long integer is rounded in an `f64`, but
-    /// not in a JSON value.
+    /// Returns whether `accepts` holds for a number in each form in which the program may get it: an `f64` rounds a long integer, and so does a
+    /// JSON value if the integer has more than 64 bits.
     fn all_forms(&mut self, number: &str, compared: &Number, accepts: &dyn Fn(&Decimal) -> bool) -> bool {
-        self.decimal(number).is_some_and(|number| {
-            accepts(&number) && (!compared.is_float || !number.is_integer() || accepts(&number.as_double()))
-        })
+        let Some(decimal) = self.decimal(number) else { return false };
+        let has_digits = !decimal.is_integer()
+            || (!compared.is_float && !matches!(JsonNumber::of(number), Some(JsonNumber::Float(_))));
+        accepts(&decimal) && (has_digits || accepts(&decimal.as_double()))
     }
 
     /// Parses a number that is long, is rounded or has an exponent. Returns `None` if the steps run out.

@@ -98,7 +98,9 @@ fn a_number_in_a_json_value_is_within_the_checked_bounds() {
         check::<Value>(&json!({ "enum": [limit, 7] }), &numbers());
     }
     check::<Value>(&json!({ "type": "integer" }), &numbers());
-    check::<Value>(&json!({ "multipleOf": 0.25 }), &numbers());
+    for step in [json!(0.25), json!(2), json!(3)] {
+        check::<Value>(&json!({ "multipleOf": step, "maximum": 1e22, "minimum": -1e22 }), &numbers());
+    }
     let pairs: Vec<_> =
         NUMBERS.iter().flat_map(|one| NUMBERS.iter().map(move |other| format!("[{one},{other}]"))).collect();
     check::<Value>(&json!({ "uniqueItems": true }), &pairs);
@@ -136,6 +138,7 @@ fn numbers_that_become_a_bound_are_rejected() {
         (json!({ "type": "number", "exclusiveMinimum": 9_007_199_254_740_992_u64 }), "9007199254740993"),
         (json!({ "not": { "const": 1 } }), "0.99999999999999999999"),
         (json!({ "uniqueItems": true }), "[0.1,0.10000000000000000001]"),
+        (json!({ "multipleOf": 3 }), "-9223372036854775809"),
         (json!({ "maximum": 50 }), "1e99999999999999999999"),
         (json!({ "type": "number", "maximum": 50 }), "1e400"),
     ] {
