@@ -64,25 +64,13 @@ impl Values {
         &self,
         issuer: &TokenIssuer,
     ) -> Result<Option<ClientAuthentication>, OAuthError> {
-        if let Some(own) = self.own_client(issuer) {
-            return Ok(own.proof.authentication(&own.id, &issuer.method));
+        let TokenIssuer { issuer: at, client_id: id, method, .. } = issuer;
+        if let Some(own) = self.settings.own_client(at, id) {
+            return Ok(own.proof.authentication(id, method));
         }
-        if self.is_document(issuer) {
-            return Ok(Some(ClientAuthentication::None(Some(issuer.client_id.clone()))));
+        if self.settings.is_document(id) {
+            return Ok(Some(ClientAuthentication::None(Some(id.clone()))));
         }
         Ok(self.known_client(issuer).await?.map(Registered::authentication))
-    }
-
-    /// Returns whether the authorization server has registered the client, so that the store may have it.
-    pub(super) fn is_registered(&self, issuer: &TokenIssuer) -> bool {
-        self.own_client(issuer).is_none() && !self.is_document(issuer)
-    }
-
-    fn own_client(&self, issuer: &TokenIssuer) -> Option<&OwnClient> {
-        self.settings.clients.iter().find(|own| own.issuer == issuer.issuer && own.id == issuer.client_id)
-    }
-
-    fn is_document(&self, issuer: &TokenIssuer) -> bool {
-        self.settings.document.as_ref().is_some_and(|document| document.as_str() == issuer.client_id)
     }
 }

@@ -157,13 +157,14 @@ impl Values {
         self.change_client(issuer, rejected).await
     }
 
-    /// Changes a registered client. `change` returns whether there is something to write.
+    /// Changes the client, if the store has it. `change` returns whether there is something to write.
     async fn change_client(
         &self,
         issuer: &TokenIssuer,
         change: impl FnOnce(&mut Known) -> bool,
     ) -> Result<(), OAuthError> {
-        if !self.is_registered(issuer) {
+        let TokenIssuer { issuer: at, client_id: id, .. } = issuer;
+        if self.settings.own_client(at, id).is_some() || self.settings.is_document(id) {
             return Ok(());
         }
         let key = self.registrations_key(&issuer.issuer, &issuer.server);

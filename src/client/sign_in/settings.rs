@@ -162,6 +162,16 @@ impl Settings {
         format!("{}/callback", self.url.as_str())
     }
 
+    /// Returns the client with this id that the operator registered at an authorization server.
+    pub(super) fn own_client(&self, issuer: &str, id: &str) -> Option<&OwnClient> {
+        self.clients.iter().find(|own| own.issuer == issuer && own.id == id)
+    }
+
+    /// Returns whether a client id is the URL of the metadata document.
+    pub(super) fn is_document(&self, id: &str) -> bool {
+        self.document.as_ref().is_some_and(|document| document.as_str() == id)
+    }
+
     /// Returns the scopes that the operator allows for a server at an authorization server, or `None` if the operator has no client there.
     pub(super) fn allowed_scopes(&self, issuer: &str, server: &str) -> Option<&[String]> {
         self.clients.iter().filter(|own| own.issuer == issuer).find_map(|own| own.scopes_for(server))
