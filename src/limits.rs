@@ -415,7 +415,7 @@ limits! {
         UPSTREAM_EMPTY_ROUNDS: usize = 3, Count, "":
             "rounds of a call in which another MCP server asks no question" => "the call fails";
         UPSTREAM_QUESTIONS: usize = 8, Count, "":
-            "questions of another MCP server in a round or on an event stream" => "the call fails";
+            "questions of another MCP server in a round, or on the event streams of a request with all its repetitions" => "the call fails";
         UPSTREAM_PINGS: usize = 16, Count, "":
             "pings of legacy servers that a connection answers" => "further pings are not answered";
         UPSTREAM_QUESTION_BYTES: usize = 64 << 10, Bytes, "":
@@ -424,6 +424,8 @@ limits! {
             "lines of a question of another MCP server that is passed to the caller" => "further lines are not shown";
         UPSTREAM_QUESTION_CHARACTERS: usize = 2000, Count, "":
             "characters of such a question, and of each title and description in its form" => "the text is shortened";
+        UPSTREAM_SAMPLING_TOKENS: u64 = 4096, Count, "":
+            "tokens that another MCP server can ask the model of the caller for" => "the number is lowered";
         UPSTREAM_FORM_NAME: usize = 128, Count, "":
             "characters of a name in such a form" => "the call fails";
         PROGRESS_MESSAGE: usize = 1000, Count, "":
@@ -435,7 +437,7 @@ limits! {
         UPSTREAM_REPETITIONS: usize = 7, Count, "":
             "repetitions of a request to another MCP server, in all its rounds" => "the call fails";
         UPSTREAM_PAGES: usize = 32, Count, "":
-            "pages of a list of another MCP server" => "the list has the items so far";
+            "pages of a list of another MCP server. Of several servers, each leaves requests of the connection for the others" => "the list has the items so far";
         UPSTREAM_PAGES_BYTES: usize = 8 << 20, Bytes, "":
             "the answers with the pages of a list of another MCP server, together" => "the list has the items so far";
         UPSTREAM_ITEMS: usize = 1000, Count, "":
@@ -473,9 +475,11 @@ limits! {
         UPSTREAM_CALLBACK_BYTES: usize = 16 << 10, Bytes, "":
             "the query with which an authorization server sends a browser back" => "the sign-in fails";
         UPSTREAM_TOKEN_SECONDS: u64 = 3600, Seconds, "":
-            "the use of an access token whose lifetime the authorization server does not state" => "a new token is requested";
+            "the use of an access token whose lifetime the authorization server does not state, if it can be replaced without the person" => "a new token is requested";
         UPSTREAM_TOKEN_EARLY_SECONDS: u64 = 60, Seconds, "":
             "the time before the expiry of an access token at which the client stops using it" => "a new token is requested";
+        UPSTREAM_TOKEN_NEW_SECONDS: u64 = 60, Seconds, "":
+            "the time after which a rejected request replaces an access token of the program itself" => "the call fails";
         SIGN_IN_SECONDS: u64 = 600, Seconds, "":
             "a sign-in of a person to another MCP server, from the link and from its first page" => "the person has to begin again";
         SIGN_IN_REQUESTS: usize = 8, Count, "":
@@ -496,14 +500,14 @@ limits! {
             "times that a call asks its caller to sign in" => "the call fails";
         SIGN_IN_LEASE_SECONDS: u64 = 10, Seconds, "":
             "the time for which one request may refresh the tokens of a person" => "another request may refresh them";
-        SIGN_IN_LEASE_WAITS: usize = 20, Count, "":
+        SIGN_IN_LEASE_WAITS: usize = 60, Count, "":
             "times that a request reads the tokens of a person again, 250 ms apart, while another one refreshes them" => "the call fails";
         SIGN_INS_OF_SCOPES: usize = 3, Count, "":
             "sign-ins of a person for the same scopes of a server within 10 minutes" => "the call fails";
         SIGN_IN_REPEAT_SECONDS: u64 = 600, Seconds, "":
             "the time for which sign-ins for the same scopes are counted" => "earlier ones do not count";
         SIGN_IN_KEEP_SECONDS: u64 = 400 * 86_400, Seconds, "":
-            "the time for which the tokens of a person are kept without a refresh" => "the person has to sign in again";
+            "the time for which the tokens of a person, or a client that registered itself, are kept without being used" => "the person has to sign in again";
         SIGN_IN_ENDED_SECONDS: u64 = 86_400, Seconds, "":
             "the time for which the store remembers that an authorization server has ended an access" => "the entry is removed";
         UPSTREAM_FORWARDED_BYTES: usize = 1 << 10, Bytes, "":
@@ -515,7 +519,7 @@ limits! {
         UPSTREAM_PARALLEL: usize = 6, Count, "":
             "other MCP servers that are asked for a list at the same time" => "the other servers are asked later";
         UPSTREAM_LISTS: usize = 32, Count, "":
-            "cached lists of other MCP servers, for each client" => "the list that expires soonest is evicted";
+            "cached lists of other MCP servers, for each client" => "of the server with the most lists, the one that expires soonest is evicted";
         UPSTREAM_LIST_BYTES: usize = 256 << 10, Bytes, "":
             "a cached list of another MCP server" => "the list is not cached";
         UPSTREAM_FRESH_SECONDS: u64 = 86_400, Seconds, "":

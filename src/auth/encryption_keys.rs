@@ -51,12 +51,17 @@ impl EncryptionKeys {
 
     /// Decrypts a message that one of the keys has [encrypted](Self::encrypt).
     pub(crate) fn decrypt(&self, purpose: &str, about: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.decrypt_with(purpose, about, sealed).map(|(_, message)| message)
+    }
+
+    /// Decrypts a message, and returns the position of its key.
+    pub(crate) fn decrypt_with(&self, purpose: &str, about: &str, sealed: &[u8]) -> Option<(usize, Vec<u8>)> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE>()?;
         let decrypt = |key| {
             let payload = Payload { msg: sealed, aad: about.as_bytes() };
             cipher(key, purpose)?.decrypt(&(*nonce).into(), payload).ok()
         };
-        self.0.iter().find_map(|key| decrypt(key))
+        self.0.iter().enumerate().find_map(|(position, key)| Some((position, decrypt(key)?)))
     }
 }
 

@@ -43,7 +43,7 @@ impl McpClient {
 
 impl Connection {
     fn new(client: McpClient, cx: Context) -> Self {
-        let of_call = Rc::new(OfCall::new(cx));
+        let of_call = Rc::new(OfCall::new(cx, client.0.servers.len()));
         let link = |server: &Rc<Server>| Rc::new(Link::new(client.clone(), server.clone(), of_call.clone()));
         Self(client.0.servers.iter().map(link).collect())
     }
@@ -76,7 +76,7 @@ fn unknown(server: &str, problem: &str) -> ClientError {
 /// Creates a connection to the server `nth` of a client. It has its own limit of requests.
 #[cfg(feature = "gateway")]
 pub(crate) fn to(client: &McpClient, nth: usize, cx: &Context) -> Option<Peer> {
-    let (server, of_call) = (client.0.servers.get(nth)?.clone(), Rc::new(OfCall::new(cx.clone())));
+    let (server, of_call) = (client.0.servers.get(nth)?.clone(), Rc::new(OfCall::new(cx.clone(), 1)));
     Some(Peer(Rc::new(Link::new(client.clone(), server, of_call))))
 }
 

@@ -81,6 +81,8 @@ pub enum Failure {
         /// The revisions that the server offers.
         offered: Vec<String>,
     },
+    /// The server answers `server/discover` or `initialize` with a JSON-RPC error, so the request that comes after it was not sent.
+    NotNegotiated,
     /// The server needs a capability that this client did not declare.
     CapabilityRequired,
     /// The server requires that the client declares extensions: see [`Upstream::extension`](crate::client::Upstream::extension).
@@ -307,7 +309,12 @@ impl Failure {
         )
     }
 
-    /// Returns whether the server does not implement the method.
+    /// Returns whether the server rejects a request of the negotiation, or its form.
+    pub(super) fn is_rejection(&self) -> bool {
+        matches!(self, Self::NotNegotiated | Self::NotMcp(NotMcp::NotFound | NotMcp::NoPost) | Self::Rejected { .. })
+    }
+
+    /// Returns whether the server does not implement the method. A rejected `initialize` is another failure.
     pub(super) fn is_unknown_method(&self) -> bool {
         matches!(self, Self::Rpc { code: -32_601, .. })
     }
@@ -370,6 +377,9 @@ impl fmt::Display for Failure {
             Self::UnsupportedRevision { offered } => {
                 write!(f, "supports only revisions that this client does not support: {}.", offered.join(", "))
             }
+            Self::NotNegotiated => f.write_str(
+                "rejects the requests with which a client begins. Check its URL, and whether it supports a revision of this client.",
+            ),
             Self::CapabilityRequired => f.write_str("needs to ask a question that this client cannot answer."),
             Self::ExtensionRequired { extensions } => {
                 let extensions = extensions.join("`, `");

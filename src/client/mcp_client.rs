@@ -117,8 +117,8 @@ impl McpClientBuilder {
         }
         for (name, upstream) in &servers {
             if upstream.is_untrusted && upstream.sends_secrets() {
-                let problem =
-                    "is untrusted, so it must not get a token, a header or client credentials of this program";
+                let problem = "is untrusted, so it must not get a token, a header or client credentials of this program, or a header or \
+                     `_meta` of its caller";
                 return Err(BuildError::new("server name of the client", name.clone(), problem));
             }
         }

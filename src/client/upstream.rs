@@ -100,10 +100,10 @@ impl Upstream {
     /// Creates a server whose URL a user of the program chose, and which may be hostile: a public `https:` URL with port 443, whose host is a
     /// name.
     ///
-    /// The server gets no secret of the program: [`McpClientBuilder::build`](super::McpClientBuilder::build) rejects a token, a header and
-    /// client credentials, but not [`sign_in`](Self::sign_in). The error of a request does not say why the server cannot be reached, or why its
-    /// authorization server cannot be used, so that a user cannot explore the network of the program. The rules cannot see that a name resolves
-    /// to a private address.
+    /// The server gets no secret of the program and no value of its caller: [`McpClientBuilder::build`](super::McpClientBuilder::build) rejects
+    /// a token, a header, client credentials, and headers and members of `_meta` that are passed on, but not [`sign_in`](Self::sign_in). The
+    /// error of a request does not say why the server cannot be reached, or why its authorization server cannot be used, so that a user cannot
+    /// explore the network of the program. The rules cannot see that a name resolves to a private address.
     ///
     /// # Errors
     /// The URL is not public.
@@ -393,10 +393,11 @@ impl Upstream {
 }
 
 impl Upstream {
-    /// Returns whether requests contain a secret of the program, which a server that a user chose must not get.
+    /// Returns whether requests contain a secret of the program or a value of its caller, which a server that a user chose must not get.
     pub(super) fn sends_secrets(&self) -> bool {
         !self.headers.is_empty()
             || !self.forwarded_headers.is_empty()
+            || !self.forwarded_meta.is_empty()
             || matches!(self.access, Access::Token(_) | Access::Source(_))
     }
 

@@ -361,6 +361,7 @@ fn a_rejected_token_begins_a_new_discovery() {
     let host = host.sign(|_, _| Ok(vec![1]));
     assert_eq!(call(&client, &host).expect("a result"), "a");
     issuers.replace(json!(["https://two.example"]));
+    host.advance(Duration::from_mins(1));
     assert_eq!(call(&client, &host).expect("a result"), "b");
     let tokens: Vec<_> = urls(&host).into_iter().filter(|url| url.ends_with("/token")).collect();
     assert_eq!(tokens, ["https://one.example/token", "https://two.example/token"]);

@@ -12,6 +12,34 @@ fn pinned(peer: &Peer) -> Upstream {
     at(peer).revision(Revision::V2026_07_28)
 }
 
+/// A server decides how many pages its list has. Long lists leave requests for the lists of the other servers, and for the calls after it.
+#[test]
+fn a_long_list_leaves_requests_for_the_other_servers() {
+    let endless = || {
+        let nth = |nth: usize| page(json!([tool(&format!("t{nth}"))]), json!({ "nextCursor": nth.to_string() }));
+        Peer::new((0..100).map(nth))
+    };
+    let pages = [("a", Some("2")), ("b", Some("3")), ("c", None)];
+    let pages = pages.map(|(name, next)| page(json!([tool(name)]), json!({ "nextCursor": next })));
+    let good = Peer::new(pages.into_iter().chain((0..10).map(|_| crate::calls::modern("in Lyon"))));
+    let client = McpClient::builder("desk", "1.0.0")
+        .server("one", pinned(&endless()))
+        .server("two", pinned(&endless()))
+        .server("good", pinned(&good))
+        .build()
+        .expect("a client");
+    let host = TestHost::new();
+    let connection = client.connect(&context(&host));
+    let sets = testing::run(host.run(connection.list_toolsets())).expect("the lists end");
+    let sets: Vec<_> = sets.into_iter().map(|set| set.tools.expect("a list")).collect();
+    assert!(sets[0].is_truncated && sets[1].is_truncated && sets[0].items.len() > 5, "{}", sets[0].items.len());
+    assert_eq!((names(&sets[2]), sets[2].is_truncated), (vec!["a", "b", "c"], false));
+    for _ in 0..10 {
+        let call = connection.call("good_a", json!({})).expect("a call");
+        testing::run(host.run(call.into_future())).expect("the call ends").expect("a result");
+    }
+}
+
 fn page(tools: Value, members: Value) -> Answer {
     let mut page = json!({ "tools": tools, "resultType": "complete" });
     page.as_object_mut().expect("an object").extend(members.as_object().expect("an object").clone());

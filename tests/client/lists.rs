@@ -201,6 +201,49 @@ fn a_dropped_list_is_aborted() {
     assert_eq!(host.waits(), [Duration::ZERO; 0]);
 }
 
+/// C44: a server that is listed for many callers, or that changes its lists all the time, does not evict the lists of another server.
+#[test]
+fn a_server_does_not_evict_the_lists_of_another() {
+    let day = |name: &str| tools(name, json!({ "ttlMs": 86_400_000, "cacheScope": "public" }));
+    let good = Peer::new([minute("a")]);
+    let other = Peer::new((0..100).map(|nth| day(&format!("t{nth}"))));
+    let token_of = |cx: Context| async move { Ok(cx.header("x-user")) };
+    let client = McpClient::builder("desk", "1.0.0")
+        .server("good", pinned(&good))
+        .server("other", pinned(&other).bearer_with(token_of))
+        .build()
+        .expect("a client");
+    let host = TestHost::new();
+    let list = |user: usize| {
+        let (head, ()) = http::Request::builder().header("x-user", user).body(()).expect("a request").into_parts();
+        let cx = Context::of_request(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
+        list(&client, &host, &cx)
+    };
+    for user in 0..60 {
+        let listing = list(user);
+        assert_eq!((names(&listing), good.requests().len()), (vec!["a", &*format!("t{user}")], 1));
+    }
+    // The cache is full, and has the latest lists of the other server.
+    list(59);
+    assert_eq!(other.requests().len(), 60);
+}
+
+/// C25: lists that a server says have changed leave the cache, and a list during which it says so is not cached.
+#[test]
+fn a_list_that_changes_meanwhile_is_not_cached() {
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    let members = json!({ "tools": [{ "name": "a", "inputSchema": {} }], "resultType": "complete", "ttlMs": 60_000, "cacheScope": "public" });
+    let listed = json!({ "jsonrpc": "2.0", "id": "$id", "result": members });
+    let stream = || Answer::new(200, "text/event-stream", format!("data: {changed}\n\ndata: {listed}\n\n"));
+    let peer = Peer::new([stream(), stream(), minute("b")]);
+    let (client, host) = (client(pinned(&peer)), TestHost::new());
+    let cx = context(&host);
+    for (expected, requests) in [("a", 1), ("a", 2), ("b", 3), ("b", 3)] {
+        assert_eq!(names(&list(&client, &host, &cx)), [expected]);
+        assert_eq!(peer.requests().len(), requests);
+    }
+}
+
 /// C25: a server that says that its lists have changed is asked again.
 #[test]
 fn a_changed_list_is_requested_again() {

@@ -35,6 +35,7 @@ mod passed_questions;
 mod peer;
 mod questions;
 mod received_bytes;
+mod rejections;
 mod requests;
 mod results;
 mod retries;

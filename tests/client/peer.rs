@@ -104,6 +104,11 @@ impl Peer {
         Self { answers: Rc::new(RefCell::new(answers.into_iter().collect())), ..Self::default() }
     }
 
+    /// Adds answers after the others.
+    pub fn add(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.answers.borrow_mut().extend(answers);
+    }
+
     /// Returns the number of answers whose body is still open.
     pub fn open_bodies(&self) -> usize {
         self.open_bodies.get()

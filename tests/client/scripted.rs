@@ -251,10 +251,16 @@ pub fn client_of(upstream: Upstream, has_credentials: bool) -> McpClient {
     McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client")
 }
 
-/// Makes one call of the tool in a connection of its own.
+thread_local! {
+    /// The time of the next call. Only a token that is a minute old is replaced.
+    static NOW: Cell<u64> = Cell::new(TestHost::new().now_ms());
+}
+
+/// Makes one call of the tool in a connection of its own, a minute after the call before it.
 pub fn pay(client: &McpClient) -> Result<String, ClientError> {
     let token = r#"{"access_token":"t","token_type":"bearer","expires_in":3600}"#;
-    let host = TestHost::new().fetch(move |_, _| ready(Ok(Fetched::new(200, token))));
+    let host =
+        TestHost::new().clock(NOW.replace(NOW.get() + 60_000)).fetch(move |_, _| ready(Ok(Fetched::new(200, token))));
     let cx = testing::context(&host);
     let connection = client.connect(&cx);
     let call = connection.call("parcels_pay", json!({ "amount": 7 })).expect("a call");

@@ -247,6 +247,25 @@ fn a_legacy_server_asks_at_most_eight_questions() {
     assert_eq!(error.failure(), &Failure::LimitExceeded("a question is too long"));
 }
 
+/// C33: the repetitions of a call share the limit of its questions: an answer that is interrupted does not permit eight more.
+#[test]
+fn the_questions_of_all_repetitions_are_counted() {
+    let questions = |from: usize| -> Vec<_> {
+        (from..from + 5).map(|nth| asks(json!(nth), "elicitation/create", form())).collect()
+    };
+    let interrupted: String = questions(0).iter().map(|question| format!("data: {question}\n\n")).collect();
+    let interrupted = Answer::new(200, "text/event-stream", interrupted).end(End::Cut);
+    let answers = || (0..5).map(|_| accepted());
+    let begun = [initialized(Some("s-1")), accepted(), interrupted];
+    let peer = Peer::new(begun.into_iter().chain(answers()).chain([stream(&questions(10))]).chain(answers()));
+    let host = TestHost::new();
+    let call = client(legacy(&peer)).connect(&context(&host)).call("parcels_track", json!({})).expect("a call");
+    let outcome = testing::run(host.run(call.idempotent().into_future())).expect("the call ends");
+    let error = outcome.map(|result| result.text()).expect_err("a failure");
+    assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks too many questions"));
+    assert_eq!(peer.methods().iter().filter(|method| *method == "a response").count(), 8);
+}
+
 /// C35: pings are not questions. The client answers 16 of them, and further ones do not fail the call.
 #[test]
 fn pings_do_not_count_as_questions() {

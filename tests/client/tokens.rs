@@ -145,13 +145,50 @@ fn a_rejected_token_is_replaced_once() {
         modern("in Metz"),
     ]);
     let client = client(pinned(&peer).client_credentials(own_credentials()));
-    let outcomes: Vec<_> =
-        (0..5).map(|_| track(&client, &host).map_err(|error| (error.failure().clone(), error.executed()))).collect();
+    let track = || {
+        let outcome = track(&client, &host).map_err(|error| (error.failure().clone(), error.executed()));
+        host.advance(Duration::from_mins(1));
+        outcome
+    };
+    let outcomes: Vec<_> = (0..4).map(|_| track()).collect();
     let refused = || Err((Failure::Unauthorized, Executed::No));
-    assert_eq!(outcomes, [Ok("in Lyon".into()), Ok("in Nice".into()), refused(), refused(), Ok("in Metz".into())]);
-    let sent = ["t-1", "t-1", "t-2", "t-2", "t-3", "t-4", "t-5"].map(|token| format!("Bearer {token}"));
+    assert_eq!(outcomes, [Ok("in Lyon".into()), Ok("in Nice".into()), refused(), Ok("in Metz".into())]);
+    let sent = ["t-1", "t-1", "t-2", "t-2", "t-3", "t-3", "t-4"].map(|token| format!("Bearer {token}"));
     assert_eq!(tokens(&peer), sent);
-    assert_eq!(host.requests().len(), 5);
+    assert_eq!(host.requests().len(), 4);
+}
+
+/// All callers share the token. A caller whose requests are rejected, for example because of a header that is passed on, replaces it at most
+/// once per minute, and never leaves the others without a token.
+#[test]
+fn a_caller_does_not_drop_the_token_of_all() {
+    let host = TestHost::new();
+    for nth in 1..3 {
+        drop(host.clone().respond("POST", TOKEN_URL, 200, issued(&format!("t-{nth}"), 3600)));
+    }
+    // After that, the authorization server issues no token.
+    let host = host.respond("POST", TOKEN_URL, 503, "");
+    let peer =
+        Peer::new([modern("in Lyon")].into_iter().chain((0..5).map(|_| unauthorized())).chain([modern("in Nice")]));
+    let client = client(pinned(&peer).client_credentials(own_credentials()));
+    track(&client, &host).expect("a result");
+    for _ in 0..5 {
+        assert_eq!(track(&client, &host).expect_err("a failure").failure(), &Failure::Unauthorized);
+    }
+    assert_eq!(track(&client, &host).expect("a result"), "in Nice");
+    assert_eq!((host.requests().len(), tokens(&peer)), (1, vec!["Bearer t-1".to_owned(); 7]));
+
+    host.advance(Duration::from_mins(1));
+    let peer_tokens = |answers: Vec<Answer>| {
+        peer.add(answers);
+        let outcome = track(&client, &host).map_err(|error| error.failure().clone());
+        (outcome, tokens(&peer).last().cloned())
+    };
+    let with = |token: &str| Some(format!("Bearer {token}"));
+    assert_eq!(peer_tokens(vec![unauthorized(), modern("in Metz")]), (Ok("in Metz".into()), with("t-2")));
+    host.advance(Duration::from_mins(1));
+    assert!(peer_tokens(vec![unauthorized()]).0.is_err(), "there is no other token");
+    assert_eq!(peer_tokens(vec![modern("in Lyon")]), (Ok("in Lyon".into()), with("t-2")));
 }
 
 /// C62: a token that a legacy server rejects between `initialize` and `notifications/initialized` is replaced, and the notification is sent
@@ -185,6 +222,7 @@ fn a_token_that_is_rejected_for_a_notification_is_replaced_once() {
     let client = client(at(&peer).revision(Revision::V2025_11_25).client_credentials(own_credentials()));
     for _ in 0..2 {
         assert_eq!(track(&client, &host).expect("a result"), "in Lyon");
+        host.advance(Duration::from_mins(1));
     }
     let error = track(&client, &host).expect_err("a failure");
     assert_eq!((error.failure(), error.executed()), (&Failure::Unauthorized, Executed::No));

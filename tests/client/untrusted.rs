@@ -46,6 +46,9 @@ fn the_server_gets_no_secret() {
         (chosen().client_credentials(credentials), false),
         (chosen().bearer_with(|_| ready(Ok(Some("SECRET-4711".to_owned())))), false),
         (chosen().sign_in(&sign_in).header("x-key", "SECRET-4711").expect("a header"), false),
+        (chosen().forward_header("x-tenant").expect("a header"), false),
+        (chosen().forward_meta("example.com/tenant").expect("a member"), false),
+        (chosen().forward_meta("baggage").expect("a member"), false),
     ] {
         let built = McpClient::builder("desk", "1.0.0").server("chosen", upstream).build();
         assert_eq!(built.is_ok(), is_built);

@@ -53,6 +53,8 @@ pub(in crate::client) enum OAuthError {
     AlreadyFinished,
     /// The authorization server of an untrusted server cannot be used. The cause is for the log.
     Untrusted { cause: String },
+    /// Another request of this program refreshes the tokens, and has not finished.
+    RefreshPending,
     /// This program cannot read or write its tokens. The cause is for the log.
     StoreFailed { cause: String },
 }
@@ -66,7 +68,11 @@ impl OAuthError {
     /// Returns the error of a server that a user of the program chose. The user must not learn which hosts exist, and what they answer.
     pub(in crate::client) fn of_untrusted(self) -> Self {
         match self {
-            Self::BudgetExhausted | Self::AlreadyFinished | Self::StoreFailed { .. } | Self::Untrusted { .. } => self,
+            Self::BudgetExhausted
+            | Self::AlreadyFinished
+            | Self::RefreshPending
+            | Self::StoreFailed { .. }
+            | Self::Untrusted { .. } => self,
             error => Self::Untrusted { cause: format!("{error} ({})", error.cause()) },
         }
     }
@@ -104,16 +110,6 @@ impl OAuthError {
     /// Returns whether the token endpoint rejects the request with this error code.
     pub(in crate::client) fn is_reason(&self, code: &str) -> bool {
         matches!(self, Self::Rejected { reason } if reason == code)
-    }
-
-    /// Returns whether a later request may succeed.
-    pub(in crate::client) fn is_transient(&self) -> bool {
-        const CODES: [&str; 3] = ["temporarily_unavailable", "server_error", "status 429"];
-        match self {
-            Self::Unreachable { .. } => true,
-            Self::Rejected { reason } => reason.starts_with("status 5") || CODES.contains(&reason.as_str()),
-            _ => false,
-        }
     }
 
     /// Returns whether a refresh cannot succeed any more: the refresh token or the client is not valid.
@@ -166,6 +162,9 @@ impl fmt::Display for OAuthError {
             ),
             Self::Untrusted { .. } => f.write_str("its authorization server cannot be used."),
             Self::AlreadyFinished => f.write_str("this sign-in has been used already. Begin again."),
+            Self::RefreshPending => {
+                f.write_str("another request of this program still refreshes its token. Try again later.")
+            }
             Self::StoreFailed { .. } => f.write_str("this program cannot use its token store. Try again later."),
             Self::DpopRequired => f.write_str(
                 "its authorization server issued a token that is not a bearer token, but requires DPoP, which is not supported.",

@@ -31,6 +31,13 @@ pub(in crate::client) enum Grant<'a> {
     RefreshToken(&'a str),
 }
 
+/// A token to revoke.
+#[derive(Clone, Copy)]
+pub(in crate::client) enum Revoked<'a> {
+    Refresh(&'a str),
+    Access(&'a str),
+}
+
 impl Grant<'_> {
     fn name(&self) -> &'static str {
         match self {
@@ -83,18 +90,22 @@ impl OAuthClient<'_> {
         Ok(response)
     }
 
-    /// Revokes a refresh token, and with it the access tokens of its grant.
+    /// Revokes a token. With a refresh token, the access tokens of its grant end too.
     ///
     /// # Errors
     /// The authorization server does not confirm it.
     pub(in crate::client) async fn revoke(
         &self,
         endpoint: &SecureUrl,
-        refresh_token: &str,
+        token: Revoked<'_>,
         requests: Requests<'_>,
     ) -> Result<(), OAuthError> {
         let mut form = Form::new(String::new());
-        form.append_pair("token", refresh_token).append_pair("token_type_hint", "refresh_token");
+        let (token, hint) = match token {
+            Revoked::Refresh(token) => (token, "refresh_token"),
+            Revoked::Access(token) => (token, "access_token"),
+        };
+        form.append_pair("token", token).append_pair("token_type_hint", hint);
         match self.post(endpoint, form, requests).await?.status {
             200 => Ok(()),
             status => Err(OAuthError::Rejected { reason: format!("status {status}") }),
@@ -175,7 +186,8 @@ mod tests {
             let client = OAuthClient { authentication: &authentication, audience: "https://auth.example" };
             let requests = Requests { host: &host, spend: &|| true };
             let endpoint = url(REVOKE);
-            let outcome = run(host.run(client.revoke(&endpoint, "r-1", requests))).expect("the request ends");
+            let outcome =
+                run(host.run(client.revoke(&endpoint, Revoked::Refresh("r-1"), requests))).expect("the request ends");
             assert_eq!(outcome.is_ok(), is_revoked);
             let form = "token=r-1&token_type_hint=refresh_token&client_id=desk&client_secret=secret";
             assert_eq!(host.requests().pop().expect("a request").body(), form);

@@ -9,7 +9,7 @@ use super::error::OAuthError;
 use crate::client::wire::challenge::is_scope;
 use crate::client::wire::headers;
 use crate::host::Fetched;
-use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS, UPSTREAM_TOKEN_SECONDS};
+use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS};
 
 /// A token that a token endpoint issues.
 pub(in crate::client) struct TokenResponse {
@@ -68,20 +68,15 @@ impl TokenResponse {
         self.header.to_str().unwrap_or_default().to_owned()
     }
 
-    /// Returns the time until which the token is used, in milliseconds since 1970.
-    pub(in crate::client) fn used_until(&self, now_ms: u64) -> u64 {
-        let lifetime = self.lifetime();
-        after(now_ms, lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1))
+    /// Returns the lifetime of the access token in seconds. If the authorization server does not state it, the lifetime is `unstated`.
+    pub(in crate::client) fn lifetime(&self, unstated: u64) -> u64 {
+        self.expires_in.unwrap_or(unstated)
     }
+}
 
-    /// Returns the time at which the token expires, in milliseconds since 1970.
-    pub(in crate::client) fn expires(&self, now_ms: u64) -> u64 {
-        after(now_ms, self.lifetime())
-    }
-
-    fn lifetime(&self) -> u64 {
-        self.expires_in.unwrap_or(UPSTREAM_TOKEN_SECONDS)
-    }
+/// Returns the time until which a token with a lifetime in seconds is used, in milliseconds since 1970.
+pub(in crate::client) fn used_until(now_ms: u64, lifetime: u64) -> u64 {
+    after(now_ms, lifetime.saturating_sub(UPSTREAM_TOKEN_EARLY_SECONDS).max(lifetime / 2).max(1))
 }
 
 /// Returns the time in some seconds, in milliseconds since 1970.

@@ -15,35 +15,34 @@ use sha2::{Digest, Sha256};
 
 use super::definition::Definition;
 use super::listing::Listing;
-use crate::bounded_cache::BoundedCache;
 use crate::limits::{UPSTREAM_LIST_BYTES, UPSTREAM_LISTS, UPSTREAM_STALE_SECONDS};
+use crate::text::Text;
 
 /// A digest of everything that a list depends on: the server, the method, the credential, the headers that the program sends, and what it passes
 /// on from the `_meta` of its caller.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key([u8; 32]);
 
-/// The lists of all servers of a client.
-pub(in crate::client) struct ListCache(RefCell<BoundedCache<Key, Cached>>);
+/// The lists of all servers of a client, at most [`UPSTREAM_LISTS`].
+///
+/// A server decides for how long its lists are cached, and it may have many callers. So a full cache evicts a list of the server that has the
+/// most lists: no server can evict the lists of a server that has fewer.
+#[derive(Default)]
+pub(in crate::client) struct ListCache(RefCell<Vec<Cached>>);
 
 /// A list, and the time until which it is fresh. A stale list replaces the list of a server that fails.
 #[derive(Clone)]
 pub(super) struct Cached {
+    server: Text,
+    key: Key,
     pub list: Rc<Listing>,
     fresh_until: u64,
 }
 
-impl Default for ListCache {
-    fn default() -> Self {
-        Self(RefCell::new(BoundedCache::new(UPSTREAM_LISTS)))
-    }
-}
-
 impl Key {
-    /// Creates the key of a list. `changes` is the number of times that the server said that its lists have changed.
+    /// Creates the key of a list.
     pub(super) fn of(
         parts: [&str; 3],
-        changes: u64,
         credential: Option<&HeaderValue>,
         headers: &[(HeaderName, HeaderValue)],
         meta: &[(String, String)],
@@ -54,7 +53,6 @@ impl Key {
             digest.update((part.len() as u64).to_be_bytes());
             digest.update(part);
         };
-        add(&changes.to_be_bytes());
         for part in parts {
             add(part.as_bytes());
         }
@@ -75,27 +73,52 @@ impl Key {
 impl ListCache {
     /// Returns a list that is fresh, or that expired less than [`UPSTREAM_STALE_SECONDS`] ago. Times are in milliseconds since 1970.
     pub(super) fn get(&self, key: &Key, now: u64) -> Option<Cached> {
-        self.0.borrow().get(key, now).cloned()
+        self.0.borrow().iter().find(|cached| cached.key == *key && cached.is_kept(now)).cloned()
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    /// Caches a list that is fresh for `time`.
-    pub(super) fn insert(&self, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
+    /// Removes the lists of a server, because they have changed.
+    pub(in crate::client) fn forget(&self, server: &str) {
+        self.0.borrow_mut().retain(|cached| cached.server != server);
+    }
+
+    /// Caches a list of `server` that is fresh for `time`.
+    pub(super) fn insert(&self, server: &Text, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
         let lengths = list.items.iter().map(Definition::bytes).chain(list.left_out.iter().map(String::len));
         let bytes = lengths.fold(0, usize::saturating_add);
         if time.is_zero() || list.is_truncated || bytes > UPSTREAM_LIST_BYTES {
             return;
         }
         let fresh_until = now.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        let expires = fresh_until.saturating_add(UPSTREAM_STALE_SECONDS.saturating_mul(1000));
-        self.0.borrow_mut().insert(key, Cached { list: list.clone(), fresh_until }, expires, now);
+        let mut lists = self.0.borrow_mut();
+        lists.retain(|cached| cached.key != key && cached.is_kept(now));
+        lists.push(Cached { server: server.clone(), key, list: list.clone(), fresh_until });
+        if lists.len() > UPSTREAM_LISTS {
+            evict(&mut lists);
+        }
+    }
+}
+
+/// Removes the list that expires soonest, of those servers that have the most lists.
+fn evict(lists: &mut Vec<Cached>) {
+    let number_of = |server: &Text| lists.iter().filter(|cached| cached.server == *server).count();
+    let most = lists.iter().map(|cached| number_of(&cached.server)).max();
+    let candidates = lists.iter().enumerate().filter(|(_, cached)| Some(number_of(&cached.server)) == most);
+    let soonest = candidates.min_by_key(|(_, cached)| cached.fresh_until).map(|(position, _)| position);
+    if let Some(position) = soonest {
+        lists.remove(position);
     }
 }
 
 impl Cached {
+    /// Returns whether the list is fresh, or stale but usable.
+    fn is_kept(&self, now: u64) -> bool {
+        now < self.fresh_until.saturating_add(UPSTREAM_STALE_SECONDS.saturating_mul(1000))
+    }
+
     pub(super) fn is_fresh(&self, now: u64) -> bool {
         now < self.fresh_until
     }

@@ -116,11 +116,16 @@ impl Lists {
 
     /// Reads a list from the server, and caches it if the server permits this.
     pub(super) async fn new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
+        let changes = self.channel.server().changes.get();
         let (list, time) = self.pages(kind).await?;
         let (list, time) = (Rc::new(list), time.min(self.channel.upstream().longest_ttl));
         // The pages may have led to another token. The key has the token that the server accepted.
         let key = self.list_key(kind).await?;
-        self.channel.client().0.lists.insert(key, &list, time, self.channel.host().now_ms());
+        // A list that has changed meanwhile may be out of date.
+        if self.channel.server().changes.get() == changes {
+            let (server, now) = (&self.channel.server().name, self.channel.host().now_ms());
+            self.channel.client().0.lists.insert(server, key, &list, time, now);
+        }
         Ok(self.keep(kind, list))
     }
 
@@ -144,8 +149,7 @@ impl Lists {
             .map_err(|failed| self.channel.failed(protocol_names(kind).method.name().into(), failed))?;
         let upstream = self.channel.upstream();
         let parts = [&*self.channel.server().name, upstream.url.as_str(), protocol_names(kind).method.name()];
-        let changes = self.channel.server().changes.get();
-        Ok(Key::of(parts, changes, credential.as_ref(), &self.channel.own_headers(), &self.channel.forwarded_meta()))
+        Ok(Key::of(parts, credential.as_ref(), &self.channel.own_headers(), &self.channel.forwarded_meta()))
     }
 
     /// Reads a list, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.

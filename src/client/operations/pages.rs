@@ -27,6 +27,8 @@ pub(super) async fn read_pages(
     let mut empty_pages = 0_usize;
     // An answer may have much besides its items, which the client has to read.
     let received = Rc::<Cell<usize>>::default();
+    let questions = Rc::<Cell<usize>>::default();
+    let sent = channel.sent.get();
     let deadline = deadline(channel, channel.upstream().list_timeout);
     for _ in 0..UPSTREAM_PAGES {
         let params = match cursors.last() {
@@ -37,6 +39,7 @@ pub(super) async fn read_pages(
         outgoing.deadline = Some(deadline);
         outgoing.received = received.clone();
         outgoing.most_bytes = UPSTREAM_PAGES_BYTES;
+        outgoing.questions = questions.clone();
         let result = match session.request(&mut outgoing).await {
             Ok(result) => result,
             Err(error) if !cursors.is_empty() && is_limit(&error, received.get()) => return Ok(false),
@@ -54,8 +57,10 @@ pub(super) async fn read_pages(
         if !page(result, items) {
             return Ok(false);
         }
+        let sent = channel.sent.get().saturating_sub(sent);
         match result.string("nextCursor") {
             None => return Ok(true),
+            Some(_) if !channel.of_call().leaves_a_share(sent) => return Ok(false),
             // A cursor that repeats would make the loop endless.
             Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => return Ok(false),
             Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES || received.get() > UPSTREAM_PAGES_BYTES => {

@@ -1,7 +1,7 @@
 //! The questions of a server that the caller of this program answers.
 //!
 //! Elicitation is passed on. Sampling spends the model of the client, so it is passed on only from a server for which the program says so.
-//! Roots are the folders of the client, which no other server learns.
+//! Roots are the folders of the client, which no other server learns. `passed_sampling` writes sampling.
 //!
 //! The person must see which server asks. So a label with its name begins each line of the message. The texts of a form are one line each, and
 //! none of them begins with a label of another server.
@@ -12,6 +12,8 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use super::handlers::{AnswerFuture, undeclared};
+use super::label::BRACKETS;
+use super::passed_sampling;
 use super::question::{Elicitation, QuestionKind, SamplingRequest, ServerQuestion, UrlElicitation};
 use crate::call::context::Context;
 use crate::client::error::{Failed, Failure};
@@ -22,9 +24,6 @@ use crate::text::{line, sentence};
 
 /// The longest key of a server that the key of a passed question contains, in bytes.
 const KEY: usize = 64;
-
-/// The characters with which a label can begin. Those after the first look like it.
-const BRACKETS: [char; 5] = ['[', '［', '⟦', '〚', '⁅'];
 
 /// A function that passes a question on to the caller of this program, under this key. The program has the pages at these URLs.
 pub(in crate::client) type Pass =
@@ -82,7 +81,8 @@ fn for_caller(question: &ServerQuestion<'_>, own: &[&str]) -> Result<Option<Json
             vec![("mode", "url".into()), ("message", labelled(&server, &message).into()), ("url", url.into())]
         }
         QuestionKind::Sampling => {
-            let params = SamplingRequest::read(question)?.params;
+            let SamplingRequest { server, params } = SamplingRequest::read(question)?;
+            let params = passed_sampling::for_caller(&server, &params)?;
             return Ok(Some(object(vec![("method", "sampling/createMessage".into()), ("params", params)])));
         }
         QuestionKind::Roots => return Ok(None),

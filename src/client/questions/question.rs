@@ -9,7 +9,7 @@ use crate::client::error::Failure;
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
 use crate::config::SecureUrl;
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::text::{Text, visible};
+use crate::text::{Text, make_visible, visible};
 
 /// The types that a field of a form can have.
 const FIELDS: [&str; 4] = ["string", "number", "integer", "boolean"];
@@ -50,7 +50,8 @@ pub struct UrlElicitation {
 pub struct SamplingRequest {
     /// The name that this program has for the server.
     pub server: Text,
-    /// The parameters of `sampling/createMessage`, such as `messages`, `maxTokens` and `systemPrompt`.
+    /// The parameters of `sampling/createMessage`, such as `messages`, `maxTokens` and `systemPrompt`, without invisible characters. They come
+    /// from the server, so do not trust them.
     pub params: Json,
 }
 
@@ -130,7 +131,8 @@ impl UrlElicitation {
 impl SamplingRequest {
     pub(in crate::client) fn read(question: &ServerQuestion<'_>) -> Result<Self, Failure> {
         let params = question.params.and_then(Value::to_json);
-        let params = params.ok_or(Failure::Malformed("asks a model without parameters"))?;
+        let mut params = params.ok_or(Failure::Malformed("asks a model without parameters"))?;
+        make_visible(&mut params);
         Ok(Self { server: question.server.clone(), params })
     }
 }

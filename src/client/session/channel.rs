@@ -46,11 +46,16 @@ pub(in crate::client) struct Channel {
     server: Rc<Server>,
     of_call: Rc<OfCall>,
     credential: Credential,
+    /// The assumption about the server that its last rejection leads to. A rejection may be about this caller or this request, so it proves
+    /// nothing, and no other connection gets the assumption.
+    assumed: Cell<Option<Known>>,
     initialized: RefCell<Option<Initialized>>,
     /// The description of the server, if the server sent it in this call.
     pub about: RefCell<Option<About>>,
     /// The event stream of the session.
     pub standing_stream: Mutex<Option<EventStream>>,
+    /// The number of requests that were sent to the server in this call.
+    pub sent: Cell<usize>,
     /// The number of times that the server said in this call that its lists have changed.
     pub list_changes: Cell<u64>,
 }
@@ -63,9 +68,11 @@ impl Channel {
             server,
             of_call,
             credential,
+            assumed: Cell::new(None),
             initialized: RefCell::default(),
             about: RefCell::default(),
             standing_stream: Mutex::new(None),
+            sent: Cell::new(0),
             list_changes: Cell::new(0),
         }
     }
@@ -117,20 +124,32 @@ impl Channel {
         for changes in [&self.list_changes, &self.server.changes] {
             changes.set(changes.get().wrapping_add(1));
         }
+        self.client.0.lists.forget(&self.server.name);
     }
 }
 
 /// The knowledge about the server, and the session.
 impl Channel {
-    /// Returns what is known about the server now.
+    /// Returns what is known about the server now, or assumed.
     pub(in crate::client) fn known(&self) -> Known {
+        self.assumed.get().unwrap_or_else(|| self.learned())
+    }
+
+    /// Returns what all connections know about the server.
+    pub(super) fn learned(&self) -> Known {
         let (learned, until) = *self.server.learned.borrow();
         let pinned = || self.upstream().revision.map_or(Known::Nothing, Known::of);
         if self.host().now_ms() < until { learned } else { pinned() }
     }
 
-    /// Keeps the knowledge from an answer of the server.
+    /// Assumes something about the server until one of its results shows more, or nothing.
+    pub(super) fn assume(&self, known: Option<Known>) {
+        self.assumed.set(known);
+    }
+
+    /// Keeps the knowledge from a result of the server, for all connections.
     pub(super) fn learn(&self, known: Known) {
+        self.assumed.set(None);
         let until = match known {
             Known::Modern(_) => u64::MAX,
             _ => self.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000)),
@@ -322,6 +341,7 @@ impl Channel {
         if !self.of_call.spend() {
             return Err(Failure::BudgetExhausted.into());
         }
+        self.sent.set(self.sent.get().saturating_add(1));
         let upstream = self.upstream();
         let mut request = Outbound { method, url: upstream.url.as_str().to_owned(), headers: Vec::new(), body };
         headers::add_common(&mut request, &self.own_headers(), &self.client.0.user_agent, credential);

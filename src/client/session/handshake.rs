@@ -19,7 +19,7 @@ use super::outgoing::Outgoing;
 use super::reactions::RequestKind;
 use super::send::{Accepted, Ready, send};
 use super::standing_stream;
-use crate::client::error::ClientError;
+use crate::client::error::{ClientError, Failed, Failure};
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{RpcResult, ServerResponse, unsupported};
@@ -32,33 +32,79 @@ const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 /// The longest id of a session.
 const SESSION_ID: usize = 512;
 
-/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer.
-pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Known, ClientError> {
+/// The knowledge from the answer to `server/discover`, and the error of a server that rejects it.
+pub(super) type Discovery = (Known, Option<ClientError>);
+
+/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer. A server that rejects it may be
+/// legacy.
+pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Discovery, ClientError> {
     let mut outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
     let mut sent = Sent::new(Known::Nothing, RequestKind::Discover, false);
+    let failed = |failed| channel.failed(Method::Discover.name().into(), of_negotiation(failed));
     let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
     match (sent.known, accepted.answer.into_result()) {
         (Known::Modern(revision), Ok(result)) => {
-            let about = About::of(revision, result.json)
-                .map_err(|failed| channel.failed(Method::Discover.name().into(), failed))?;
-            channel.about.replace(Some(about));
+            channel.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
+            Ok((sent.known, None))
         }
         // The error does not show the era of the server.
-        (Known::Nothing, Err(failed)) => return Err(channel.failed(Method::Discover.name().into(), failed)),
-        _ => {}
+        (Known::Nothing, Err(error)) => Err(failed(error)),
+        (known, answer) => Ok((known, answer.err().map(failed))),
     }
-    Ok(sent.known)
+}
+
+/// Begins a session with a server that seems to be legacy. `rejected` is the error of a server that rejected `server/discover` just now.
+///
+/// If a server that was legacy rejects `initialize`, it may be modern now, which `server/discover` shows.
+pub(super) async fn begin(
+    channel: &Rc<Channel>,
+    known: Known,
+    rejected: Option<ClientError>,
+) -> Result<Known, ClientError> {
+    // The headers of `initialize` do not have the revision of an earlier `initialize`.
+    channel.end_session();
+    let error = match initialize(channel, known).await {
+        Ok(known) => return Ok(known),
+        Err(error) => error,
+    };
+    channel.assume(None);
+    if !error.failure().is_rejection() {
+        return Err(error);
+    }
+    if let Some(rejected) = rejected {
+        // The server accepts neither request, so it is not legacy: the first rejection counts.
+        return Err(rejected);
+    }
+    if channel.learned().era() == Era::Legacy && !channel.is_pinned() {
+        let discovered = discover(channel).await;
+        if let Ok((known @ Known::Modern(_), _)) = discovered {
+            return Ok(known);
+        }
+        channel.assume(None);
+    }
+    Err(error)
+}
+
+/// Returns the failure of a request of the negotiation. A JSON-RPC error that answers it must not look like the answer to the request that
+/// comes after it.
+fn of_negotiation(failed: Failed) -> Failed {
+    match failed.failure() {
+        Failure::Rpc { code, .. } => {
+            Failed::new(Failure::NotNegotiated, Some(format!("the error has the code {code}")))
+        }
+        _ => failed,
+    }
 }
 
 /// Sends `initialize` and `notifications/initialized`, and returns the knowledge from the answer.
 ///
 /// A server with a session may reject a request that overtakes the notification.
-pub(in crate::client) async fn initialize(channel: &Rc<Channel>, known: Known) -> Result<Known, ClientError> {
+async fn initialize(channel: &Rc<Channel>, known: Known) -> Result<Known, ClientError> {
     let requested = match known {
         Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
         _ => Revision::NEWEST_LEGACY,
     };
-    let failed = |failed| channel.failed(Method::Initialize.name().into(), failed);
+    let failed = |failed| channel.failed(Method::Initialize.name().into(), of_negotiation(failed));
     let mut outgoing = Outgoing::new(Method::Initialize, initialize_params(channel, requested), TIME);
     let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
     let Accepted { answer, .. } = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(known)).boxed_local()).await?;

@@ -14,7 +14,7 @@ const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
 pub(in crate::client) enum Known {
     /// Nothing is known. A modern request is the first probe.
     Nothing,
-    /// The server answered a modern request in the legacy form. `server/discover` is the next probe.
+    /// The server answered a modern request in the legacy form, or rejected it. `server/discover` is the next probe.
     Unsettled,
     /// The server is modern.
     Modern(Revision),
@@ -55,12 +55,11 @@ impl Known {
         match (lesson, self) {
             (Lesson::Nothing, _) => None,
             (Lesson::Modern, _) => Some(MODERN),
-            (Lesson::Unsettled, _) => Some(Self::Unsettled),
+            (Lesson::Unsettled | Lesson::Doubt, _) => Some(Self::Unsettled),
             (Lesson::Session, Self::WithSession(revision) | Self::WithoutSession(revision)) => {
                 Some(Self::WithSession(revision))
             }
             (Lesson::Legacy | Lesson::Session, _) => Some(LEGACY),
-            (Lesson::Forget, _) => Some(Self::Nothing),
         }
     }
 
@@ -174,11 +173,11 @@ mod tests {
             (MODERN, Repeatable, result(false), SAME, SAME, Unknown),
             (MODERN, Repeatable, error(200, -32_602), SAME, SAME, Unknown),
             (MODERN, Repeatable, error(404, -32_601), SAME, SAME, No),
-            (MODERN, Repeatable, http(404), again(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Repeatable, http(404), again(Lesson::Doubt), accept(Lesson::Doubt), Unknown),
             (MODERN, Repeatable, error(400, -32_603), SAME, SAME, Unknown),
-            (MODERN, Effectful, http(404), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
-            (MODERN, Effectful, error(400, -32_000), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
-            (MODERN, Effectful, error(400, -32_602), accept(Lesson::Forget), accept(Lesson::Forget), Unknown),
+            (MODERN, Effectful, http(404), accept(Lesson::Doubt), accept(Lesson::Doubt), Unknown),
+            (MODERN, Effectful, error(400, -32_000), accept(Lesson::Doubt), accept(Lesson::Doubt), Unknown),
+            (MODERN, Effectful, error(400, -32_602), accept(Lesson::Doubt), accept(Lesson::Doubt), Unknown),
             (MODERN, Effectful, error(400, -32_020), Action::NewHeaders, accept(Lesson::Modern), No),
             (MODERN, Effectful, error(200, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (MODERN, Effectful, http(401), Action::NewToken, SAME, No),
@@ -282,6 +281,6 @@ mod tests {
         let session = |known: Known| known.after(Lesson::Session);
         assert_eq!(session(SESSIONLESS), Some(Known::WithSession(Revision::V2025_06_18)));
         assert_eq!((session(LEGACY), LEGACY.after(Lesson::Nothing)), (Some(LEGACY), None));
-        assert_eq!((MODERN.after(Lesson::Forget), MODERN.after(Lesson::Legacy)), (Some(Known::Nothing), Some(LEGACY)));
+        assert_eq!((MODERN.after(Lesson::Doubt), MODERN.after(Lesson::Legacy)), (Some(Known::Unsettled), Some(LEGACY)));
     }
 }

@@ -27,8 +27,8 @@ pub(super) struct Observer {
     pub token: String,
     /// The last progress.
     pub last: Cell<f64>,
-    /// The number of questions of the server.
-    pub questions: Cell<usize>,
+    /// The number of questions of the server, in all repetitions of the request.
+    pub questions: Rc<Cell<usize>>,
 }
 
 impl Receiver for Observer {

@@ -63,6 +63,8 @@ pub(in crate::client) struct Outgoing {
     /// The number of bytes of all answers to the request, and its limit.
     pub received: Rc<Cell<usize>>,
     pub most_bytes: usize,
+    /// The number of questions of a legacy server on the event streams of the request. Clones share it.
+    pub questions: Rc<Cell<usize>>,
     /// The number of times that the request was sent again, in all its rounds. Clones share it.
     pub repetitions: Rc<Cell<usize>>,
     /// Whether the request was sent, and its answer has not arrived. Clones share it.
@@ -98,6 +100,7 @@ impl Outgoing {
             task_wait: TaskWait::default(),
             received: Rc::default(),
             most_bytes: usize::MAX,
+            questions: Rc::default(),
             repetitions: Rc::default(),
             is_in_flight: Rc::default(),
         }

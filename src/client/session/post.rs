@@ -79,7 +79,7 @@ impl<'c> Exchange<'c> {
             era,
             token: progress_token(&id).to_owned(),
             last: Cell::new(f64::NEG_INFINITY),
-            questions: Cell::new(0),
+            questions: outgoing.questions.clone(),
         });
         let (received, total) = (outgoing.received.clone(), outgoing.most_bytes);
         let expected = Expected { id, era, bytes: UPSTREAM_BYTES, received, total, position: RefCell::default() };

@@ -118,7 +118,7 @@ impl Action {
     }
 }
 
-/// The knowledge that an answer leads to.
+/// The knowledge that an answer leads to. A result proves it. An error does not, so only this connection then assumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lesson {
     /// The knowledge does not change.
@@ -131,8 +131,8 @@ pub(super) enum Lesson {
     Legacy,
     /// The next request begins a session.
     Session,
-    /// The next request negotiates again.
-    Forget,
+    /// The server may not be modern any more. `server/discover` shows it.
+    Doubt,
 }
 
 /// The knowledge about a server that a row is for.
@@ -280,10 +280,10 @@ static TABLE: &[Row] = {
         row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         // A modern server seems to be legacy now. The answer to a call may also come from a proxy or from the tool.
-        row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Forget), Unknown),
-        row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Forget), Unknown),
-        row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Forget), Unknown),
-        row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Forget), Unknown),
+        row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Doubt), Unknown),
+        row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Doubt), Unknown),
+        row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Doubt), Unknown),
+        row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Doubt), Unknown),
         // The session has ended: a server must answer each request of such a session with status 404. If the new session has ended too,
         // the status has another meaning.
         row(&[Session], EACH, Http(S404), Again(Lesson::Session), No),

@@ -77,14 +77,12 @@ impl Session {
         }
         // Parallel requests of a connection wait for one negotiation.
         let _negotiation = self.negotiation.lock().await;
-        let mut known = self.channel.known();
+        let (mut known, mut rejected) = (self.channel.known(), None);
         if needs_discovery(known) {
-            known = handshake::discover(&self.channel).await?;
+            (known, rejected) = handshake::discover(&self.channel).await?;
         }
         if self.channel.needs_session(known) {
-            // The headers of `initialize` do not have the revision of an earlier `initialize`.
-            self.channel.end_session();
-            known = handshake::initialize(&self.channel, known).await?;
+            known = handshake::begin(&self.channel, known, rejected).await?;
         }
         Ok(known)
     }
@@ -93,12 +91,12 @@ impl Session {
     pub(in crate::client) async fn about(&self) -> Result<About, ClientError> {
         {
             let _negotiation = self.negotiation.lock().await;
-            let mut known = self.channel.known();
+            let (mut known, mut rejected) = (self.channel.known(), None);
             if matches!(known, Known::Nothing | Known::Unsettled) {
-                known = handshake::discover(&self.channel).await?;
+                (known, rejected) = handshake::discover(&self.channel).await?;
             }
             if known.era() == Era::Legacy && self.channel.about.borrow().is_none() {
-                handshake::initialize(&self.channel, known).await?;
+                handshake::begin(&self.channel, known, rejected).await?;
             }
         }
         if let Some(about) = &*self.channel.about.borrow() {

@@ -110,11 +110,25 @@ async fn attempts(
         }
         exchange.end(&answer);
         outgoing.is_in_flight.set(false);
-        learn(channel, sent, action);
+        learn(channel, sent, action, form);
         match (action, answer) {
             (Action::Pause, _) => channel.host().sleep(PAUSE).await,
             (_, Err(failure)) => return Err(failed(failure)),
             (Action::NewToken, Ok(_)) => {}
+            // The server may have rejected the request itself, and not its form. Then the rejection is the answer.
+            (Action::Again(Lesson::Legacy | Lesson::Doubt), Ok(answer)) if sent.kind() != RequestKind::Discover => {
+                match ready().await {
+                    Ok(known) if known.era() == Era::Legacy => {}
+                    Ok(_) => return Ok(Accepted { answer, executed }),
+                    Err(error) if error.failure().is_rejection() => return Ok(Accepted { answer, executed }),
+                    Err(error) => return Err(error.executed_as(Executed::No)),
+                }
+            }
+            (Action::Accept(Lesson::Doubt | Lesson::Session), Ok(answer)) => {
+                // The call is not sent again, so the next call needs the knowledge. A failure to get it is not that of this call.
+                drop(ready().await);
+                return Ok(Accepted { answer, executed });
+            }
             // The first knowledge is the aim of `server/discover`.
             (Action::Again(lesson), Ok(_)) if sent.kind() != RequestKind::Discover || lesson == Lesson::Nothing => {}
             (Action::NewHeaders, Ok(answer)) => match new_headers(outgoing).await {
@@ -160,9 +174,9 @@ async fn post<'c>(
     Ok(Some((exchange.read(opening).await, exchange)))
 }
 
-/// Keeps the knowledge that an action leads to. The session of a server ends with its era. `server/discover` is sent without a session, so it
-/// ends none.
-fn learn(channel: &Channel, sent: &mut Sent, action: Action) {
+/// Keeps the knowledge that an action leads to: for all connections if a result proves it, otherwise for this one. The session of a server
+/// ends with its era. `server/discover` is sent without a session, so it ends none.
+fn learn(channel: &Channel, sent: &mut Sent, action: Action, form: Form) {
     let lesson = match action {
         Action::Accept(lesson) | Action::Again(lesson) => lesson,
         Action::NewHeaders => Lesson::Modern,
@@ -172,7 +186,10 @@ fn learn(channel: &Channel, sent: &mut Sent, action: Action) {
     if sent.kind() != RequestKind::Discover {
         channel.end_session();
     }
-    channel.learn(known);
+    match form {
+        Form::Result { .. } => channel.learn(known),
+        _ => channel.assume(Some(known)),
+    }
     sent.known = known;
 }
 

@@ -18,7 +18,7 @@ use crate::auth::principal::Principal;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
-use crate::client::oauth::token_request::{Grant, OAuthClient};
+use crate::client::oauth::token_request::{Grant, OAuthClient, Revoked};
 use crate::client::oauth::token_response::after;
 use crate::config::SecureUrl;
 use crate::limits::{
@@ -26,8 +26,15 @@ use crate::limits::{
     UPSTREAM_NEGOTIATION_SECONDS,
 };
 
-/// The pause before tokens are read again that another request refreshes.
+/// The pause before tokens are read again that another request refreshes, or before they are written again.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The time for which the store keeps tokens that are not used.
+const KEEP: Duration = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
+/// How often tokens are replaced that other requests change at the same time.
+const ATTEMPTS: usize = 8;
+
+// A request waits for a lease to its end.
+const _: () = assert!(SIGN_IN_LEASE_WAITS as u128 * PAUSE.as_millis() > SIGN_IN_LEASE_SECONDS as u128 * 1000);
 
 /// Returns the text that identifies a person. Two issuers may use the same subject.
 pub(super) fn person_key(person: &Principal) -> String {
@@ -44,8 +51,10 @@ pub(super) struct Account {
 /// The outcome of a refresh.
 enum Refreshed {
     Tokens(Box<StoredTokens>),
-    /// The person has to sign in again.
+    /// The authorization server has ended the access. The person has to sign in again.
     Ended,
+    /// There is no refresh token, or this program does not know its client now. The stored tokens stay as they are.
+    Impossible,
     /// The tokens changed meanwhile, or the lease has ended.
     Changed,
 }
@@ -72,149 +81,130 @@ impl Account {
         self.values.load(Purpose::Tokens, &self.key).await
     }
 
-    /// Saves the tokens of a new sign-in, which replace all others.
+    /// Saves the tokens of a new sign-in, which replace all others, and revokes the replaced ones. Tokens that cannot be saved are revoked.
     ///
     /// # Errors
     /// The store cannot be written.
-    pub(super) async fn save(&self, mut tokens: StoredTokens) -> Result<(), OAuthError> {
-        const ATTEMPTS: usize = 8;
+    pub(super) async fn save(&self, tokens: StoredTokens) -> Result<(), OAuthError> {
+        let saved = self.replace_all(tokens.clone()).await;
+        let account = self.clone();
+        // The browser does not wait for the revocation.
+        let (saved, revocation) = match saved {
+            Ok(None) => return Ok(()),
+            Ok(Some(earlier)) => (Ok(()), async move { account.revoke(&earlier, Some(&tokens)).await }.boxed_local()),
+            Err(error) => (Err(error), async move { account.revoke(&tokens, None).await }.boxed_local()),
+        };
+        self.values.host.spawn(revocation);
+        saved
+    }
+
+    /// Replaces the tokens in the store, whatever they are, and returns them.
+    async fn replace_all(&self, mut tokens: StoredTokens) -> Result<Option<StoredTokens>, OAuthError> {
         let now = self.values.host.now_ms();
         for _ in 0..ATTEMPTS {
-            let Entry { value: earlier, sealed } = self.stored().await?;
-            tokens.sign_ins = earlier.map(|it| it.recent_sign_ins(&tokens.requested, now)).unwrap_or_default();
+            let Entry { value: earlier, sealed, .. } = self.stored().await?;
+            let sign_ins = earlier.as_ref().map(|it| it.recent_sign_ins(&tokens.requested, now));
+            tokens.sign_ins = sign_ins.unwrap_or_default();
             tokens.sign_ins.push(now);
             if self.replace(sealed.as_deref(), &tokens).await?.is_some() {
-                return Ok(());
+                return Ok(earlier);
             }
         }
-        Err(OAuthError::StoreFailed { cause: "the tokens in the store change all the time".to_owned() })
+        Err(changes_all_the_time())
     }
 
     async fn replace(&self, current: Option<&str>, tokens: &StoredTokens) -> Result<Option<String>, OAuthError> {
-        let seconds = if tokens.has_ended { SIGN_IN_ENDED_SECONDS } else { SIGN_IN_KEEP_SECONDS };
-        self.values.replace(Purpose::Tokens, &self.key, current, tokens, Duration::from_secs(seconds)).await
+        let keep = if tokens.has_ended { Duration::from_secs(SIGN_IN_ENDED_SECONDS) } else { KEEP };
+        self.values.replace(Purpose::Tokens, &self.key, current, tokens, keep).await
     }
 
     /// Returns tokens that can be used, or `None` if the person has to sign in. Tokens that expire soon are refreshed, and so are those with
-    /// the header `rejected`.
+    /// the header `rejected`. While a token is valid, it is used although its refresh fails.
     ///
     /// # Errors
-    /// The store or the authorization server fails.
+    /// The store cannot be read, or there is no valid token and the refresh fails.
     pub(super) async fn usable(
         &self,
         rejected: Option<&str>,
         spend: &dyn Fn() -> bool,
     ) -> Result<Option<StoredTokens>, OAuthError> {
         for _ in 0..SIGN_IN_LEASE_WAITS {
-            let Entry { value: Some(tokens), sealed } = self.stored().await? else { return Ok(None) };
+            let entry = self.stored().await?;
+            let Some(tokens) = &entry.value else { return Ok(None) };
             if tokens.has_ended {
                 return Ok(None);
             }
             let now = self.values.host.now_ms();
             let is_rejected = rejected == Some(&tokens.authorization);
+            let is_leased = tokens.lease.is_some_and(|until| now < until);
             if !is_rejected && now < tokens.used_until {
-                return Ok(Some(tokens));
+                // A new text would end the lease of another request.
+                if !is_leased {
+                    self.values.renew(Purpose::Tokens, &self.key, &entry, KEEP).await;
+                }
+                return Ok(entry.value);
             }
-            let is_left = !is_rejected && now < tokens.expires;
-            let Some(refresh_token) = tokens.refresh_token.clone() else { return Ok(is_left.then_some(tokens)) };
-            if tokens.lease.is_some_and(|until| now < until) {
-                if is_left {
-                    return Ok(Some(tokens));
+            let is_valid = !is_rejected && now < tokens.expires;
+            if is_leased {
+                if is_valid {
+                    return Ok(entry.value);
                 }
                 self.values.host.sleep(PAUSE).await;
                 continue;
             }
-            // Without the request, the lease would only make others wait.
-            if !spend() {
-                return Err(OAuthError::BudgetExhausted);
-            }
-            let until = after(now, SIGN_IN_LEASE_SECONDS);
-            let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
-            let Some(sealed) = self.replace(sealed.as_deref(), &leased).await? else { continue };
-            match self.refreshed(tokens.clone(), refresh_token, Lease { sealed, until }).await {
+            match self.refreshed(tokens, entry.sealed.as_deref(), spend).await {
                 Ok(Refreshed::Tokens(tokens)) => return Ok(Some(*tokens)),
                 Ok(Refreshed::Ended) => return Ok(None),
+                Ok(Refreshed::Impossible) => return Ok(entry.value.filter(|_| is_valid)),
                 Ok(Refreshed::Changed) => {}
-                Err(error) if error.is_transient() && is_left => return Ok(Some(tokens)),
+                Err(error) if is_valid => {
+                    let problem = format!("a token that is still valid was not refreshed: {error} ({})", error.cause());
+                    failure::log(&self.values.host, "sign-in", &problem);
+                    return Ok(entry.value);
+                }
                 Err(error) => return Err(error),
             }
         }
-        Err(OAuthError::Unreachable {
-            server: "its authorization server",
-            cause: "another request refreshes the tokens, and does not end".to_owned(),
-        })
+        Err(OAuthError::RefreshPending)
     }
 
-    /// Refreshes tokens in a task of its own: if the caller leaves in between, the new refresh token must still be saved.
+    /// Takes a lease, and refreshes tokens.
     async fn refreshed(
         &self,
-        tokens: StoredTokens,
-        refresh_token: String,
-        lease: Lease,
+        tokens: &StoredTokens,
+        sealed: Option<&str>,
+        spend: &dyn Fn() -> bool,
     ) -> Result<Refreshed, OAuthError> {
+        let Some(refresh_token) = tokens.refresh_token.clone() else { return Ok(Refreshed::Impossible) };
+        let Some(client) = self.values.known_authentication(&tokens.issuer).await? else {
+            let problem = "a token was not refreshed, because this program does not know the client that it was issued to: \
+                           check the clients of `SignIn`, its URL, and MCP_TOKEN_KEY";
+            failure::log(&self.values.host, "sign-in", problem);
+            return Ok(Refreshed::Impossible);
+        };
+        // Without the request, the lease would only make others wait.
+        if !spend() {
+            return Err(OAuthError::BudgetExhausted);
+        }
+        let until = after(self.values.host.now_ms(), SIGN_IN_LEASE_SECONDS);
+        let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
+        let Some(sealed) = self.replace(sealed, &leased).await? else { return Ok(Refreshed::Changed) };
+        let refresh = Refresh {
+            account: self.clone(),
+            tokens: tokens.clone(),
+            client,
+            refresh_token,
+            lease: Lease { sealed, until },
+        };
+        // If the caller leaves in between, the new refresh token must still be saved.
         let (sender, receiver) = oneshot::channel();
-        let account = self.clone();
         let refresh = async move {
             // Without a receiver, the caller has left.
-            drop(sender.send(account.refresh(tokens, &refresh_token, &lease).await));
+            drop(sender.send(refresh.run().await));
         };
         self.values.host.spawn(refresh.boxed_local());
         let lost = OAuthError::StoreFailed { cause: "the refresh of a token was aborted".to_owned() };
         receiver.await.unwrap_or(Err(lost))
-    }
-
-    async fn refresh(&self, tokens: StoredTokens, refresh_token: &str, lease: &Lease) -> Result<Refreshed, OAuthError> {
-        let leased = &*lease.sealed;
-        let known = self.values.known_authentication(&tokens.issuer).await;
-        // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.
-        if after(self.values.host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > lease.until {
-            return Ok(Refreshed::Changed);
-        }
-        let outcome = match self.request(&tokens, refresh_token, known).await {
-            Ok(Some(refreshed)) => {
-                // The new token is saved before it is used.
-                let is_saved = self.replace(Some(leased), &refreshed).await?.is_some();
-                return Ok(if is_saved { Refreshed::Tokens(Box::new(refreshed)) } else { Refreshed::Changed });
-            }
-            Ok(None) => None,
-            Err(error) if error.ends_access() => {
-                let is_client = !error.is_reason("invalid_grant");
-                if is_client && !self.values.forget_client(&tokens.issuer).await? {
-                    // The operator has configured the client, so a new sign-in would fail too.
-                    self.replace(Some(leased), &StoredTokens { lease: None, ..tokens }).await?;
-                    return Err(error);
-                }
-                Some(error)
-            }
-            Err(error) => {
-                self.replace(Some(leased), &StoredTokens { lease: None, ..tokens }).await?;
-                return Err(error);
-            }
-        };
-        if let Some(error) = outcome {
-            failure::log(&self.values.host, "sign-in", &format!("the refresh of a token ended the access: {error}"));
-        }
-        let ended = StoredTokens { has_ended: true, lease: None, refresh_token: None, ..tokens };
-        let is_saved = self.replace(Some(leased), &ended).await?.is_some();
-        Ok(if is_saved { Refreshed::Ended } else { Refreshed::Changed })
-    }
-
-    /// Requests new tokens. Returns `None` if this program does not have the client any more that the tokens were issued to.
-    async fn request(
-        &self,
-        tokens: &StoredTokens,
-        refresh_token: &str,
-        known: Result<Option<ClientAuthentication>, OAuthError>,
-    ) -> Result<Option<StoredTokens>, OAuthError> {
-        let issuer = &tokens.issuer;
-        let Some(authentication) = known? else { return Ok(None) };
-        let client = OAuthClient { authentication: &authentication, audience: &issuer.issuer };
-        let requests = Requests { host: &*self.values.host, spend: &|| true };
-        let (endpoint, grant) = (issuer.token_endpoint()?, Grant::RefreshToken(refresh_token));
-        let response = client.token(&endpoint, grant, &issuer.resource, requests).await?;
-        let StoredTokens { scopes, requested, sign_ins, .. } = tokens.clone();
-        let refreshed = StoredTokens::issued(issuer.clone(), scopes, response, self.values.host.now_ms());
-        Ok(Some(StoredTokens { requested, sign_ins, ..refreshed }))
     }
 
     /// Removes the tokens, and revokes them.
@@ -222,23 +212,129 @@ impl Account {
     /// # Errors
     /// The store cannot be written. The outcome of the revocation does not matter.
     pub(super) async fn forget(&self) -> Result<(), OAuthError> {
-        let Entry { value, .. } = self.stored().await?;
-        self.values.remove(&self.key).await?;
-        let Some(tokens) = value else { return Ok(()) };
-        if let Err(error) = self.revoke(&tokens).await {
-            failure::log(&self.values.host, "sign-in", &format!("a token was not revoked: {error}"));
+        for _ in 0..ATTEMPTS {
+            let Entry { value, sealed, .. } = self.stored().await?;
+            let Some(tokens) = value else { return self.values.remove(&self.key).await };
+            // A refresh at the same time cannot save its tokens any more, so it revokes them.
+            if self.replace(sealed.as_deref(), &tokens.clone().ended()).await?.is_some() {
+                let removed = self.values.remove(&self.key).await;
+                self.revoke(&tokens, None).await;
+                return removed;
+            }
         }
-        Ok(())
+        Err(changes_all_the_time())
     }
 
-    async fn revoke(&self, tokens: &StoredTokens) -> Result<(), OAuthError> {
+    /// Revokes tokens that are not used any more: the refresh token, and with it the access, or else the access token. If the tokens `kept`
+    /// have the same refresh token, it stays valid. A failure is logged.
+    async fn revoke(&self, tokens: &StoredTokens, kept: Option<&StoredTokens>) {
+        let is_kept = kept.is_some_and(|kept| kept.has_a_token_of(tokens));
+        if tokens.has_ended || is_kept {
+            return;
+        }
+        if let Err(error) = self.request_revocation(tokens).await {
+            failure::log(&self.values.host, "sign-in", &format!("a token was not revoked: {error}"));
+        }
+    }
+
+    async fn request_revocation(&self, tokens: &StoredTokens) -> Result<(), OAuthError> {
         let issuer = &tokens.issuer;
-        let (Some(endpoint), Some(refresh_token)) = (issuer.revocation_endpoint()?, &tokens.refresh_token) else {
-            return Ok(());
+        let Some(endpoint) = issuer.revocation_endpoint()? else { return Ok(()) };
+        let client = self.values.known_authentication(issuer).await?.ok_or(OAuthError::NoClientId)?;
+        let token = match &tokens.refresh_token {
+            Some(token) => Revoked::Refresh(token),
+            None => Revoked::Access(tokens.authorization.strip_prefix("Bearer ").unwrap_or_default()),
         };
-        let Some(authentication) = self.values.known_authentication(issuer).await? else { return Ok(()) };
-        let client = OAuthClient { authentication: &authentication, audience: &issuer.issuer };
-        let requests = Requests { host: &*self.values.host, spend: &|| true };
-        client.revoke(&endpoint, refresh_token, requests).await
+        let client = OAuthClient { authentication: &client, audience: &issuer.issuer };
+        client.revoke(&endpoint, token, Requests { host: &*self.values.host, spend: &|| true }).await
+    }
+}
+
+fn changes_all_the_time() -> OAuthError {
+    OAuthError::StoreFailed { cause: "the tokens in the store change all the time".to_owned() }
+}
+
+/// A refresh of tokens, under a lease.
+struct Refresh {
+    account: Account,
+    tokens: StoredTokens,
+    /// The client that the tokens were issued to.
+    client: ClientAuthentication,
+    refresh_token: String,
+    lease: Lease,
+}
+
+impl Refresh {
+    async fn run(self) -> Result<Refreshed, OAuthError> {
+        let host = &self.account.values.host;
+        // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.
+        if after(host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > self.lease.until {
+            return Ok(Refreshed::Changed);
+        }
+        let error = match self.request().await {
+            Ok(refreshed) => return self.save(refreshed).await,
+            Err(error) => error,
+        };
+        // If the operator has configured the client, a new sign-in would fail too.
+        let has_ended = error.ends_access()
+            && (error.is_reason("invalid_grant") || self.account.values.forget_client(&self.tokens.issuer).await?);
+        if !has_ended {
+            self.replace(&StoredTokens { lease: None, ..self.tokens.clone() }).await?;
+            return Err(error);
+        }
+        failure::log(host, "sign-in", &format!("the refresh of a token ended the access: {error}"));
+        let is_saved = self.replace(&self.tokens.clone().ended()).await?.is_some();
+        Ok(if is_saved { Refreshed::Ended } else { Refreshed::Changed })
+    }
+
+    /// Replaces the tokens in the store, if they still have the lease.
+    async fn replace(&self, tokens: &StoredTokens) -> Result<Option<String>, OAuthError> {
+        self.account.replace(Some(&self.lease.sealed), tokens).await
+    }
+
+    /// Requests new tokens.
+    async fn request(&self) -> Result<StoredTokens, OAuthError> {
+        let host = &*self.account.values.host;
+        let StoredTokens { issuer, scopes, requested, sign_ins, .. } = self.tokens.clone();
+        let client = OAuthClient { authentication: &self.client, audience: &issuer.issuer };
+        let (endpoint, grant) = (issuer.token_endpoint()?, Grant::RefreshToken(&self.refresh_token));
+        let response = client.token(&endpoint, grant, &issuer.resource, Requests { host, spend: &|| true }).await?;
+        let refreshed = StoredTokens::issued(issuer, scopes, response, host.now_ms());
+        Ok(StoredTokens { requested, sign_ins, ..refreshed })
+    }
+
+    /// Saves new tokens, before they are used. The old refresh token may not be valid any more, so a write that fails is repeated until the
+    /// lease ends.
+    async fn save(&self, refreshed: StoredTokens) -> Result<Refreshed, OAuthError> {
+        let host = &self.account.values.host;
+        loop {
+            match self.replace(&refreshed).await {
+                Ok(Some(_)) => return Ok(Refreshed::Tokens(Box::new(refreshed))),
+                Ok(None) => return self.overtaken(refreshed).await,
+                Err(error) if host.now_ms() >= self.lease.until => {
+                    failure::log(host, "sign-in", &format!("refreshed tokens are lost: {}", error.cause()));
+                    return Err(error);
+                }
+                Err(_) => host.sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Returns the outcome for new tokens that were not saved, because the stored ones are not those with the lease any more. They are
+    /// revoked if the store has no tokens of this sign-in.
+    async fn overtaken(&self, refreshed: StoredTokens) -> Result<Refreshed, OAuthError> {
+        let Entry { value: stored, sealed, .. } = self.account.stored().await?;
+        match &stored {
+            // An earlier write has succeeded, although its answer was an error.
+            Some(stored) if stored.authorization == refreshed.authorization => {
+                return Ok(Refreshed::Tokens(Box::new(refreshed)));
+            }
+            // An authorization server may take both refresh tokens for one access, so a revocation would also end the stored one.
+            Some(stored) if !stored.has_ended && stored.is_of_sign_in_of(&refreshed) => {}
+            // A value that cannot be decrypted says nothing.
+            None if sealed.is_some() => {}
+            _ => self.account.revoke(&refreshed, stored.as_ref()).await,
+        }
+        Ok(Refreshed::Changed)
     }
 }

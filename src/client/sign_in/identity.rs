@@ -56,7 +56,8 @@ impl Values {
         }
     }
 
-    /// Returns the authentication of the client that a token was issued to, or `None` if this program does not have it any more.
+    /// Returns the authentication of the client that a token was issued to, or `None` if this program does not know it now: another
+    /// deployment or an old key may know it, so this is no reason to erase a token.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -22,6 +22,7 @@ use crate::limits::{
     SIGN_IN_KEEP_SECONDS, SIGN_IN_REGISTRATIONS, SIGN_IN_SECONDS, SIGN_IN_UNFINISHED, UPSTREAM_TOKEN_EARLY_SECONDS,
 };
 
+/// The time for which the store keeps clients that are not used.
 const KEEP: Duration = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
 
 /// The registered clients, the newest first.
@@ -92,7 +93,7 @@ impl Values {
         requests: Requests<'_>,
     ) -> Result<Registered, OAuthError> {
         let key = self.registrations_key(&found.server().issuer, url.as_str());
-        let Entry { value, sealed } = self.load::<Registrations>(Purpose::Client, &key).await?;
+        let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
         let mut registrations = value.unwrap_or_default();
         let now = self.host.now_ms();
         if let Some(newest) = registrations.clients.first_mut().filter(|known| known.is_usable(scopes, now)) {
@@ -126,8 +127,9 @@ impl Values {
     /// The store cannot be read.
     pub(super) async fn known_client(&self, issuer: &TokenIssuer) -> Result<Option<Registered>, OAuthError> {
         let key = self.registrations_key(&issuer.issuer, &issuer.server);
-        let Entry { value, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
-        let client = value.and_then(|mut known| known.of(&issuer.client_id).map(|known| known.client.clone()));
+        let entry = self.load::<Registrations>(Purpose::Client, &key).await?;
+        self.renew(Purpose::Client, &key, &entry, KEEP).await;
+        let client = entry.value.and_then(|mut known| known.of(&issuer.client_id).map(|known| known.client.clone()));
         let now = self.host.now_ms();
         Ok(client.filter(|client| client.expires_ms.is_none_or(|expires| now < expires)))
     }
@@ -168,7 +170,7 @@ impl Values {
             return Ok(());
         }
         let key = self.registrations_key(&issuer.issuer, &issuer.server);
-        let Entry { value, sealed } = self.load::<Registrations>(Purpose::Client, &key).await?;
+        let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
         let Some(mut registrations) = value else { return Ok(()) };
         if registrations.of(&issuer.client_id).is_some_and(change) {
             // If another request has changed the entry, the next sign-in records it.
@@ -184,7 +186,7 @@ impl Values {
     /// The store cannot be written.
     pub(super) async fn forget_client(&self, issuer: &TokenIssuer) -> Result<bool, OAuthError> {
         let key = self.registrations_key(&issuer.issuer, &issuer.server);
-        let Entry { value, sealed } = self.load::<Registrations>(Purpose::Client, &key).await?;
+        let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
         let mut registrations = value.unwrap_or_default();
         let before = registrations.clients.len();
         registrations.clients.retain(|known| known.client.client_id != issuer.client_id);

@@ -105,7 +105,18 @@ impl TokenKeys {
 
     /// Decrypts a value. Returns `None` if none of the keys has encrypted it for this purpose and `about`.
     pub(super) fn open<T: DeserializeOwned>(&self, purpose: Purpose, about: &str, sealed: &str) -> Option<T> {
-        read_text(&self.0.decrypt(purpose.name(), about, &URL_SAFE.decode(sealed)?)?)
+        self.open_with(purpose, about, sealed).map(|(value, _)| value)
+    }
+
+    /// Decrypts a value as [`open`](Self::open) does, and returns whether an old key has encrypted it.
+    pub(super) fn open_with<T: DeserializeOwned>(
+        &self,
+        purpose: Purpose,
+        about: &str,
+        sealed: &str,
+    ) -> Option<(T, bool)> {
+        let (position, text) = self.0.decrypt_with(purpose.name(), about, &URL_SAFE.decode(sealed)?)?;
+        Some((read_text(&text)?, position > 0))
     }
 }
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::token_issuer::TokenIssuer;
-use crate::client::oauth::token_response::TokenResponse;
+use crate::client::oauth::token_response::{TokenResponse, after, used_until};
 use crate::client::wire::challenge::{SCOPES, add_scopes};
-use crate::limits::{SIGN_IN_REPEAT_SECONDS, SIGN_INS_OF_SCOPES};
+use crate::limits::{SIGN_IN_REPEAT_SECONDS, SIGN_INS_OF_SCOPES, UPSTREAM_TOKEN_SECONDS};
 
 /// The tokens of a person for a server.
 #[derive(Clone, Deserialize, Serialize)]
@@ -30,18 +30,37 @@ pub(super) struct StoredTokens {
 impl StoredTokens {
     /// Creates the tokens of an answer to a request for these scopes.
     pub(super) fn issued(issuer: TokenIssuer, scopes: Vec<String>, response: TokenResponse, now_ms: u64) -> Self {
+        // A token without a refresh token is used until the server rejects it, because only the person can get another one.
+        let unstated = if response.refresh_token.is_some() { UPSTREAM_TOKEN_SECONDS } else { u64::MAX };
+        let lifetime = response.lifetime(unstated);
         Self {
             issuer,
             scopes: response.scopes().unwrap_or_else(|| scopes.clone()),
             requested: scopes,
             sign_ins: Vec::new(),
             authorization: response.authorization(),
-            used_until: response.used_until(now_ms),
-            expires: response.expires(now_ms),
+            used_until: used_until(now_ms, lifetime),
+            expires: after(now_ms, lifetime),
             refresh_token: response.refresh_token,
             lease: None,
             has_ended: false,
         }
+    }
+
+    /// Returns the tokens of a person who has to sign in again. They contain no token.
+    pub(super) fn ended(self) -> Self {
+        Self { has_ended: true, lease: None, refresh_token: None, authorization: String::new(), ..self }
+    }
+
+    /// Returns whether a token of `other` is also one of these tokens. Some authorization servers issue the same refresh token again.
+    pub(super) fn has_a_token_of(&self, other: &Self) -> bool {
+        self.authorization == other.authorization
+            || self.refresh_token.is_some() && self.refresh_token == other.refresh_token
+    }
+
+    /// Returns whether tokens come from the same sign-in.
+    pub(super) fn is_of_sign_in_of(&self, other: &Self) -> bool {
+        self.sign_ins.last() == other.sign_ins.last()
     }
 
     /// Returns the times of the latest sign-ins for the scopes `requested`.

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::sealed::Purpose;
 use super::settings::{Settings, SignIn};
@@ -27,6 +27,17 @@ pub(super) struct Entry<T> {
     pub value: Option<T>,
     /// The encrypted text, if there is one.
     pub sealed: Option<String>,
+    /// Whether an old key has encrypted the value.
+    has_old_key: bool,
+    /// The time at which the value was written, in milliseconds since 1970.
+    written_ms: u64,
+}
+
+/// A value and the time at which it was written, as they are encrypted.
+#[derive(Deserialize, Serialize)]
+struct Written<T> {
+    written_ms: u64,
+    value: T,
 }
 
 impl SignIn {
@@ -43,11 +54,29 @@ impl Values {
     /// The store cannot be read.
     pub(super) async fn load<T: DeserializeOwned>(&self, purpose: Purpose, key: &str) -> Result<Entry<T>, OAuthError> {
         let sealed = self.settings.store.get(key).await.map_err(store_failed)?;
-        let value = sealed.as_ref().and_then(|sealed| self.settings.keys.open(purpose, key, sealed));
-        if sealed.is_some() && value.is_none() {
+        let opened = sealed.as_ref().and_then(|sealed| self.settings.keys.open_with(purpose, key, sealed));
+        if sealed.is_some() && opened.is_none() {
             failure::log(&self.host, "sign-in", "a value of the token store cannot be decrypted: check MCP_TOKEN_KEY");
         }
-        Ok(Entry { value, sealed })
+        let Some((Written { written_ms, value }, has_old_key)) = opened else {
+            return Ok(Entry { value: None, sealed, has_old_key: false, written_ms: 0 });
+        };
+        Ok(Entry { value: Some(value), sealed, has_old_key, written_ms })
+    }
+
+    /// Writes a value that is used again if an old key has encrypted it, or if half of the time `keep` is over. So each value that is used
+    /// stays in the store, and needs only the newest key. A failure is logged, because the old text is still there.
+    pub(super) async fn renew<T: Serialize>(&self, purpose: Purpose, key: &str, entry: &Entry<T>, keep: Duration) {
+        let Entry { value: Some(value), sealed, has_old_key, written_ms } = entry else { return };
+        let age = Duration::from_millis(self.host.now_ms().saturating_sub(*written_ms));
+        if !has_old_key && age < keep / 2 {
+            return;
+        }
+        // If another request has replaced the value meanwhile, its value counts.
+        if let Err(error) = self.replace(purpose, key, sealed.as_deref(), value, keep).await {
+            let problem = format!("a value of the token store was not written again: {}", error.cause());
+            failure::log(&self.host, "sign-in", &problem);
+        }
     }
 
     /// Replaces the value of `key`, if its encrypted text is still `current`. Returns the new encrypted text, or `None` if it was not
@@ -63,7 +92,8 @@ impl Values {
         value: &impl Serialize,
         keep: Duration,
     ) -> Result<Option<String>, OAuthError> {
-        let sealed = self.settings.keys.seal(purpose, key, value, &*self.host)?;
+        let written = Written { written_ms: self.host.now_ms(), value };
+        let sealed = self.settings.keys.seal(purpose, key, &written, &*self.host)?;
         let is_replaced = self.settings.store.replace(key, current, &sealed, keep).await.map_err(store_failed)?;
         Ok(is_replaced.then_some(sealed))
     }

@@ -15,14 +15,15 @@ use crate::client::oauth::documents::{Documents, ResourceServer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
-use crate::client::oauth::token_response::TokenResponse;
+use crate::client::oauth::token_response::{TokenResponse, after, used_until};
 use crate::client::wire::challenge::Challenge;
 use crate::config::{ConfigError, SecureUrl};
+use crate::limits::{UPSTREAM_TOKEN_NEW_SECONDS, UPSTREAM_TOKEN_SECONDS};
 
 /// The credentials with which this program gets access tokens for itself from an authorization server (the grant `client_credentials`).
 ///
 /// The token is requested for the MCP server as the `resource`. It is cached in memory until 60 s before it expires, but at least for half of
-/// its lifetime. If the MCP server rejects a cached token, the client requests one new token.
+/// its lifetime. If the MCP server rejects a cached token that is at least a minute old, the client requests one new token.
 ///
 /// ```
 /// use edge_mcp::client::{AuthorizationServer, ClientCredentials, Upstream};
@@ -90,7 +91,8 @@ impl AuthorizationServer {
 /// An access token, as the value of the `Authorization` header.
 struct Token {
     header: HeaderValue,
-    /// The time until which it is used, in milliseconds since 1970.
+    /// The time at which it was issued, and the time until which it is used, in milliseconds since 1970.
+    issued: u64,
     until: u64,
 }
 
@@ -144,9 +146,9 @@ impl ClientCredentials {
         self.cached.borrow().as_ref().filter(|token| now_ms < token.until).map(|token| token.header.clone())
     }
 
-    /// Drops the cached token if it is `refused`.
-    pub(super) fn forget(&self, refused: &HeaderValue) {
-        self.cached.borrow_mut().take_if(|token| token.header == *refused);
+    /// Returns whether the cached token is so new that a rejected request does not replace it.
+    pub(super) fn has_new_token(&self, now_ms: u64) -> bool {
+        self.cached.borrow().as_ref().is_some_and(|token| now_ms < after(token.issued, UPSTREAM_TOKEN_NEW_SECONDS))
     }
 
     /// Returns whether the client knows a token endpoint.
@@ -172,7 +174,6 @@ impl ClientCredentials {
             [] => Issuers::Any { preferred: None, trusted: &[] },
             named => Issuers::Named(named),
         };
-        self.discovered.take();
         let discovered = Discovered::find(documents, challenge, issuers).await?;
         discovered.check_authentication(self.authentication.method())?;
         self.discovered.replace(Some(Rc::new(discovered)));
@@ -197,8 +198,9 @@ impl ClientCredentials {
                 return Err(error);
             }
         };
-        let until = token.used_until(requests.host.now_ms());
-        self.cached.replace(Some(Token { header: token.header.clone(), until }));
+        let issued = requests.host.now_ms();
+        let until = used_until(issued, token.lifetime(UPSTREAM_TOKEN_SECONDS));
+        self.cached.replace(Some(Token { header: token.header.clone(), issued, until }));
         Ok(token.header)
     }
 

@@ -49,22 +49,23 @@ impl IssuedToken {
         self.kept(self.client.request(&self.server, requests(call, &|| call.spend())).await, &mut failure).map(Some)
     }
 
-    /// Drops the cached token, and requests another one. A token that this connection requested is not replaced, so a server that rejects
-    /// every token ends the call.
+    /// Requests another token than the cached one. A token that this connection requested is not replaced, so a server that rejects every
+    /// token ends the call. All callers share the token, and a server may reject a request because of its caller. So a new token is not
+    /// replaced, and an old one is used until there is another one.
     async fn replacement(&self, rejection: Rejection<'_>, call: &OfCall) -> Result<bool, Failed> {
         if rejection.lacks_scope {
             return Ok(false);
         }
         let mut failure = self.request.lock().await;
-        if let Some(rejected) = rejection.token {
-            self.client.forget(rejected);
-            if self.requested.borrow().as_ref() == Some(rejected) {
-                return Ok(false);
-            }
+        if rejection.token.is_some() && self.requested.borrow().as_ref() == rejection.token {
+            return Ok(false);
         }
-        // A parallel request may have requested a token.
-        if self.client.token(call.cx.host().now_ms()).is_some() {
-            return Ok(true);
+        let now = call.cx.host().now_ms();
+        match self.client.token(now) {
+            // A parallel request has requested a token.
+            Some(token) if Some(&token) != rejection.token => return Ok(true),
+            Some(_) if self.client.has_new_token(now) => return Ok(false),
+            _ => {}
         }
         if let Some(failed) = &*failure {
             return Err(failed.clone());

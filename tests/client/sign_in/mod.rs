@@ -16,3 +16,4 @@ mod step_up;
 mod store;
 mod tokens;
 mod tracker;
+mod unknown_client;

@@ -22,6 +22,8 @@ struct State {
     keeps: RefCell<Vec<Duration>>,
     /// The number of operations that still succeed. `None` means that there is no limit.
     remaining: Cell<Option<usize>>,
+    /// The operation that fails once: the number of operations before it, and whether a write is made nevertheless.
+    fails_once: Cell<Option<(usize, bool)>>,
     /// The operation that is slow: the number of operations before it, the clock, and its time.
     slow: RefCell<Option<(usize, TestHost, Duration)>>,
     events: Rc<RefCell<Vec<String>>>,
@@ -34,6 +36,7 @@ impl RecordedStore {
             rows: RefCell::default(),
             keeps: RefCell::default(),
             remaining: Cell::new(None),
+            fails_once: Cell::new(None),
             slow: RefCell::default(),
             events: events.clone(),
         }))
@@ -52,6 +55,23 @@ impl RecordedStore {
     /// Lets all operations fail after the next `operations`.
     pub fn fail_after(&self, operations: usize) {
         self.0.remaining.set(Some(operations));
+    }
+
+    /// Lets one operation fail, after the next `operations`. If it is a write, the value may be written.
+    pub fn fail_once_after(&self, operations: usize, is_written: bool) {
+        self.0.fails_once.set(Some((operations, is_written)));
+    }
+
+    /// Returns whether this operation fails once, and whether its value is written.
+    fn failure_once(&self) -> Option<bool> {
+        match self.0.fails_once.take() {
+            Some((0, is_written)) => Some(is_written),
+            Some((operations, is_written)) => {
+                self.0.fails_once.set(Some((operations - 1, is_written)));
+                None
+            }
+            None => None,
+        }
     }
 
     /// Lets the answer to one operation take some time, after the next `operations`.
@@ -93,6 +113,9 @@ impl TokenStore for RecordedStore {
         if self.fails() {
             return failure();
         }
+        if self.failure_once().is_some() {
+            return failure();
+        }
         self.event("get");
         async move {
             let value = self.0.inner.get(key).await;
@@ -112,6 +135,10 @@ impl TokenStore for RecordedStore {
         if self.fails() {
             return failure();
         }
+        let fails_once = self.failure_once();
+        if fails_once == Some(false) {
+            return failure();
+        }
         async move {
             let is_replaced = self.0.inner.replace(key, current, new, keep).await?;
             if is_replaced {
@@ -120,6 +147,9 @@ impl TokenStore for RecordedStore {
                 self.event("replace");
             }
             self.pause().await;
+            if fails_once.is_some() {
+                return Err(TokenStoreError::new("the answer is lost"));
+            }
             Ok(is_replaced)
         }
         .boxed_local()

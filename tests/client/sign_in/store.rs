@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use base64::Engine;
 use edge_mcp::client::{MemoryTokens, SignIn, SqliteTokens, TokenStore, token_migration};
+use edge_mcp::host::Host;
 use edge_mcp::storage::Database;
 use edge_mcp::testing::{TestDatabase, run};
 use futures::future::join;
+use serde_json::json;
 
-use super::authorization_server::TOKEN;
+use super::authorization_server::{Reply, TOKEN};
 use super::program::{KEY, PAGE, Program, query};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -154,22 +156,48 @@ fn a_copied_row_does_not_open() {
     program.call("ada").expect("a result");
 }
 
-/// C86: each key can decrypt and the first one encrypts, so a key can be replaced. Without its key, a row stays in the store.
+/// C86: each key can decrypt and the first one encrypts, so a key can be replaced. A row that is used is written with the new key. Without
+/// its key, a row stays in the store.
 #[test]
 fn keys_can_be_rotated() {
     let program = Program::new();
     program.sign_in_as("ada");
-    let both = program.again(&format!("{NEW_KEY} {KEY}"), same);
-    both.call("ada").expect("a result");
-    // A refresh writes the row with the new key.
     let only_new = program.again(NEW_KEY, same);
     let rows = program.store.rows();
     query(&only_new.call("ada").expect_err("a failure"));
     assert!(program.host.log_text().contains("cannot be decrypted"));
     assert_eq!(program.store.rows(), rows);
-    program.host.advance(Duration::from_secs(3601));
+    let both = program.again(&format!("{NEW_KEY} {KEY}"), same);
     both.call("ada").expect("a result");
     only_new.call("ada").expect("a result");
     query(&program.call("ada").expect_err("a failure"));
+    // A value with the new key is not written again.
+    let rows = program.store.rows();
+    both.call("ada").expect("a result");
+    assert_eq!((program.store.rows(), program.sent(TOKEN).len()), (rows, 1));
+}
+
+/// C86: a row that another request has leased is not written again, because this would end the lease.
+#[test]
+fn a_leased_row_is_not_written_again() {
+    let program = Program::new();
+    program.sign_in_as("ada");
+    program.tracker.accepted.clear();
+    // The token is rejected before its end. While the program refreshes it, another isolate with a new key uses the stored one.
+    program.authorization.reply(TOKEN, tokens(Duration::from_secs(2)));
+    program.tracker.accepted.add("SECRET-access-7");
+    let both = program.again(&format!("{NEW_KEY} {KEY}"), same);
+    let (call, other, host) = (program.calling("ada"), both.calling("ada"), program.host.clone());
+    let later = async {
+        host.sleep(Duration::from_secs(1)).await;
+        other.await
+    };
+    let (called, other) = super::browser::run(&program.host, join(call, later));
+    assert_eq!((called.expect("a result").as_str(), other.expect("a result").as_str()), ("in Lyon", "in Lyon"));
     assert_eq!(program.sent(TOKEN).len(), 2);
+}
+
+fn tokens(pause: Duration) -> Reply {
+    let tokens = json!({ "access_token": "SECRET-access-7", "refresh_token": "r-7", "token_type": "Bearer" });
+    Reply::new(200, &tokens).after(pause)
 }

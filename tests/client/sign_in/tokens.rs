@@ -88,21 +88,47 @@ fn a_refresh_token_is_kept() {
     }
 }
 
-/// C80: a store that fails ends the call. A token that is not stored is not used.
+/// C80: a store that cannot be read ends the call. If it cannot be written, a token that is still valid is used, and no other one: a token that
+/// is not stored is not used.
 #[test]
-fn a_store_that_fails_ends_the_call() {
+fn a_store_that_fails_leaves_the_valid_token() {
     // The operations are: a read, the lease, and the new tokens.
-    for operations in 0..3 {
-        let program = program();
-        program.host.advance(DUE);
-        let calls = program.tracker.requests().len();
-        program.store.fail_after(operations);
-        let error = program.call("ada").expect_err("a failure");
-        let expected =
-            "The server `tracker` was not called, because this program cannot use its token store. Try again later.";
-        assert_eq!(error.to_string(), expected);
-        assert_eq!(program.tracker.requests().len(), calls);
-        assert_eq!(program.sent(TOKEN).len(), if operations == 2 { 2 } else { 1 });
+    for age in [DUE, ENDED] {
+        for operations in 0..3 {
+            let program = program();
+            program.host.advance(age);
+            let calls = program.tracker.requests().len();
+            program.store.fail_after(operations);
+            let called = program.call("ada").map_err(|error| error.to_string());
+            if age == DUE && operations > 0 {
+                assert_eq!(called.as_deref(), Ok("in Lyon"), "{operations}");
+                assert_eq!(program.tracker.tokens()[calls..], [access(1)]);
+                assert!(program.host.log_text().contains("a token that is still valid was not refreshed"));
+            } else {
+                let expected = "The server `tracker` was not called, because this program cannot use its token store. Try again later.";
+                assert_eq!(called.expect_err("a failure"), expected);
+                assert_eq!(program.tracker.requests().len(), calls);
+            }
+            assert_eq!(program.sent(TOKEN).len(), if operations == 2 { 2 } else { 1 });
+        }
+    }
+}
+
+/// C80, C81: refreshed tokens that could not be stored are stored again while the lease lasts. The old refresh token is not sent again.
+#[test]
+fn refreshed_tokens_are_stored_again() {
+    for is_written in [false, true] {
+        for program in programs() {
+            program.host.advance(ENDED);
+            // The first write of the tokens, after a read and the lease. It may have succeeded although its answer is an error.
+            program.store.fail_once_after(2, is_written);
+            assert_eq!(program.call("ada").expect("a result"), "in Lyon");
+            assert_eq!(program.tracker.tokens().last(), Some(&access(2)));
+            assert_eq!((program.sent(TOKEN).len(), program.sent(REVOKE).len()), (2, 0));
+            program.host.advance(ENDED);
+            program.call("ada").expect("a result");
+            assert_eq!(program.field(TOKEN, "refresh_token"), Some(refresh(2)));
+        }
     }
 }
 
@@ -137,7 +163,7 @@ fn the_old_token_is_used_while_it_lasts() {
     }
 }
 
-/// C81: an isolate that ends during a refresh leaves a lease. Others wait 5 s for it, and may take it after 10 s.
+/// C81: an isolate that ends during a refresh leaves a lease. Another request waits for its end, and then refreshes the token itself.
 #[test]
 fn a_lease_ends() {
     for program in programs() {
@@ -148,16 +174,28 @@ fn a_lease_ends() {
         let error = ending.call("ada").expect_err("a failure");
         assert!(error.to_string().contains("cannot use its token store"), "{error}");
 
-        let error = program.call("ada").expect_err("a failure");
-        let busy =
-            "The server `tracker` was not called, because its authorization server cannot be reached. Try again later.";
-        assert_eq!((error.to_string().as_str(), program.sent(TOKEN).len()), (busy, 1));
-        assert_eq!(program.host.waits(), vec![Duration::from_millis(250); 20]);
-        // The next call waits for the other half of the lease.
-        program.host.advance(Duration::from_millis(500));
         assert_eq!(program.call("ada").expect("a result"), "in Lyon");
-        assert_eq!((program.sent(TOKEN).len(), program.host.waits().len()), (2, 38));
+        assert_eq!(program.host.waits(), vec![Duration::from_millis(250); 40]);
+        assert_eq!(program.sent(TOKEN).len(), 2);
     }
+}
+
+/// C81: a request does not wait without end for others, and the error says for what it has waited.
+#[test]
+fn the_wait_for_leases_ends() {
+    let program = program();
+    program.host.advance(ENDED);
+    let host = program.authorization.serve(TestHost::new().clock(program.host.now_ms())).spawner(drop);
+    let ending = Program { host, ..isolate(&program) };
+    for _ in 0..2 {
+        ending.call("ada").expect_err("a failure");
+        // Its clock is ahead, so it takes the lease again.
+        ending.host.advance(Duration::from_secs(11));
+    }
+    let called = program.call("ada");
+    assert_eq!(program.host.waits().len(), 60);
+    let busy = "The server `tracker` was not called, because another request of this program still refreshes its token. Try again later.";
+    assert_eq!(called.expect_err("a failure").to_string(), busy);
 }
 
 /// C81: the store can be so slow that a lease ends before its request is sent. Then another isolate may use the refresh token, so the request
@@ -308,7 +346,7 @@ fn a_rejected_client_of_the_operator_is_an_error() {
     }
 }
 
-/// Without a refresh token, a token is used to its end.
+/// Without a refresh token, a token is used to its end. Without a lifetime too, it is used until the server rejects it.
 #[test]
 fn a_token_without_a_refresh_token_is_used_to_its_end() {
     let program = Program::new();
@@ -320,6 +358,17 @@ fn a_token_without_a_refresh_token_is_used_to_its_end() {
     let error = program.call("ada").expect_err("a failure");
     assert!(matches!(error.failure(), Failure::SignInRequired { .. }), "{error}");
     assert_eq!((program.tracker.tokens().last().map(String::as_str), program.sent(TOKEN).len()), (Some(""), 1));
+
+    program.authorization.issue(&json!({ "expires_in": null }));
+    program.sign_in_as("ada");
+    for hours in [1, 24, 24 * 399, 24 * 399] {
+        program.host.advance(Duration::from_hours(hours));
+        assert_eq!(program.call("ada").expect("a result"), "in Lyon");
+    }
+    program.tracker.accepted.clear();
+    let error = program.call("ada").expect_err("a failure");
+    assert!(matches!(error.failure(), Failure::SignInRequired { .. }), "{error}");
+    assert_eq!((program.tracker.tokens().last(), program.sent(TOKEN).len()), (Some(&access(2)), 2));
 }
 
 /// C83, the hostile case 47: a rejected token is refreshed once, also if it is not due, and the call is repeated once.
@@ -403,7 +452,7 @@ fn tokens_are_forgotten() {
     }
 }
 
-/// C84: the tokens of a refresh that is in flight while they are forgotten are dropped.
+/// C84: the tokens of a refresh that is in flight while they are forgotten are revoked, and not used.
 #[test]
 fn a_refresh_does_not_bring_forgotten_tokens_back() {
     for program in programs() {
@@ -420,7 +469,92 @@ fn a_refresh_does_not_bring_forgotten_tokens_back() {
         query(&called.expect_err("a failure"));
         query(&program.call("ada").expect_err("a failure"));
         assert!(!program.tracker.tokens().contains(&access(7)));
+        assert_eq!(revoked(&program), [refresh(1), refresh(7)]);
     }
+}
+
+/// C84: if a refresh stores its tokens just before they are forgotten, the new ones are revoked.
+#[test]
+fn forgetting_revokes_the_tokens_that_it_removes() {
+    for program in programs() {
+        program.host.advance(ENDED);
+        let cx = Browser::default().context(&program.host, "", "", &[]);
+        let (person, host) = (Principal::new("ada"), program.host.clone());
+        // While the first read of the tokens takes its time, another isolate refreshes them.
+        program.store.slow_after(0, &host, Duration::from_secs(2));
+        let other = isolate(&program).calling("ada");
+        let later = async {
+            host.sleep(Duration::from_secs(1)).await;
+            other.await
+        };
+        let forget = program.sign_in.forget(&program.client, "tracker", &cx, &person);
+        let (forgotten, called) = run(&program.host, join(forget, later));
+        forgotten.expect("it is forgotten");
+        assert_eq!(called.expect("a result"), "in Lyon");
+        assert_eq!(revoked(&program), [refresh(2)]);
+        query(&program.call("ada").expect_err("a failure"));
+    }
+}
+
+/// C84: a new sign-in revokes the tokens that it replaces, unless the authorization server has issued the same refresh token again.
+#[test]
+fn a_new_sign_in_revokes_the_old_tokens() {
+    for program in programs() {
+        program.sign_in_as("ada");
+        assert_eq!(revoked(&program), [refresh(1)]);
+        program.authorization.issue(&json!({ "refresh_token": refresh(2) }));
+        program.sign_in_as("ada");
+        assert_eq!(revoked(&program).len(), 1);
+        // While a refresh is in flight, its tokens belong to the old sign-in.
+        program.host.advance(ENDED);
+        let mut browser = Browser::default();
+        let state = browser.begin(&program, "?server=tracker", "ada").parameter("state").expect("a state");
+        reply_tokens(&program, 7, Duration::from_secs(2));
+        let (call, host, person) = (program.calling("ada"), program.host.clone(), Principal::new("ada"));
+        let finished = async {
+            host.sleep(Duration::from_secs(1)).await;
+            program.authorization.issue(&json!({ "refresh_token": "r-8" }));
+            let cx = browser.context(&host, "/callback", &format!("?code=c&state={state}"), &[]);
+            program.sign_in.finish(&cx, &person).await.status().as_u16()
+        };
+        let (called, status) = run(&program.host, join(call, finished));
+        assert_eq!((called.expect("a result").as_str(), status), ("in Lyon", 200));
+        assert_eq!(revoked(&program)[1..], [refresh(2), refresh(7)]);
+    }
+}
+
+/// C84: without a refresh token, the access token is revoked.
+#[test]
+fn an_access_token_is_revoked() {
+    let program = Program::new();
+    program.authorization.issue(&json!({ "refresh_token": null }));
+    program.sign_in_as("ada");
+    let cx = Browser::default().context(&program.host, "", "", &[]);
+    let ada = Principal::new("ada");
+    run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &ada)).expect("it is forgotten");
+    assert_eq!(revoked(&program), [access(1)]);
+    assert_eq!(program.field(REVOKE, "token_type_hint").as_deref(), Some("access_token"));
+}
+
+/// A sign-in whose tokens cannot be stored leaves no token behind.
+#[test]
+fn the_tokens_of_a_failed_sign_in_are_revoked() {
+    let program = Program::new();
+    let mut browser = Browser::default();
+    let state = browser.begin(&program, "?server=tracker", "ada").parameter("state").expect("a state");
+    // The mark of the sign-in is stored, and nothing after it.
+    program.store.fail_after(1);
+    let page = browser.finish(&program, &format!("?code=c&state={state}"), "ada");
+    assert_eq!((page.status, revoked(&program)), (500, vec![refresh(1)]));
+}
+
+/// Returns the tokens that were revoked.
+fn revoked(program: &Program) -> Vec<String> {
+    let token = |form: String| {
+        let found = form_urlencoded::parse(form.as_bytes()).find(|(name, _)| name == "token");
+        found.map(|(_, token)| token.into_owned()).expect("a token")
+    };
+    program.sent(REVOKE).into_iter().map(token).collect()
 }
 
 /// C86: two persons never share tokens, nor do two programs with another URL of the server.
