@@ -61,6 +61,8 @@ pub(super) enum Access {
 /// let weather = Upstream::at("https://weather.example.com/mcp")?.bearer("wx-4f1c")?;
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
+// The settings are independent.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Upstream {
     pub(super) url: SecureUrl,
     pub(super) transport: Rc<dyn Transport>,

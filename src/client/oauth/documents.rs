@@ -60,9 +60,10 @@ impl Documents<'_> {
             return Err(OAuthError::BudgetExhausted);
         }
         let request = url.request(Method::GET, String::new()).into();
-        let opening = match self.server.owns(url.origin()) {
-            true => self.server.transport.open(request, self.host),
-            false => self.host.open(request),
+        let opening = if self.server.owns(url.origin()) {
+            self.server.transport.open(request, self.host)
+        } else {
+            self.host.open(request)
         };
         let fetched = async {
             let mut opened = opening.await?;
