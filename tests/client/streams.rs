@@ -253,8 +253,8 @@ fn the_questions_of_all_repetitions_are_counted() {
     let questions = |from: usize| -> Vec<_> {
         (from..from + 5).map(|nth| asks(json!(nth), "elicitation/create", form())).collect()
     };
-    let interrupted: String = questions(0).iter().map(|question| format!("data: {question}\n\n")).collect();
-    let interrupted = Answer::new(200, "text/event-stream", interrupted).end(End::Cut);
+    let events: Vec<_> = questions(0).iter().map(|question| format!("data: {question}\n\n")).collect();
+    let interrupted = Answer::new(200, "text/event-stream", events.concat()).end(End::Cut);
     let answers = || (0..5).map(|_| accepted());
     let begun = [initialized(Some("s-1")), accepted(), interrupted];
     let peer = Peer::new(begun.into_iter().chain(answers()).chain([stream(&questions(10))]).chain(answers()));

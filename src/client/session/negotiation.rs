@@ -201,6 +201,8 @@ mod tests {
             (SESSIONLESS, Effectful, error(400, -32_000), accept(Lesson::Session), accept(Lesson::Session), Unknown),
             (SESSIONLESS, Effectful, http(404), accept(Lesson::Session), accept(Lesson::Session), Unknown),
             (SESSIONLESS, Effectful, error(200, -32_602), SAME, SAME, Unknown),
+            (SESSIONLESS, Repeatable, error(400, -32_020), again(Lesson::Session), accept(Lesson::Session), Unknown),
+            (SESSIONLESS, Effectful, error(400, -32_022), accept(Lesson::Session), accept(Lesson::Session), Unknown),
         ] {
             let mut sent = Sent::new(known, kind, false);
             sent.has_session = known == LEGACY;

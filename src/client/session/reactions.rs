@@ -214,6 +214,8 @@ const PARAMS: i64 = ErrorCode::InvalidParams.number() as i64;
 const REQUEST: i64 = ErrorCode::InvalidRequest.number() as i64;
 /// The codes with which legacy servers reject a request without a session, of an ended session, or of an unknown revision.
 const OF_SESSION: &[i64] = &[REQUEST, -32_000, -32_001];
+/// The codes with which modern servers reject a legacy request.
+const OF_MODERN: &[i64] = &[MISMATCH, UNSUPPORTED];
 /// Legacy servers also use these codes to reject a modern request.
 const OF_LEGACY: &[i64] = &[NO_METHOD, PARAMS, REQUEST, -32_000, -32_001];
 
@@ -290,11 +292,14 @@ static TABLE: &[Row] = {
         row(&[Session], EACH, Error(S404, OF_SESSION), Again(Lesson::Session), No),
         row(&[Session], EACH, Http(S404), Contradiction, Unknown),
         row(&[Session], EACH, Error(S404, OF_SESSION), Contradiction, Unknown),
-        // A server without sessions seems to have sessions now. Status 400 also has other meanings, so it proves nothing.
+        // A server without sessions seems to have sessions now, or to be modern, which the answer to `initialize` shows. Status 400 also
+        // has other meanings, so it proves nothing.
         row(&[Sessionless], HARMLESS, Error(S400_404, OF_SESSION), Again(Lesson::Session), Unknown),
         row(&[Sessionless], HARMLESS, Http(S400_404), Again(Lesson::Session), Unknown),
+        row(&[Sessionless], HARMLESS, Error(S400, OF_MODERN), Again(Lesson::Session), Unknown),
         row(&[Sessionless], EACH, Error(S400_404, OF_SESSION), Accept(Lesson::Session), Unknown),
         row(&[Sessionless], EACH, Http(S400_404), Accept(Lesson::Session), Unknown),
+        row(&[Sessionless], EACH, Error(S400, OF_MODERN), Accept(Lesson::Session), Unknown),
     ]
 };
 

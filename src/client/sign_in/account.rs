@@ -189,7 +189,7 @@ impl Account {
         let until = after(self.values.host.now_ms(), SIGN_IN_LEASE_SECONDS);
         let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
         let Some(sealed) = self.replace(sealed, &leased).await? else { return Ok(Refreshed::Changed) };
-        let refresh = Refresh {
+        let refresh = LeasedRefresh {
             account: self.clone(),
             tokens: tokens.clone(),
             client,
@@ -215,7 +215,8 @@ impl Account {
         for _ in 0..ATTEMPTS {
             let Entry { value, sealed, .. } = self.stored().await?;
             let Some(tokens) = value else { return self.values.remove(&self.key).await };
-            // A refresh at the same time cannot save its tokens any more, so it revokes them.
+            // A refresh at the same time cannot save its tokens any more, so it revokes them. If this write seems to fail, the next attempt
+            // needs the refresh token.
             if self.replace(sealed.as_deref(), &tokens.clone().ended()).await?.is_some() {
                 let removed = self.values.remove(&self.key).await;
                 self.revoke(&tokens, None).await;
@@ -229,7 +230,8 @@ impl Account {
     /// have the same refresh token, it stays valid. A failure is logged.
     async fn revoke(&self, tokens: &StoredTokens, kept: Option<&StoredTokens>) {
         let is_kept = kept.is_some_and(|kept| kept.has_a_token_of(tokens));
-        if tokens.has_ended || is_kept {
+        let is_over = tokens.has_ended && tokens.refresh_token.is_none();
+        if is_over || is_kept {
             return;
         }
         if let Err(error) = self.request_revocation(tokens).await {
@@ -255,7 +257,7 @@ fn changes_all_the_time() -> OAuthError {
 }
 
 /// A refresh of tokens, under a lease.
-struct Refresh {
+struct LeasedRefresh {
     account: Account,
     tokens: StoredTokens,
     /// The client that the tokens were issued to.
@@ -264,7 +266,7 @@ struct Refresh {
     lease: Lease,
 }
 
-impl Refresh {
+impl LeasedRefresh {
     async fn run(self) -> Result<Refreshed, OAuthError> {
         let host = &self.account.values.host;
         // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.
@@ -283,7 +285,8 @@ impl Refresh {
             return Err(error);
         }
         failure::log(host, "sign-in", &format!("the refresh of a token ended the access: {error}"));
-        let is_saved = self.replace(&self.tokens.clone().ended()).await?.is_some();
+        let ended = StoredTokens { refresh_token: None, ..self.tokens.clone().ended() };
+        let is_saved = self.replace(&ended).await?.is_some();
         Ok(if is_saved { Refreshed::Ended } else { Refreshed::Changed })
     }
 

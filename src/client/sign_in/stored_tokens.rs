@@ -47,9 +47,9 @@ impl StoredTokens {
         }
     }
 
-    /// Returns the tokens of a person who has to sign in again. They contain no token.
+    /// Returns the tokens of a person who has to sign in again.
     pub(super) fn ended(self) -> Self {
-        Self { has_ended: true, lease: None, refresh_token: None, authorization: String::new(), ..self }
+        Self { has_ended: true, lease: None, ..self }
     }
 
     /// Returns whether a token of `other` is also one of these tokens. Some authorization servers issue the same refresh token again.

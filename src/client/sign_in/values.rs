@@ -33,10 +33,12 @@ pub(super) struct Entry<T> {
     written_ms: u64,
 }
 
-/// A value and the time at which it was written, as they are encrypted.
+/// A value and the time at which it was written, as they are encrypted: one object.
 #[derive(Deserialize, Serialize)]
 struct Written<T> {
+    #[serde(default)]
     written_ms: u64,
+    #[serde(flatten)]
     value: T,
 }
 
@@ -69,7 +71,7 @@ impl Values {
     pub(super) async fn renew<T: Serialize>(&self, purpose: Purpose, key: &str, entry: &Entry<T>, keep: Duration) {
         let Entry { value: Some(value), sealed, has_old_key, written_ms } = entry else { return };
         let age = Duration::from_millis(self.host.now_ms().saturating_sub(*written_ms));
-        if !has_old_key && age < keep / 2 {
+        if !has_old_key && age.saturating_mul(2) < keep {
             return;
         }
         // If another request has replaced the value meanwhile, its value counts.

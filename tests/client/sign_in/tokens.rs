@@ -496,6 +496,21 @@ fn forgetting_revokes_the_tokens_that_it_removes() {
     }
 }
 
+/// C84: if the answer of the store is lost, the next attempt to forget the tokens still revokes them.
+#[test]
+fn a_second_attempt_to_forget_revokes_the_tokens() {
+    for program in programs() {
+        let cx = Browser::default().context(&program.host, "", "", &[]);
+        let person = Principal::new("ada");
+        let forget = || run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &person));
+        program.store.fail_once_after(1, true);
+        forget().expect_err("a failure");
+        query(&program.call("ada").expect_err("a failure"));
+        forget().expect("it is forgotten");
+        assert_eq!(revoked(&program), [refresh(1)]);
+    }
+}
+
 /// C84: a new sign-in revokes the tokens that it replaces, unless the authorization server has issued the same refresh token again.
 #[test]
 fn a_new_sign_in_revokes_the_old_tokens() {
