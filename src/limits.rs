@@ -497,6 +497,12 @@ limits! {
             "sign-ins of a browser at the same time" => "the oldest one fails";
         SIGN_IN_COOKIE_BYTES: usize = 3584, Bytes, "":
             "the state of a sign-in in its cookie" => "the sign-in fails";
+        SIGN_IN_COOKIES_BYTES: usize = 7 << 10, Bytes, "":
+            "the states of all sign-ins of a browser, in their cookies" => "the oldest one fails";
+        SIGN_IN_REGISTRATIONS: usize = 4, Count, "":
+            "clients that an authorization server has registered for the sign-ins to a server" => "the oldest one is forgotten";
+        SIGN_IN_UNFINISHED: usize = 3, Count, "":
+            "sign-ins with a registered client that begin one after another, while none ends within 10 minutes" => "another client is registered";
         SIGN_IN_WAIT_SECONDS: u64 = 20, Seconds, "":
             "the time for which a call waits after its caller has agreed to sign in" => "the call asks again";
         SIGN_IN_QUESTIONS: usize = 3, Count, "":

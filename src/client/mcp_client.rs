@@ -73,6 +73,11 @@ impl McpClient {
         self.0.servers.iter().map(|server| &*server.name)
     }
 
+    /// Returns the URLs of the pages at which persons sign in to the servers.
+    pub(super) fn sign_in_pages(&self) -> Vec<&str> {
+        self.0.servers.iter().filter_map(|server| server.upstream.sign_in_page()).collect()
+    }
+
     /// Returns the server with this name.
     pub(super) fn server(&self, name: &str) -> Option<&Rc<Server>> {
         self.0.servers.iter().find(|server| server.name == name)

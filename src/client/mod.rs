@@ -65,7 +65,9 @@ pub use session::about::About;
 #[cfg(feature = "gateway")]
 pub(crate) use session::channel::gateways;
 pub use session::listeners::{LogMessage, Progress};
-pub use sign_in::{MemoryTokens, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration};
+pub use sign_in::{
+    MemoryTokens, OwnClient, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration,
+};
 pub use skills::entry::{SkillEntry, SkillFile};
 pub use skills::verify::SkillContent;
 pub use source::RemoteTools;

@@ -9,6 +9,7 @@ use futures::FutureExt;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::oauth::documents::ResourceServer;
 use super::oauth::url_rules;
 use super::questions::answer::{self, Form};
 use super::questions::handlers::Handlers;
@@ -27,6 +28,7 @@ use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
 use crate::config::{ConfigError, SecureUrl};
+use crate::host::is_on_localhost;
 use crate::host::transport::{Network, Transport};
 use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
@@ -36,8 +38,8 @@ use crate::text::{Text, shortened};
 /// The prefixes of the members of `_meta` that a program cannot pass on.
 const OWN_PREFIXES: [&str; 3] = ["io.modelcontextprotocol/", "modelcontextprotocol.io/", "edge-mcp/"];
 
-/// Creates the source of the tokens for a connection. The argument is the name of the server.
-type NewTokenSource = dyn Fn(&str) -> Rc<dyn TokenSource>;
+/// Creates the source of the tokens for a connection, from the server and its name.
+type NewTokenSource = dyn Fn(&Upstream, &str) -> Rc<dyn TokenSource>;
 
 /// The credential for a server. It is never the token of this program's own caller.
 pub(super) enum Access {
@@ -47,8 +49,8 @@ pub(super) enum Access {
     Token(HeaderValue),
     /// Tokens of the program, or those that a function of the program returns.
     Source(Box<NewTokenSource>),
-    /// Tokens of persons who sign in.
-    SignIn(Box<NewTokenSource>),
+    /// Tokens of persons who sign in, at the page with this URL.
+    SignIn(SecureUrl, Box<NewTokenSource>),
 }
 
 /// Another MCP server that an [`McpClient`](crate::client::McpClient) calls.
@@ -59,9 +61,15 @@ pub(super) enum Access {
 /// let weather = Upstream::at("https://weather.example.com/mcp")?.bearer("wx-4f1c")?;
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
+// The settings are independent.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Upstream {
     pub(super) url: SecureUrl,
     pub(super) transport: Rc<dyn Transport>,
+    /// Whether the transport is the network.
+    is_on_network: bool,
+    /// The resource of the tokens for the server, if it is not the URL.
+    resource: Option<SecureUrl>,
     pub(super) access: Access,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) forwarded_headers: Vec<HeaderName>,
@@ -88,15 +96,16 @@ impl Upstream {
     /// # Errors
     /// The URL is not valid.
     pub fn at(url: &str) -> Result<Self, ConfigError> {
-        Self::via(url, Network)
+        Ok(Self { is_on_network: true, ..Self::via(url, Network)? })
     }
 
     /// Creates a server whose URL a user of the program chose, and which may be hostile: a public `https:` URL with port 443, whose host is a
     /// name.
     ///
     /// The server gets no secret of the program and no value of its caller: [`McpClientBuilder::build`](super::McpClientBuilder::build) rejects
-    /// a token, a header, client credentials, and headers and members of `_meta` that are passed on, but not [`sign_in`](Self::sign_in). The error of a request does not say why the server cannot be reached, so that a
-    /// user cannot explore the network of the program. The rules cannot see that a name resolves to a private address.
+    /// a token, a header, client credentials, and headers and members of `_meta` that are passed on, but not [`sign_in`](Self::sign_in). The
+    /// error of a request does not say why the server cannot be reached, or why its authorization server cannot be used, so that a user cannot
+    /// explore the network of the program. The rules cannot see that a name resolves to a private address.
     ///
     /// # Errors
     /// The URL is not public.
@@ -116,6 +125,8 @@ impl Upstream {
         Ok(Self {
             url: SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of an MCP server", problem))?,
             transport: Rc::new(transport),
+            is_on_network: false,
+            resource: None,
             access: Access::None,
             headers: Vec::new(),
             forwarded_headers: Vec::new(),
@@ -153,7 +164,7 @@ impl Upstream {
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
         let token_of: Rc<TokenOf> = Rc::new(move |cx| token_of(cx).boxed_local());
-        self.access = Access::Source(Box::new(move |_| Rc::new(TokenOfCall::new(token_of.clone()))));
+        self.access = Access::Source(Box::new(move |_, _| Rc::new(TokenOfCall::new(token_of.clone()))));
         self
     }
 
@@ -161,16 +172,37 @@ impl Upstream {
     #[must_use]
     pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
         let client = Rc::new(client);
-        self.access = Access::Source(Box::new(move |_| Rc::new(IssuedToken::new(client.clone()))));
+        let new = move |upstream: &Self, _: &str| -> Rc<dyn TokenSource> {
+            Rc::new(IssuedToken::new(client.clone(), upstream.resource_server()))
+        };
+        self.access = Access::Source(Box::new(new));
         self
     }
 
     /// Sends the tokens of the caller of the handler, who signs in to this server in a browser.
     #[must_use]
     pub fn sign_in(mut self, sign_in: &SignIn) -> Self {
-        let sign_in = sign_in.clone();
-        self.access = Access::SignIn(Box::new(move |server| Rc::new(PersonTokens::new(sign_in.clone(), server))));
+        let (page, sign_in) = (sign_in.url().clone(), sign_in.clone());
+        let new = move |upstream: &Self, name: &str| -> Rc<dyn TokenSource> {
+            Rc::new(PersonTokens::new(sign_in.clone(), name, upstream.is_untrusted))
+        };
+        self.access = Access::SignIn(page, Box::new(new));
         self
+    }
+
+    /// Sets the resource of the tokens for this server, if it is another one than the URL of the server. An authorization server issues a token
+    /// for a resource.
+    ///
+    /// Use it if the metadata of the server names a resource that contains the server, such as its origin, because its tokens are then valid
+    /// for all servers there. Use it also if the authorization server knows the server by another URL, for example because a service binding
+    /// reaches it.
+    ///
+    /// # Errors
+    /// `url` is neither an `https:` URL nor on localhost.
+    pub fn resource(mut self, url: &str) -> Result<Self, ConfigError> {
+        let url = SecureUrl::parse(url);
+        self.resource = Some(url.map_err(|problem| ConfigError::new("the resource of an MCP server", problem))?);
+        Ok(self)
     }
 
     /// Adds a header to each request.
@@ -371,12 +403,28 @@ impl Upstream {
             || matches!(self.access, Access::Token(_) | Access::Source(_))
     }
 
+    /// Returns the server as the one for which tokens are requested.
+    pub(super) fn resource_server(&self) -> ResourceServer {
+        ResourceServer {
+            url: self.url.clone(),
+            resource: self.resource.clone(),
+            transport: self.transport.clone(),
+            is_local: self.is_on_network && is_on_localhost(self.url.as_str()),
+        }
+    }
+
+    /// Returns the URL of the page at which persons sign in to the server.
+    pub(super) fn sign_in_page(&self) -> Option<&str> {
+        let Access::SignIn(page, _) = &self.access else { return None };
+        Some(page.as_str())
+    }
+
     /// Creates the credential for a connection to the server, which has this name.
     pub(super) fn credential(&self, name: &str) -> Credential {
         match &self.access {
             Access::None => Credential::None,
             Access::Token(header) => Credential::Fixed(header.clone()),
-            Access::Source(source) | Access::SignIn(source) => Credential::Source(source(name)),
+            Access::Source(source) | Access::SignIn(_, source) => Credential::Source(source(self, name)),
         }
     }
 }

@@ -132,16 +132,25 @@ fn a_rejection_leads_to_a_token() {
 fn a_server_without_metadata_is_its_own_authorization_server() {
     let origin = "https://parcels.example";
     let at_origin = format!("{origin}/.well-known/oauth-authorization-server");
-    let own = json!({ "issuer": origin, "token_endpoint": TOKEN });
+    let own = json!({ "issuer": origin, "token_endpoint": format!("{origin}/token") });
+    let foreign = json!({ "issuer": origin, "token_endpoint": TOKEN });
+    let issued = json!({ "access_token": "t-1", "token_type": "bearer" });
     for (server, credentials, expected) in [
         (own.clone(), AuthorizationServer::any(), Ok("in Lyon")),
         (own.clone(), AuthorizationServer::issuer(origin).expect("a URL"), Ok("in Lyon")),
         (own, issuer(), Err("it does not name its authorization server")),
+        // The operator has named the issuer, or has not.
+        (foreign.clone(), AuthorizationServer::issuer(origin).expect("a URL"), Ok("in Lyon")),
+        (foreign, AuthorizationServer::any(), Err("`token_endpoint` in its challenge or metadata is on another host")),
         (json!(404), AuthorizationServer::any(), Err("it does not name its authorization server")),
         (json!({ "issuer": ISSUER, "token_endpoint": TOKEN }), AuthorizationServer::any(), Err("has another issuer")),
     ] {
         let peer = Peer::new([unauthorized("Bearer"), modern("in Lyon")]);
-        let host = network(&[(RESOURCE_METADATA, json!(404)), (&at_origin, server)]);
+        let host = network(&[
+            (RESOURCE_METADATA, json!(404)),
+            (&at_origin, server),
+            ("https://parcels.example/token", issued.clone()),
+        ]);
         let credentials = ClientCredentials::basic(credentials, "desk", SECRET).expect("credentials");
         match (track(&peer, credentials, &host), expected) {
             (Ok(text), Ok(expected)) => {
@@ -160,7 +169,7 @@ fn metadata_is_searched_at_the_well_known_urls() {
     let origin = "https://parcels.example/.well-known/oauth-protected-resource";
     let openid = "https://auth.example/.well-known/openid-configuration/tenant";
     let appended = "https://auth.example/tenant/.well-known/openid-configuration";
-    let resource = json!({ "resource": "https://parcels.example", "authorization_servers": [ISSUER] });
+    let resource = json!({ "resource": URL, "authorization_servers": [ISSUER] });
     let server = json!({ "issuer": ISSUER, "token_endpoint": TOKEN });
     for (changes, expected) in [
         (vec![], vec![RESOURCE_METADATA, SERVER_METADATA, TOKEN]),
@@ -177,8 +186,21 @@ fn metadata_is_searched_at_the_well_known_urls() {
             vec![RESOURCE_METADATA, SERVER_METADATA, openid, TOKEN],
         ),
         (
-            vec![(SERVER_METADATA, json!(302)), (openid, json!(404)), (appended, server)],
+            vec![(SERVER_METADATA, json!(302)), (openid, json!(404)), (appended, server.clone())],
             vec![RESOURCE_METADATA, SERVER_METADATA, openid, appended, TOKEN],
+        ),
+        // Some servers answer each unknown URL with a JSON document, or with a failure.
+        (
+            vec![
+                (SERVER_METADATA, json!({ "issuer": "https://auth.example" })),
+                (openid, json!("{}")),
+                (appended, server.clone()),
+            ],
+            vec![RESOURCE_METADATA, SERVER_METADATA, openid, appended, TOKEN],
+        ),
+        (
+            vec![(SERVER_METADATA, json!(500)), (openid, server)],
+            vec![RESOURCE_METADATA, SERVER_METADATA, openid, TOKEN],
         ),
     ] {
         let (peer, host) = (Peer::new([unauthorized("Bearer"), modern("in Lyon")]), network(&changes));
@@ -197,6 +219,8 @@ fn hostile_metadata_ends_the_discovery() {
         (vec![(resource, json!({ "resource": "https://evil.example/public/mcp" }))], other),
         (vec![(resource, json!({ "resource": "https://parcels.example/public/mc" }))], other),
         (vec![(resource, json!({ "resource": "https://parcels.example/public/mcp/x" }))], other),
+        (vec![(resource, json!({ "resource": "https://parcels.example/public" }))], other),
+        (vec![(resource, json!({ "resource": "https://parcels.example" }))], other),
         (vec![(resource, json!({ "authorization_servers": ["https://evil.example"] }))], not_ours),
         (vec![(resource, json!({ "authorization_servers": ["https://auth.example/tenant/"] }))], not_ours),
         (vec![(resource, json!({ "authorization_servers": ["https://AUTH.example/tenant"] }))], not_ours),

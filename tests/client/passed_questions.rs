@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{Definition, InProcess, McpClient, Upstream};
+use edge_mcp::client::{Definition, InProcess, McpClient, MemoryTokens, SignIn, TokenKeys, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Revision, Tool};
 use schemars::JsonSchema;
@@ -265,6 +265,30 @@ fn a_url_of_the_request_is_not_passed_on() {
                 (is_passed, usize::from(is_passed)),
                 "{answer:?}"
             );
+        });
+    }
+}
+
+/// C113: the pages at which persons sign in can be on another host than the endpoint. They are not passed on either.
+#[test]
+fn a_url_of_the_page_of_a_sign_in_is_not_passed_on() {
+    let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some("0123456789abcdef0123456789abcdef")).expect("a key");
+    let sign_in =
+        SignIn::new("Desk", "https://login.example/sign-in", keys, MemoryTokens::new()).expect("the settings");
+    for (url, is_passed) in [("https://LOGIN.example/sign-in?server=tracker", false), ("https://pay.example/7", true)] {
+        let params = json!({ "mode": "url", "message": "Pay", "url": url });
+        let question = json!({ "pay": { "method": "elicitation/create", "params": params } });
+        let peer = Peer::new([asks(question, json!("s")), modern("paid")]);
+        let tracker = Upstream::at("https://tracker.example/mcp").expect("a URL").sign_in(&sign_in);
+        let client = McpClient::builder("desk", "1.0.0")
+            .server("parcels", at(&peer).revision(Revision::V2026_07_28))
+            .server("tracker", tracker)
+            .build()
+            .expect("a client");
+        testing::run(async {
+            let endpoint = desk(client, send_through);
+            let answer = Client::new(&endpoint).answer("parcels.1.pay", json!({})).call("send", json!({})).await;
+            assert_eq!(answer.text() == "paid", is_passed, "{answer:?}");
         });
     }
 }

@@ -147,8 +147,14 @@ impl Transport for Slow {
 }
 
 impl Transport for Peer {
-    fn open(&self, request: Outbound, _: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let request = Request::try_from(request).expect("a request");
+        if request.method() == http::Method::GET
+            && request.headers().get("accept").is_some_and(|it| it == "application/json")
+        {
+            // The network of the host has the metadata documents of the server.
+            return host.open(request.into());
+        }
         // A request for the stream of a session. The tests of this stream have their own peer.
         if request.method() == http::Method::GET && !request.headers().contains_key("last-event-id") {
             return ready(Ok(Opened::new(405, HeaderMap::new(), ""))).boxed_local();

@@ -58,28 +58,33 @@ fn unauthorized() -> Answer {
 /// §2.3.1 applies to the parts of the header.
 #[test]
 fn a_token_is_requested_for_the_server() {
-    let post = ClientCredentials::post(token_endpoint(), "the desk", SECRET)
-        .expect("a client")
-        .resource("https://parcels.example/");
+    let post = ClientCredentials::post(token_endpoint(), "the desk", SECRET).expect("a client");
+    let other = |upstream: Upstream| upstream.resource("https://parcels.example/").expect("a URL");
+    let own = |upstream: Upstream| upstream;
     let grant = "grant_type=client_credentials";
-    for (credentials, header, form) in [
+    let settings: [(ClientCredentials, &dyn Fn(Upstream) -> Upstream, _, _); 2] = [
         (
             own_credentials(),
+            &own,
             // the+desk:s%25cret%2F4711
             Some("Basic dGhlK2Rlc2s6cyUyNWNyZXQlMkY0NzEx"),
             format!("{grant}&resource=https%3A%2F%2Fparcels.example%2Fmcp&scope=parcels%3Aread+parcels%3Awrite"),
         ),
         (
             post,
+            &other,
             None,
             format!(
                 "{grant}&resource=https%3A%2F%2Fparcels.example%2F&client_id=the+desk&client_secret=s%25cret%2F4711"
             ),
         ),
-    ] {
+    ];
+    for (credentials, at_resource, header, form) in settings {
         let host = TestHost::new().respond("POST", TOKEN_URL, 200, issued("t-1", 3600));
         let peer = Peer::new([modern("in Lyon")]);
-        assert_eq!(track(&client(pinned(&peer).client_credentials(credentials)), &host).expect("a result"), "in Lyon");
+        // The order of the settings does not matter.
+        let client = client(at_resource(pinned(&peer).client_credentials(credentials)));
+        assert_eq!(track(&client, &host).expect("a result"), "in Lyon");
         assert_eq!(tokens(&peer), ["Bearer t-1"]);
         let [request] = &host.requests()[..] else { panic!("one request") };
         assert_eq!(request.body(), &form);

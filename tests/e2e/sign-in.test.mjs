@@ -22,7 +22,10 @@ const SCOPES = 'account:read'
 const SIGNED_IN = 'You are signed in to the server tracker. You can close this page.'
 
 let browser, proxy, authorization, otherAuthorization
-/** The desk with its tokens in D1, the one with Durable Objects, and the servers that accept tokens of the two authorization servers. */
+/**
+ * The desk with its tokens in D1, the one with Durable Objects, whose page asks before a sign-in, and the servers that accept tokens of the two
+ * authorization servers.
+ */
 let desk, objectDesk, tracker, otherTracker
 /** Each text that the desk sent: pages, headers and results of tools. */
 const answers = []
@@ -38,7 +41,13 @@ before(async () => {
     name: 'desk',
     database: store === 'd1',
     // With another host than 127.0.0.1, the browser treats the authorization server as another site.
-    vars: (origins) => ({ TRACKER_URL: resource, TOKEN_STORE: store, DESK_URL: onLocalhost(origins[n]), MCP_LOG: 'all' }),
+    vars: (origins) => ({
+      TRACKER_URL: resource,
+      TOKEN_STORE: store,
+      ASK_CONSENT: store === 'd1' ? 'no' : 'yes',
+      DESK_URL: onLocalhost(origins[n]),
+      MCP_LOG: 'all',
+    }),
     secrets: {
       MCP_STATIC_TOKENS: JSON.stringify(PERSONS.map((subject) => ({ token: tokens[subject], subject, scopes: [] }))),
       MCP_TOKEN_KEY: randomToken(),
@@ -129,8 +138,11 @@ function assertRefused({ status, text }, sentence) {
 const tokenRequests = ({ exchanges }, grant) => exchanges.filter(({ url, sent }) => url === '/token' && (!grant || sent.grant_type === grant))
 const count = async () => (await desk.sql('SELECT count(*) AS count FROM oauth_tokens'))[0].count
 
-/** Walks the pages of a sign-in in a window. The person types the token for the desk and the name, and consents. */
-async function walk(t, person, url) {
+/**
+ * Walks the pages of a sign-in in a window. The person types the token for the desk, presses the button of the page that asks, if there is
+ * one, types the name, and consents.
+ */
+async function walk(t, person, url, at = desk) {
   const context = await browser.newContext()
   t.after(() => context.close())
   const page = await context.newPage()
@@ -138,12 +150,18 @@ async function walk(t, person, url) {
   await page.goto(url)
   await page.getByLabel('Access token').fill(tokens[person])
   await page.getByRole('button', { name: 'Continue' }).click()
+  if (at === objectDesk) {
+    await page.getByRole('heading', { name: 'Desk asks for access' }).waitFor()
+    const shown = await page.getByRole('definition').allTextContents()
+    assert.deepEqual(shown, ['tracker', `${proxy.origin}/mcp`, authorization.issuer, authorization.issuer, SCOPES])
+    await page.getByRole('button', { name: 'Continue' }).click()
+  }
   await page.getByLabel('Name').fill(person)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.getByText(SIGNED_IN).waitFor()
   const { origin, pathname } = new URL(page.url())
-  assert.deepEqual([origin, pathname], [onLocalhost(desk.origin), '/sign-in/callback'])
+  assert.deepEqual([origin, pathname], [onLocalhost(at.origin), '/sign-in/callback'])
   answers.push(await page.content())
   const cookies = (await context.cookies()).filter(({ domain }) => domain === 'localhost')
   assert.deepEqual(cookies.map(({ name, httpOnly }) => [name, httpOnly]), [['desk-session', true]], 'the state of the sign-in is gone')
@@ -175,9 +193,8 @@ describe('a person signs in', () => {
     assert.deepEqual((await account()).structuredContent, { userId: 'bob' })
   })
 
-  test('with tokens in Durable Objects, and disconnects', async () => {
-    const { text } = await signIn('hal', await linkOf('hal', objectDesk))
-    assert.ok(text.includes(SIGNED_IN), text)
+  test('in a browser whose page asks first, with tokens in Durable Objects, and disconnects', async (t) => {
+    await walk(t, 'hal', await linkOf('hal', objectDesk), objectDesk)
     await assertSignedIn('hal', objectDesk)
     await linkOf('hal', desk)
     const disconnected = await call('hal', { at: objectDesk, name: 'disconnect' })

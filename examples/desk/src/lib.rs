@@ -51,6 +51,8 @@ fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
     } else {
         SignIn::new("Desk", &url, keys, SqliteTokens::new(database(env, "DB")?))?
     };
+    let asks_consent = variables.get("ASK_CONSENT")?.as_deref() == Some("yes");
+    let sign_in = if asks_consent { sign_in.ask_consent() } else { sign_in };
     let sign_in = sign_in.dynamic_registration();
     let tracker = Upstream::at(&variables.required("TRACKER_URL", "the URL of an MCP server")?)?.sign_in(&sign_in);
     let tokens = StaticTokens::from_secret(env, "MCP_STATIC_TOKENS")?;

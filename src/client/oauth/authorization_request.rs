@@ -6,9 +6,28 @@
 use super::error::OAuthError;
 use super::pkce::code_challenge;
 use super::server_metadata::ServerMetadata;
+use crate::config::SecureUrl;
+use crate::host::query_of;
 
 /// The scope of a refresh token.
 pub(super) const OFFLINE_ACCESS: &str = "offline_access";
+
+/// The parameters that an authorization endpoint must not have in its query. An authorization server that takes the first of two would use
+/// the value of its metadata, and `request` and `request_uri` replace all parameters (RFC 9101).
+const RESERVED: [&str; 12] = [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "resource",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "scope",
+    "prompt",
+    "response_mode",
+    "request",
+    "request_uri",
+];
 
 /// A request for an authorization code.
 pub(in crate::client) struct AuthorizationRequest<'a> {
@@ -23,17 +42,23 @@ pub(in crate::client) struct AuthorizationRequest<'a> {
     pub code_verifier: &'a str,
     /// Whether the operator knows that the authorization server supports PKCE, although its metadata does not say so.
     pub is_pkce_trusted: bool,
+    /// Whether the authorization server must ask the person, also if the person has allowed this client before.
+    pub asks_person: bool,
 }
 
 impl AuthorizationRequest<'_> {
-    /// Returns the URL for the browser.
+    /// Returns the URL for the browser, which goes to this authorization endpoint of `server`.
     ///
     /// # Errors
-    /// The authorization server has no authorization endpoint, or does not support PKCE with `S256`.
-    pub(in crate::client) fn url(&self, server: &ServerMetadata) -> Result<String, OAuthError> {
-        let Some(endpoint) = &server.authorization_endpoint else { return Err(OAuthError::NoAuthorizationEndpoint) };
+    /// The authorization server does not support PKCE with `S256`, or the endpoint has a parameter that only the client sets.
+    pub(in crate::client) fn url(&self, endpoint: &SecureUrl, server: &ServerMetadata) -> Result<String, OAuthError> {
         if !self.is_pkce_trusted && !server.supports_s256() {
             return Err(OAuthError::NoPkce);
+        }
+        let reserved = form_urlencoded::parse(query_of(endpoint.as_str()).as_bytes());
+        if reserved.into_iter().any(|(name, _)| RESERVED.contains(&&*name)) {
+            let problem = "has a parameter in its query that only this program may set";
+            return Err(OAuthError::UnsafeUrl { member: "authorization_endpoint", problem });
         }
         let challenge = code_challenge(self.code_verifier);
         let mut query = form_urlencoded::Serializer::new(String::new());
@@ -51,11 +76,14 @@ impl AuthorizationRequest<'_> {
         let mut scopes: Vec<&str> = self.scopes.iter().map(String::as_str).collect();
         scopes.retain(|scope| *scope != OFFLINE_ACCESS);
         // Without scopes, the authorization server chooses. `offline_access` alone would be a choice.
+        let is_offline = !scopes.is_empty() && server.has_scope(OFFLINE_ACCESS);
+        if is_offline {
+            scopes.push(OFFLINE_ACCESS);
+        }
+        if is_offline || self.asks_person {
+            query.append_pair("prompt", "consent");
+        }
         if !scopes.is_empty() {
-            if server.has_scope(OFFLINE_ACCESS) {
-                scopes.push(OFFLINE_ACCESS);
-                query.append_pair("prompt", "consent");
-            }
             query.append_pair("scope", &scopes.join(" "));
         }
         let separator = if endpoint.has_query() { '&' } else { '?' };
@@ -68,7 +96,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::config::SecureUrl;
+    use crate::client::oauth::server_metadata::Rules;
 
     fn server(changes: Value) -> ServerMetadata {
         let mut document = json!({
@@ -76,8 +104,12 @@ mod tests {
             "authorization_endpoint": "https://auth.example/authorize", "code_challenge_methods_supported": ["plain", "S256"],
         });
         document.as_object_mut().expect("an object").extend(changes.as_object().expect("an object").clone());
-        let from = SecureUrl::parse("https://mcp.example/mcp").expect("a URL");
-        ServerMetadata::read(document.to_string().as_bytes(), "https://auth.example", &from).expect("metadata")
+        let rules = Rules { is_local: false, is_trusted: false };
+        ServerMetadata::read(document.to_string().as_bytes(), "https://auth.example", rules).expect("metadata")
+    }
+
+    fn url_of(request: &AuthorizationRequest<'_>, server: &ServerMetadata) -> Result<String, OAuthError> {
+        request.url(server.authorization_endpoint.as_ref().expect("an endpoint"), server)
     }
 
     fn request(scopes: &[String]) -> AuthorizationRequest<'_> {
@@ -89,12 +121,13 @@ mod tests {
             state: "s-1",
             code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
             is_pkce_trusted: false,
+            asks_person: false,
         }
     }
 
     #[test]
     fn an_authorization_request_has_all_parameters() {
-        let url = request(&["a".to_owned(), "b&c".to_owned()]).url(&server(json!({}))).expect("a URL");
+        let url = url_of(&request(&["a".to_owned(), "b&c".to_owned()]), &server(json!({}))).expect("a URL");
         assert_eq!(
             url,
             "https://auth.example/authorize?response_type=code&client_id=https%3A%2F%2Fdesk.example%2Fclient.json\
@@ -102,10 +135,30 @@ mod tests {
              &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&scope=a+b%26c"
         );
         let endpoint = json!({ "authorization_endpoint": "https://auth.example/authorize?tenant=1" });
-        let url = request(&[]).url(&server(endpoint)).expect("a URL");
+        let url = url_of(&request(&[]), &server(endpoint)).expect("a URL");
         assert!(
             url.starts_with("https://auth.example/authorize?tenant=1&response_type=code&") && !url.contains("scope")
         );
+    }
+
+    /// The metadata cannot set a parameter of the request, which some authorization servers would use instead of the one of the client.
+    #[test]
+    fn the_query_of_an_endpoint_sets_no_parameter_of_the_request() {
+        for (query, is_accepted) in [
+            ("tenant=1&p=policy", true),
+            ("resource=https%3A%2F%2Fhonest.example%2Fmcp", false),
+            ("tenant=1&scope=admin", false),
+            ("%73cope=admin", false),
+            ("redirect_uri=https://evil.example/", false),
+            ("client_id", false),
+            ("request_uri=https://evil.example/request", false),
+            ("prompt=none", false),
+        ] {
+            let endpoint = json!({ "authorization_endpoint": format!("https://auth.example/authorize?{query}") });
+            let url = url_of(&request(&[]), &server(endpoint));
+            let is_refused = matches!(url, Err(OAuthError::UnsafeUrl { member: "authorization_endpoint", .. }));
+            assert_eq!((url.is_ok(), is_refused), (is_accepted, !is_accepted), "{query}");
+        }
     }
 
     /// C69: an authorization server must support PKCE with S256, unless the operator says that it does.
@@ -113,11 +166,9 @@ mod tests {
     fn pkce_is_required() {
         for methods in [json!(null), json!([]), json!(["plain"]), json!(["s256"])] {
             let server = server(json!({ "code_challenge_methods_supported": methods }));
-            assert_eq!(request(&[]).url(&server), Err(OAuthError::NoPkce));
-            assert!(AuthorizationRequest { is_pkce_trusted: true, ..request(&[]) }.url(&server).is_ok());
+            assert_eq!(url_of(&request(&[]), &server), Err(OAuthError::NoPkce));
+            assert!(url_of(&AuthorizationRequest { is_pkce_trusted: true, ..request(&[]) }, &server).is_ok());
         }
-        let endpoint = server(json!({ "authorization_endpoint": null }));
-        assert_eq!(request(&[]).url(&endpoint), Err(OAuthError::NoAuthorizationEndpoint));
     }
 
     /// C79: `offline_access` is requested only if the authorization server has it, and then with the consent of the person.
@@ -131,7 +182,7 @@ mod tests {
             (&own[..], json!(null), "S256&scope=a"),
             (&[], json!(["offline_access"]), "S256"),
         ] {
-            let url = request(scopes).url(&server(json!({ "scopes_supported": supported }))).expect("a URL");
+            let url = url_of(&request(scopes), &server(json!({ "scopes_supported": supported }))).expect("a URL");
             assert!(url.ends_with(expected), "{url}");
         }
     }

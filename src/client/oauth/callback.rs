@@ -32,6 +32,8 @@ pub(in crate::client) enum CallbackError {
     Unavailable,
     /// The authorization server does not grant the scopes.
     InvalidScope,
+    /// The authorization server does not allow this client to send the request.
+    WrongClient,
     /// The authorization server rejects the request for another reason.
     Rejected,
     /// The answer has no valid code.
@@ -39,11 +41,12 @@ pub(in crate::client) enum CallbackError {
 }
 
 /// The error codes of authorization servers with their own sentence.
-const ERRORS: [(&str, CallbackError); 4] = [
+const ERRORS: [(&str, CallbackError); 5] = [
     ("access_denied", CallbackError::Denied),
     ("temporarily_unavailable", CallbackError::Unavailable),
     ("server_error", CallbackError::Unavailable),
     ("invalid_scope", CallbackError::InvalidScope),
+    ("unauthorized_client", CallbackError::WrongClient),
 ];
 
 /// The parameters that the client reads. Others are ignored, for example `session_state`.
@@ -105,7 +108,7 @@ impl fmt::Display for CallbackError {
             Self::Denied => "You did not allow the access.",
             Self::Unavailable => "The authorization server is not available. Try again later.",
             Self::InvalidScope => "The authorization server does not grant the requested scopes.",
-            Self::Rejected => "The authorization server rejects the sign-in.",
+            Self::WrongClient | Self::Rejected => "The authorization server rejects the sign-in.",
         })
     }
 }
@@ -163,6 +166,7 @@ mod tests {
             ("error=server_error&state=s-1", CallbackError::Unavailable),
             ("error=temporarily_unavailable&state=s-1", CallbackError::Unavailable),
             ("error=invalid_scope&state=s-1", CallbackError::InvalidScope),
+            ("error=unauthorized_client&state=s-1", CallbackError::WrongClient),
             ("error=access_denied", CallbackError::WrongState),
         ] {
             let error = code(query, false).expect_err(query);

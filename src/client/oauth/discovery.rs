@@ -3,12 +3,11 @@
 //! Source: 2026-07-28, basic/authorization, "Authorization Server Discovery" and "Scope Selection Strategy".
 
 use super::authorization_request::OFFLINE_ACCESS;
+use super::documents::Documents;
 use super::error::OAuthError;
-use super::requests::Requests;
 use super::resource_metadata::ResourceMetadata;
 use super::server_metadata::ServerMetadata;
 use crate::client::wire::challenge::{Challenge, SCOPES, add_scopes, is_scope};
-use crate::config::SecureUrl;
 
 /// The authorization server of an MCP server, and the parameters of requests for its tokens.
 #[derive(Debug)]
@@ -20,40 +19,49 @@ pub(in crate::client) struct Discovered {
     supported: Vec<String>,
 }
 
-/// The authorization server to choose from those that an MCP server names.
+/// The authorization servers that a client uses, of those that an MCP server names.
 #[derive(Clone, Copy)]
-pub(in crate::client) enum Issuer<'a> {
-    /// The one with this issuer.
-    Only(&'a str),
-    /// The first of these that the MCP server names, or the first one that it names.
-    Preferred(&'a [String]),
+pub(in crate::client) enum Issuers<'a> {
+    /// The first of these that the MCP server names. The operator has named them.
+    Named(&'a [&'a str]),
+    /// `preferred` if the MCP server names it, or else the first one that it names. The operator has named those in `trusted`.
+    Any { preferred: Option<&'a str>, trusted: &'a [String] },
 }
 
-impl Issuer<'_> {
+impl Issuers<'_> {
     fn choose(self, named: &[String]) -> Result<&String, OAuthError> {
         match self {
-            Self::Only(only) => named.iter().find(|issuer| *issuer == only).ok_or(OAuthError::WrongIssuer),
-            Self::Preferred(preferred) => {
-                let known = preferred.iter().find_map(|issuer| named.iter().find(|named| *named == issuer));
+            Self::Named(own) => {
+                named.iter().find(|issuer| own.contains(&issuer.as_str())).ok_or(OAuthError::WrongIssuer)
+            }
+            Self::Any { preferred, .. } => {
+                let known = named.iter().find(|issuer| Some(issuer.as_str()) == preferred);
                 known.or_else(|| named.first()).ok_or(OAuthError::NoAuthorizationServer)
             }
+        }
+    }
+
+    /// Returns whether the operator has named this issuer.
+    fn trusts(self, issuer: &String) -> bool {
+        match self {
+            Self::Named(_) => true,
+            Self::Any { trusted, .. } => trusted.contains(issuer),
         }
     }
 }
 
 impl Discovered {
-    /// Finds the authorization server of the MCP server at `url`.
+    /// Finds the authorization server of an MCP server.
     ///
     /// # Errors
     /// There is none that the client uses.
     pub(in crate::client) async fn find(
-        url: &SecureUrl,
+        documents: Documents<'_>,
         challenge: Option<&Challenge>,
-        issuer: Issuer<'_>,
-        requests: Requests<'_>,
+        issuers: Issuers<'_>,
     ) -> Result<Self, OAuthError> {
-        let (metadata, is_own_issuer) = match ResourceMetadata::fetch(url, challenge, requests).await {
-            Err(OAuthError::NoResourceMetadata) => (ResourceMetadata::of_own_issuer(url), true),
+        let (metadata, is_own_issuer) = match ResourceMetadata::fetch(documents, challenge).await {
+            Err(OAuthError::NoResourceMetadata) => (ResourceMetadata::of_own_issuer(&documents.server.url), true),
             fetched => (fetched?, false),
         };
         // If neither server has metadata, the error is about the metadata of the MCP server.
@@ -61,21 +69,22 @@ impl Discovered {
             OAuthError::WrongIssuer | OAuthError::NoServerMetadata if is_own_issuer => OAuthError::NoResourceMetadata,
             error => error,
         };
-        let issuer = issuer.choose(&metadata.authorization_servers).map_err(unnamed)?;
-        let server = ServerMetadata::fetch(issuer, url, requests).await.map_err(unnamed)?;
+        let issuer = issuers.choose(&metadata.authorization_servers).map_err(unnamed)?;
+        let server = ServerMetadata::fetch(issuer, issuers.trusts(issuer), documents).await.map_err(unnamed)?;
         let mut supported = metadata.scopes_supported;
         supported.retain(|scope| is_scope(scope));
         supported.truncate(SCOPES);
         let challenged = challenge.map(Challenge::scopes).unwrap_or_default();
         let scopes = if challenged.is_empty() { supported.clone() } else { challenged };
-        Ok(Self { server, resource: metadata.resource, scopes, supported })
+        let named = documents.server.resource.as_ref().map(|resource| resource.as_str().to_owned());
+        Ok(Self { server, resource: named.unwrap_or(metadata.resource), scopes, supported })
     }
 
     pub(in crate::client) fn server(&self) -> &ServerMetadata {
         &self.server
     }
 
-    /// Returns the resource indicator (RFC 8707), as the MCP server writes it.
+    /// Returns the resource indicator (RFC 8707), as the program names it, or else as the MCP server writes it.
     pub(in crate::client) fn resource(&self) -> &str {
         &self.resource
     }

@@ -47,8 +47,12 @@ pub(in crate::client) enum OAuthError {
     NoClientId,
     /// The authorization server does not register this program: an error code or a status.
     NotRegistered { reason: String },
+    /// The operator has registered a client at the authorization server, but not for this server.
+    ClientOfOtherServer,
     /// A sign-in was finished twice.
     AlreadyFinished,
+    /// The authorization server of an untrusted server cannot be used. The cause is for the log.
+    Untrusted { cause: String },
     /// Another request of this program refreshes the tokens, and has not finished.
     RefreshPending,
     /// This program cannot read or write its tokens. The cause is for the log.
@@ -56,12 +60,30 @@ pub(in crate::client) enum OAuthError {
 }
 
 impl OAuthError {
+    /// Creates the error of a server that answers with a status from 500.
+    pub(super) fn failed_on(server: &'static str) -> Self {
+        Self::Unreachable { server, cause: "the request for metadata failed on the server".to_owned() }
+    }
+
+    /// Returns the error of a server that a user of the program chose. The user must not learn which hosts exist, and what they answer.
+    pub(in crate::client) fn of_untrusted(self) -> Self {
+        match self {
+            Self::BudgetExhausted
+            | Self::AlreadyFinished
+            | Self::RefreshPending
+            | Self::StoreFailed { .. }
+            | Self::Untrusted { .. } => self,
+            error => Self::Untrusted { cause: format!("{error} ({})", error.cause()) },
+        }
+    }
+
     /// Returns the details for the log.
     pub(in crate::client) fn cause(&self) -> String {
         match self {
             Self::Unreachable { cause, .. }
             | Self::Malformed { cause, .. }
             | Self::CannotAuthenticate { cause }
+            | Self::Untrusted { cause }
             | Self::StoreFailed { cause } => cause.clone(),
             Self::UnsafeUrl { .. }
             | Self::WrongResource
@@ -71,6 +93,7 @@ impl OAuthError {
             | Self::NoAuthorizationServer
             | Self::NoAuthorizationEndpoint
             | Self::NoPkce
+            | Self::ClientOfOtherServer
             | Self::NoServerMetadata => "the discovery of the authorization server failed".to_owned(),
             _ => "the request for an access token failed".to_owned(),
         }
@@ -103,7 +126,9 @@ impl fmt::Display for OAuthError {
             Self::NoResourceMetadata => {
                 f.write_str("it does not name its authorization server. Configure the token endpoint.")
             }
-            Self::WrongResource => f.write_str("its metadata describes another resource. Check its URL."),
+            Self::WrongResource => f.write_str(
+                "its metadata describes another resource. Check its URL, or set the resource with `Upstream::resource`.",
+            ),
             Self::NoAuthorizationServer => f.write_str("its metadata names no authorization server."),
             Self::WrongIssuer => f.write_str(
                 "it does not use the authorization server that the credentials of this program belong to. Check the issuer.",
@@ -132,6 +157,10 @@ impl fmt::Display for OAuthError {
             Self::NotRegistered { reason } => {
                 write!(f, "its authorization server does not register this program ({reason}).")
             }
+            Self::ClientOfOtherServer => f.write_str(
+                "the client of this program at its authorization server is for other servers. Add it with `OwnClient::server`.",
+            ),
+            Self::Untrusted { .. } => f.write_str("its authorization server cannot be used."),
             Self::AlreadyFinished => f.write_str("this sign-in has been used already. Begin again."),
             Self::RefreshPending => {
                 f.write_str("another request of this program still refreshes its token. Try again later.")

@@ -26,7 +26,7 @@ pub(in crate::client) struct Registration<'a> {
 }
 
 /// A registered client. The token store keeps it.
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 pub(in crate::client) struct Registered {
     pub client_id: String,
     pub client_secret: Option<String>,

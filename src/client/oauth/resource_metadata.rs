@@ -6,8 +6,8 @@ use edge_json::deserialize::read;
 use edge_json::{Document, JsonLimits};
 use serde::Deserialize;
 
+use super::documents::{Content, Documents, ResourceServer};
 use super::error::OAuthError;
-use super::requests::Requests;
 use super::url_rules;
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
@@ -34,20 +34,20 @@ impl ResourceMetadata {
         Self { resource, authorization_servers: vec![url.origin().to_owned()], scopes_supported: Vec::new() }
     }
 
-    /// Fetches the metadata of the MCP server at `url`: from the URL in the challenge, or from the well-known URLs.
+    /// Fetches the metadata of the MCP server: from the URL in the challenge, or from the well-known URLs.
     ///
     /// # Errors
     /// There is no metadata, or it is not that of the MCP server.
-    pub(super) async fn fetch(
-        url: &SecureUrl,
-        challenge: Option<&Challenge>,
-        requests: Requests<'_>,
-    ) -> Result<Self, OAuthError> {
+    pub(super) async fn fetch(documents: Documents<'_>, challenge: Option<&Challenge>) -> Result<Self, OAuthError> {
         let mut failure = OAuthError::NoResourceMetadata;
-        for candidate in candidates(url, challenge)? {
-            let Some(body) = requests.metadata(&candidate, DOCUMENT).await? else { continue };
+        for candidate in candidates(documents.server, challenge)? {
+            let body = match documents.fetch(&candidate, DOCUMENT).await? {
+                Content::Json(body) => body,
+                Content::Missing => continue,
+                Content::Failed => return Err(OAuthError::failed_on(DOCUMENT)),
+            };
             match Self::read(&body) {
-                Ok(metadata) if covers(&metadata.resource, url) => return Ok(metadata),
+                Ok(metadata) if is_resource(&metadata.resource, documents.server) => return Ok(metadata),
                 Ok(_) => return Err(OAuthError::WrongResource),
                 // Some servers have a JSON document at every URL.
                 Err(malformed) => failure = malformed,
@@ -65,58 +65,75 @@ impl ResourceMetadata {
 }
 
 /// Returns the URLs at which the metadata may be, in order.
-fn candidates(url: &SecureUrl, challenge: Option<&Challenge>) -> Result<Vec<SecureUrl>, OAuthError> {
+fn candidates(server: &ResourceServer, challenge: Option<&Challenge>) -> Result<Vec<SecureUrl>, OAuthError> {
     let unsafe_url = |problem| OAuthError::UnsafeUrl { member: "resource_metadata", problem };
     if let Some(named) = challenge.and_then(|challenge| challenge.resource_metadata.as_deref()) {
-        let named = url_rules::parse(named, url).map_err(unsafe_url)?;
-        if !is_same_url(named.origin(), url.origin()) {
+        let named = url_rules::parse(named, server.is_local).map_err(unsafe_url)?;
+        if !server.owns(named.origin()) {
             return Err(unsafe_url("is on another host than the server"));
         }
         return Ok(vec![named]);
     }
     // The query may be a secret of the MCP server.
-    let (origin, path) = (url.origin(), path_of(url.as_str()).trim_end_matches('/'));
+    let (origin, path) = (server.url.origin(), path_of(server.url.as_str()).trim_end_matches('/'));
     let root = format!("{origin}/.well-known/{WELL_KNOWN}");
     let mut texts = vec![format!("{root}{path}"), root];
     texts.dedup();
     texts.iter().map(|text| SecureUrl::parse(text).map_err(unsafe_url)).collect()
 }
 
-/// Returns whether `resource` is the MCP server at `url`, or contains it: they have the same origin, and the path of the resource is the
-/// beginning of the path of the server, by whole segments.
-fn covers(resource: &str, url: &SecureUrl) -> bool {
-    let Ok(resource) = SecureUrl::parse(resource) else { return false };
-    if !is_same_url(resource.origin(), url.origin()) || resource.has_query() {
-        return false;
-    }
-    let (whole, part) = (path_of(url.as_str()), path_of(resource.as_str()).trim_end_matches('/'));
-    whole.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Returns whether `named` is the resource that the program expects: the URL of the MCP server, or the one that the program names.
+///
+/// A resource that only contains the server is another one (RFC 9728 §3.3): on a host with several servers, its tokens would be valid for all.
+fn is_resource(named: &str, server: &ResourceServer) -> bool {
+    let is_url = SecureUrl::parse(named).is_ok() && is_same_url(named, server.url.without_query());
+    is_url || server.resource.as_ref().is_some_and(|resource| is_same_url(named, resource.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::rc::Rc;
 
-    /// The hostile case 48: a resource contains a server by whole segments of the path, and on the same origin.
+    use super::*;
+    use crate::host::transport::Network;
+
+    /// The hostile case 48: the resource is the server, and not a part of it or something that contains it.
     #[test]
-    fn a_resource_covers_a_server() {
+    fn a_resource_is_the_server_or_the_one_that_the_program_names() {
+        let url = |text: &str| SecureUrl::parse(text).expect("a URL");
+        let server = |resource: Option<&str>| ResourceServer {
+            url: url("https://a.example/public/mcp?key=1"),
+            resource: resource.map(url),
+            transport: Rc::new(Network),
+            is_local: false,
+        };
         for (resource, expected) in [
             ("https://a.example/public/mcp", true),
             ("https://a.example/public/mcp/", true),
-            ("https://A.example:443/public", true),
-            ("https://a.example", true),
-            ("https://a.example/", true),
+            ("https://A.example:443/public/mcp", true),
+            ("https://a.example/public", false),
+            ("https://a.example", false),
+            ("https://a.example/", false),
             ("https://a.example/public/mc", false),
             ("https://a.example/public/mcp/x", false),
-            ("https://a.example/Public", false),
-            ("https://a.example/public?x", false),
-            ("https://a.example:8443/public", false),
+            ("https://a.example/Public/mcp", false),
+            ("https://a.example/public/mcp?key=1", false),
+            ("https://a.example/public/mcp#x", false),
+            ("https://a.example:8443/public/mcp", false),
             ("https://b.example/public/mcp", false),
-            ("https://a.example.evil.example/", false),
-            ("a.example/public", false),
+            ("https://a.example.evil.example/public/mcp", false),
+            ("a.example/public/mcp", false),
         ] {
-            let url = SecureUrl::parse("https://a.example/public/mcp?key=1").expect("a URL");
-            assert_eq!(covers(resource, &url), expected, "{resource}");
+            assert_eq!(is_resource(resource, &server(None)), expected, "{resource}");
+        }
+        let named = server(Some("https://a.example/public"));
+        for (resource, expected) in [
+            ("https://a.example/public", true),
+            ("https://a.example/public/mcp", true),
+            ("https://a.example", false),
+            ("https://a.example/public/x", false),
+        ] {
+            assert_eq!(is_resource(resource, &named), expected, "{resource}");
         }
     }
 }

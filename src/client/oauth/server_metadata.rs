@@ -6,10 +6,11 @@ use edge_json::deserialize::read;
 use edge_json::{Document, JsonLimits};
 use serde::Deserialize;
 
+use super::documents::{Content, Documents};
 use super::error::OAuthError;
-use super::requests::Requests;
 use super::url_rules;
 use crate::config::SecureUrl;
+use crate::host::{host_of, origin_of};
 
 const DOCUMENT: &str = "the metadata of its authorization server";
 const SERVER: &str = "its authorization server";
@@ -47,25 +48,36 @@ pub(in crate::client) struct ServerMetadata {
 }
 
 impl ServerMetadata {
-    /// Fetches the metadata of `issuer`, which the MCP server at `from` names.
+    /// Fetches the metadata of `issuer`, which the MCP server names. If the operator has not named the issuer (`is_trusted`), its endpoints are
+    /// on its own host.
     ///
     /// # Errors
     /// There is no metadata, it is not that of the issuer, or it has a URL that the client does not use.
-    pub(super) async fn fetch(issuer: &str, from: &SecureUrl, requests: Requests<'_>) -> Result<Self, OAuthError> {
-        let unsafe_url = |member| move |problem| OAuthError::UnsafeUrl { member, problem };
-        let url = url_rules::parse(issuer, from).map_err(unsafe_url("authorization_servers"))?;
+    pub(super) async fn fetch(issuer: &str, is_trusted: bool, documents: Documents<'_>) -> Result<Self, OAuthError> {
+        let unsafe_url = |problem| OAuthError::UnsafeUrl { member: "authorization_servers", problem };
+        let rules = Rules { is_local: documents.server.is_local, is_trusted };
+        let url = url_rules::parse(issuer, rules.is_local).map_err(unsafe_url)?;
         if url.has_query() {
-            return Err(unsafe_url("authorization_servers")("has a query"));
+            return Err(unsafe_url("has a query"));
         }
+        // Some servers answer at the first URL with another document, or with a failure, although the metadata is at the next one.
+        let mut failure = None;
         for candidate in candidates(&url) {
-            let candidate = SecureUrl::parse(&candidate).map_err(unsafe_url("authorization_servers"))?;
-            let Some(body) = requests.metadata(&candidate, SERVER).await? else { continue };
-            return Self::read(&body, issuer, from);
+            let candidate = SecureUrl::parse(&candidate).map_err(unsafe_url)?;
+            let problem = match documents.fetch(&candidate, SERVER).await? {
+                Content::Json(body) => match Self::read(&body, issuer, rules) {
+                    Err(error @ (OAuthError::Malformed { .. } | OAuthError::IssuerMismatch)) => error,
+                    read => return read,
+                },
+                Content::Failed => OAuthError::failed_on(SERVER),
+                Content::Missing => continue,
+            };
+            failure.get_or_insert(problem);
         }
-        Err(OAuthError::NoServerMetadata)
+        Err(failure.unwrap_or(OAuthError::NoServerMetadata))
     }
 
-    pub(super) fn read(body: &[u8], issuer: &str, from: &SecureUrl) -> Result<Self, OAuthError> {
+    pub(super) fn read(body: &[u8], issuer: &str, rules: Rules) -> Result<Self, OAuthError> {
         let malformed = |cause: &str| OAuthError::Malformed { document: DOCUMENT, cause: cause.to_owned() };
         let document = Document::parse(body, JsonLimits::default()).map_err(|_| malformed("it is not valid JSON"))?;
         let members: Members = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
@@ -74,7 +86,7 @@ impl ServerMetadata {
             return Err(OAuthError::IssuerMismatch);
         }
         let endpoint = |member, url: Option<String>| {
-            let url = url.map(|url| url_rules::parse(&url, from)).transpose();
+            let url = url.map(|url| rules.endpoint(&url, issuer)).transpose();
             url.map_err(|problem| OAuthError::UnsafeUrl { member, problem })
         };
         let token_endpoint = endpoint("token_endpoint", members.token_endpoint)?;
@@ -105,6 +117,28 @@ impl ServerMetadata {
     /// Returns whether the authorization server lists a scope.
     pub(super) fn has_scope(&self, name: &str) -> bool {
         self.scopes.iter().any(|scope| scope == name)
+    }
+}
+
+/// The rules for the endpoints of an authorization server.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    /// Whether the MCP server is on localhost, so that the endpoints need not be public.
+    pub is_local: bool,
+    /// Whether the operator has named the issuer.
+    pub is_trusted: bool,
+}
+
+impl Rules {
+    /// Reads the URL of an endpoint.
+    ///
+    /// The authorization server of an attacker could name the authorization endpoint of another one, and would get the codes of that one at
+    /// its own token endpoint (mix-up, RFC 9700 §4.4). So all endpoints are on the host of the issuer.
+    fn endpoint(self, url: &str, issuer: &str) -> Result<SecureUrl, &'static str> {
+        let url = url_rules::parse(url, self.is_local)?;
+        let is_own = host_of(url.origin()).zip(origin_of(issuer).and_then(host_of));
+        let is_own = is_own.is_some_and(|(host, issuer)| host.eq_ignore_ascii_case(issuer));
+        if self.is_trusted || is_own { Ok(url) } else { Err("is on another host than the issuer") }
     }
 }
 

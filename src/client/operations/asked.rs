@@ -103,6 +103,7 @@ impl Asked {
         if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
             return Err(malformed("has `inputRequests` that are not an object"));
         }
+        let pages = channel.client().sign_in_pages();
         let mut questions = Vec::new();
         let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
         for (key, request) in requests {
@@ -118,7 +119,7 @@ impl Asked {
             let (is_passed, answer) = match (channel.upstream().handlers.answer(&question, &self.cx)?, self.pass) {
                 (Some(answer), _) => (false, answer),
                 (None, Some(pass)) if question.is_declared(capabilities) => {
-                    (true, pass(&question, &passed_key(questions.len(), &key), &self.cx)?)
+                    (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
                 }
                 _ => return Err(undeclared()),
             };

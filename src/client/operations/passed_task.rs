@@ -104,6 +104,7 @@ fn questions(channel: &Channel, requests: Option<Value<'_>>, cx: &Context) -> Re
     if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
         return Err(Failure::Malformed("has `inputRequests` that are not an object").into());
     }
+    let pages = channel.client().sign_in_pages();
     let mut questions = Vec::new();
     for (key, request) in requests.into_iter().flat_map(Value::members) {
         if questions.len() >= UPSTREAM_QUESTIONS {
@@ -118,7 +119,7 @@ fn questions(channel: &Channel, requests: Option<Value<'_>>, cx: &Context) -> Re
         if question.kind == QuestionKind::Sampling && !channel.upstream().passes_sampling {
             return Err(undeclared());
         }
-        questions.push((key.into_owned(), passed::request(&question, cx)?));
+        questions.push((key.into_owned(), passed::request(&question, &pages, cx)?));
     }
     Ok(questions)
 }

@@ -25,17 +25,22 @@ use crate::text::{line, sentence};
 /// The longest key of a server that the key of a passed question contains, in bytes.
 const KEY: usize = 64;
 
-/// A function that passes a question on to the caller of this program, under this key.
+/// A function that passes a question on to the caller of this program, under this key. The program has the pages at these URLs.
 pub(in crate::client) type Pass =
-    fn(question: &ServerQuestion<'_>, key: &str, cx: &Context) -> Result<AnswerFuture, Failed>;
+    fn(question: &ServerQuestion<'_>, key: &str, pages: &[&str], cx: &Context) -> Result<AnswerFuture, Failed>;
 
 /// Passes a question on to the caller of this program. If the answer has not arrived, the future stays pending and the round of the caller
 /// ends.
 ///
 /// # Errors
 /// The question is not valid, or it is not an elicitation.
-pub(in crate::client) fn pass(question: &ServerQuestion<'_>, key: &str, cx: &Context) -> Result<AnswerFuture, Failed> {
-    let request = request(question, cx)?;
+pub(in crate::client) fn pass(
+    question: &ServerQuestion<'_>,
+    key: &str,
+    pages: &[&str],
+    cx: &Context,
+) -> Result<AnswerFuture, Failed> {
+    let request = request(question, pages, cx)?;
     let (key, cx) = (key.to_owned(), cx.clone());
     let answer = async move {
         let answer = cx.pass_question(&key, request).await;
@@ -44,19 +49,19 @@ pub(in crate::client) fn pass(question: &ServerQuestion<'_>, key: &str, cx: &Con
     Ok(answer.boxed_local())
 }
 
-/// Returns a question as a request for the client of `cx`.
+/// Returns a question as a request for the client of `cx`. The program has the pages at these URLs.
 ///
 /// # Errors
 /// The question is not valid, or it is not passed on.
-pub(in crate::client) fn request(question: &ServerQuestion<'_>, cx: &Context) -> Result<Json, Failed> {
+pub(in crate::client) fn request(question: &ServerQuestion<'_>, pages: &[&str], cx: &Context) -> Result<Json, Failed> {
     // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
     let request_url = cx.url();
-    let own = [cx.resource().unwrap_or_default(), &request_url];
-    for_caller(question, own)?.ok_or_else(undeclared)
+    let own = [&[cx.resource().unwrap_or_default(), &request_url], pages].concat();
+    for_caller(question, &own)?.ok_or_else(undeclared)
 }
 
 /// Returns an elicitation as a request for the client of this program, which has the URLs `own`.
-fn for_caller(question: &ServerQuestion<'_>, own: [&str; 2]) -> Result<Option<Json>, Failure> {
+fn for_caller(question: &ServerQuestion<'_>, own: &[&str]) -> Result<Option<Json>, Failure> {
     let params = match question.kind {
         QuestionKind::Form => {
             let Elicitation { server, message, schema } = Elicitation::read(question)?;
@@ -169,10 +174,10 @@ mod tests {
     use edge_json::{Document, JsonLimits};
 
     fn passed(params: &str) -> Result<Json, Failure> {
-        passed_to(params, ["", "/"])
+        passed_to(params, &["", "/"])
     }
 
-    fn passed_to(params: &str, own: [&str; 2]) -> Result<Json, Failure> {
+    fn passed_to(params: &str, own: &[&str]) -> Result<Json, Failure> {
         let document = Document::parse(params.as_bytes(), JsonLimits::default()).expect("JSON");
         let server = "parcels".into();
         let question = ServerQuestion::of(&server, "elicitation/create", Some(document.root()));
@@ -185,7 +190,7 @@ mod tests {
     fn a_passed_url_has_another_host() {
         let pass = |url: &str| {
             let params = serde_json::json!({ "mode": "url", "message": "Open", "url": url }).to_string();
-            passed_to(&params, ["", "https://desk.example/mcp"])
+            passed_to(&params, &["", "https://desk.example/mcp"])
         };
         for url in ["https://pay.example/a", "https://pay.example:8443/a", "https://desk.example.net/"] {
             assert_eq!(pass(url).expect("a question")["url"], url);

@@ -8,10 +8,11 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::account::{Account, person_key};
+use super::own_client::OwnClient;
 use super::pages::{self, CONSENT, Consent, Page, Refused, with_cookies};
 use super::pending::{self, Pending};
 use super::sealed::Purpose;
-use super::settings::SignIn;
+use super::settings::{Settings, SignIn};
 use super::ticket::{TICKET, Ticket};
 use super::token_issuer::TokenIssuer;
 use super::values::Values;
@@ -21,13 +22,15 @@ use crate::call::context::Context;
 use crate::call::failure;
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::oauth::authorization_request::AuthorizationRequest;
-use crate::client::oauth::discovery::{Discovered, Issuer};
+use crate::client::oauth::discovery::{Discovered, Issuers};
+use crate::client::oauth::documents::Documents;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::pkce::random_text;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_response::after;
 use crate::client::upstream::Access;
 use crate::client::wire::challenge::Challenge;
+use crate::config::SecureUrl;
 use crate::host::{in_time, query_of};
 use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 
@@ -59,8 +62,6 @@ impl SignIn {
     }
 
     async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
-        let visit =
-            if self.0.asks_consent { visit(cx, &self.0.url)? } else { check_method(cx).map(|()| Visit::Consented)? };
         let values = self.values(cx);
         let person = person_key(person);
         let Parameters { ticket, server, return_to, consent } = Parameters::read(&cx.url());
@@ -73,27 +74,30 @@ impl SignIn {
             (None, Some(server)) => Ticket::new(&server, &person, None, Vec::new(), values.host.now_ms()),
             (None, None) => return Err(Refused::sentence("This link is not complete. Call the tool again.")),
         };
-        let server = client.server(&ticket.server).filter(|server| matches!(server.upstream.access, Access::SignIn(_)));
+        let server =
+            client.server(&ticket.server).filter(|server| matches!(server.upstream.access, Access::SignIn(..)));
         let server =
             server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
+        let is_untrusted = server.upstream.is_untrusted;
+        let asks_consent = self.0.asks_consent || is_untrusted;
+        let visit = if asks_consent { visit(cx, &self.0.url)? } else { check_method(cx).map(|()| Visit::Consented)? };
+        let refused =
+            |error: OAuthError| Refused::of(&if is_untrusted { error.of_untrusted() } else { error }, &server.name);
         let sent = Cell::new(0_usize);
         let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
-        let found = self.discovered(&values, server, &ticket, &spend).await;
-        let found = found.map_err(|error| Refused::of(&error, &server.name))?;
-        if self.0.asks_consent {
-            let asked = self.consent(server, &found);
+        let prepared = self.prepared(&values, server, &ticket, &spend).await.map_err(refused)?;
+        if asks_consent {
+            let asked = prepared.consent(&self.0, server);
             // A server can change what it needs between the page and its button. The person then sees the page again.
             if visit == Visit::Opened || consent.as_deref() != Some(&*asked.digest()) {
                 return Ok(pages::consent(&asked, query_of(&cx.url())));
             }
         }
         let return_to = return_to.filter(|path| is_own_path(path));
-        let (pending, url) = match self.authorization(&values, server, ticket, return_to, found, &spend).await {
-            Ok(begun) => begun,
-            Err(error) => return Err(Refused::of(&error, &server.name)),
-        };
+        let begun = self.authorization(&values, server, ticket, return_to, prepared, &spend).await;
+        let (pending, url) = begun.map_err(refused)?;
         let sealed = values.settings.keys.seal(Purpose::Pending, &pending.state, &pending, &*values.host);
-        let sealed = sealed.map_err(|error| Refused::of(&error, &server.name))?;
+        let sealed = sealed.map_err(refused)?;
         if sealed.len() > SIGN_IN_COOKIE_BYTES {
             return Err(Refused::sentence("The authorization server has URLs or scopes that are too long."));
         }
@@ -104,38 +108,44 @@ impl SignIn {
         Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.header("Cookie").unwrap_or_default())))
     }
 
-    /// Returns what the person is asked to allow.
-    fn consent<'a>(&'a self, server: &'a Server, found: &'a Discovered) -> Consent<'a> {
-        Consent {
-            program: &self.0.name,
-            server: (&server.name, server.upstream.url.without_query()),
-            issuer: &found.server().issuer,
-            scopes: self.scopes_of(found),
-        }
-    }
-
-    /// Finds the authorization server of `server`, and the scopes that it needs.
-    async fn discovered(
+    /// Finds the authorization server of `server`, the client of this program there, and the scopes to request.
+    async fn prepared(
         &self,
         values: &Values,
         server: &Server,
         ticket: &Ticket,
         spend: &dyn Fn() -> bool,
-    ) -> Result<Discovered, OAuthError> {
-        let requests = Requests { host: &*values.host, spend };
+    ) -> Result<Prepared<'_>, OAuthError> {
+        let Settings { clients, trusted_issuers: trusted, .. } = &*self.0;
         let upstream = &server.upstream;
         let challenge = match (&ticket.resource_metadata, &*ticket.scopes) {
             (None, []) => probe(values, server, spend).await?,
             (resource_metadata, scopes) => Some(Challenge::new(resource_metadata.clone(), scopes)),
         };
         let account = Account::new(values.clone(), &ticket.person, &upstream.url);
-        let mut preferred: Vec<String> = self.0.clients.iter().map(|own| own.issuer.clone()).collect();
-        preferred.extend(account.stored().await?.value.map(|tokens| tokens.issuer.issuer));
-        Discovered::find(&upstream.url, challenge.as_ref(), Issuer::Preferred(&preferred), requests).await
-    }
-
-    fn scopes_of<'a>(&'a self, found: &'a Discovered) -> &'a [String] {
-        if found.scopes().is_empty() { &self.0.scopes } else { found.scopes() }
+        let known = account.stored().await?.value.map(|tokens| tokens.issuer.issuer);
+        let own = clients.iter().filter(|own| !upstream.is_untrusted && own.scopes_for(&server.name).is_some());
+        let named: Vec<&str> = own.clone().map(|own| own.issuer.as_str()).collect();
+        let issuers = match &*named {
+            [] => Issuers::Any { preferred: known.as_deref(), trusted },
+            named => Issuers::Named(named),
+        };
+        let resource_server = upstream.resource_server();
+        let documents = Documents { server: &resource_server, host: &values.host, spend };
+        let found = Discovered::find(documents, challenge.as_ref(), issuers).await?;
+        let metadata = found.server();
+        let own = own.clone().find(|own| own.issuer == metadata.issuer);
+        // The operator uses this authorization server for other servers. This one must not get their tokens.
+        if own.is_none() && clients.iter().any(|own| own.issuer == metadata.issuer) {
+            return Err(OAuthError::ClientOfOtherServer);
+        }
+        let endpoint = metadata.authorization_endpoint.clone().ok_or(OAuthError::NoAuthorizationEndpoint)?;
+        let scopes = match own.and_then(|own| own.scopes_for(&server.name)) {
+            Some(allowed) => allowed_scopes(found.scopes(), allowed),
+            None if found.scopes().is_empty() => self.0.scopes.clone(),
+            None => found.scopes().to_vec(),
+        };
+        Ok(Prepared { found, own, endpoint, scopes })
     }
 
     /// Returns the state of the sign-in, and the URL of the authorization server for the browser.
@@ -145,15 +155,14 @@ impl SignIn {
         server: &Server,
         ticket: Ticket,
         return_to: Option<String>,
-        found: Discovered,
+        prepared: Prepared<'_>,
         spend: &dyn Fn() -> bool,
     ) -> Result<(Pending, String), OAuthError> {
         let settings = &*self.0;
         let requests = Requests { host: &*values.host, spend };
-        let upstream = &server.upstream;
-        let scopes = self.scopes_of(&found);
-        let metadata = found.server();
-        let authentication = values.new_authentication(metadata, &found.registered_scopes(scopes), requests).await?;
+        let Prepared { found, own, endpoint, scopes } = prepared;
+        let (url, metadata) = (&server.upstream.url, found.server());
+        let authentication = values.new_authentication(own, url, &found, &scopes, requests).await?;
         let random =
             || random_text(&*values.host).map_err(|error| OAuthError::StoreFailed { cause: error.to_string() });
         let (state, code_verifier) = (random()?, random()?);
@@ -161,19 +170,21 @@ impl SignIn {
             client_id: authentication.client_id(),
             redirect_uri: &settings.redirect_uri(),
             resource: found.resource(),
-            scopes,
+            scopes: &scopes,
             state: &state,
             code_verifier: &code_verifier,
             is_pkce_trusted: settings.trusted_pkce.contains(&metadata.issuer),
+            asks_person: server.upstream.is_untrusted,
         };
-        let url = request.url(metadata)?;
+        let location = request.url(&endpoint, metadata)?;
         let pending = Pending {
             state,
             code_verifier,
             expires: after(values.host.now_ms(), SIGN_IN_SECONDS),
             person: ticket.person,
             server: ticket.server,
-            url: upstream.url.as_str().to_owned(),
+            url: url.as_str().to_owned(),
+            is_untrusted: server.upstream.is_untrusted,
             issuer: TokenIssuer {
                 issuer: metadata.issuer.clone(),
                 token_endpoint: metadata.token_endpoint.as_str().to_owned(),
@@ -181,13 +192,47 @@ impl SignIn {
                 client_id: authentication.client_id().to_owned(),
                 method: authentication.method().to_owned(),
                 resource: found.resource().to_owned(),
+                server: url.as_str().to_owned(),
             },
             names_issuer: metadata.names_issuer,
-            scopes: scopes.to_vec(),
+            scopes,
             return_to,
         };
-        Ok((pending, url))
+        Ok((pending, location))
     }
+}
+
+/// A sign-in that a person can begin.
+struct Prepared<'a> {
+    found: Discovered,
+    /// The client of the operator, if there is one for this server.
+    own: Option<&'a OwnClient>,
+    /// The URL at which the person signs in.
+    endpoint: SecureUrl,
+    /// The scopes to request.
+    scopes: Vec<String>,
+}
+
+impl Prepared<'_> {
+    /// Returns what the person is asked to allow.
+    fn consent<'a>(&'a self, settings: &'a Settings, server: &'a Server) -> Consent<'a> {
+        let metadata = self.found.server();
+        Consent {
+            program: &settings.name,
+            server: (&server.name, server.upstream.url.without_query()),
+            endpoint: &self.endpoint,
+            token_endpoint: &metadata.token_endpoint,
+            issuer: &metadata.issuer,
+            resource: self.found.resource(),
+            scopes: &self.scopes,
+        }
+    }
+}
+
+/// Returns the scopes that a server names and the operator allows or, if there are none, all scopes that the operator allows.
+fn allowed_scopes(named: &[String], allowed: &[String]) -> Vec<String> {
+    let scopes: Vec<String> = named.iter().filter(|scope| allowed.contains(scope)).cloned().collect();
+    if scopes.is_empty() { allowed.to_vec() } else { scopes }
 }
 
 /// Sends a request without a token to a server, and returns the challenge of its answer.

@@ -66,11 +66,19 @@ impl SignIn {
         }
         let expected =
             Expected { state: &pending.state, issuer: &pending.issuer.issuer, names_issuer: pending.names_issuer };
-        let code = authorization_code(query, &expected).map_err(refused)?;
-        let server = pending.server.clone();
-        let return_to = pending.return_to.clone();
+        let code = match authorization_code(query, &expected) {
+            Ok(code) => code,
+            Err(error) => {
+                if matches!(error, CallbackError::InvalidScope | CallbackError::WrongClient) {
+                    let rejected = values.client_is_rejected(&pending.issuer).await;
+                    rejected.map_err(|error| Refused::of(&error, &pending.server))?;
+                }
+                return Err(refused(error));
+            }
+        };
+        let Pending { server, return_to, is_untrusted, .. } = pending.clone();
         if let Err(error) = self.exchange(&values, pending, &code).await {
-            return Err(Refused::of(&error, &server));
+            return Err(Refused::of(&if is_untrusted { error.of_untrusted() } else { error }, &server));
         }
         let done = format!("You are signed in to the server {server}. You can close this page.");
         let redirect = return_to.and_then(|path| pages::redirect(StatusCode::SEE_OTHER, &path));
@@ -110,8 +118,9 @@ impl SignIn {
         let url = SecureUrl::parse(&pending.url);
         let url = url.map_err(|problem| OAuthError::UnsafeUrl { member: "url", problem })?;
         let account = Account::new(values.clone(), &pending.person, &url);
-        let tokens = StoredTokens::issued(pending.issuer, pending.scopes, token?, values.host.now_ms());
-        account.save(tokens).await
+        let tokens = StoredTokens::issued(issuer.clone(), pending.scopes, token?, values.host.now_ms());
+        account.save(tokens).await?;
+        values.client_has_tokens(issuer).await
     }
 
     /// Removes the tokens of `person` for the server `name`, and revokes them at the authorization server.

@@ -6,7 +6,7 @@
 //!
 //! The tokens of a person are in a [`TokenStore`], encrypted (`sealed`). `account` reads, refreshes and replaces them, and `person_tokens`
 //! is the source of tokens for a connection. `asking` asks the caller to sign in, `identity` chooses the client id for an authorization
-//! server, and `values` is the store with encryption.
+//! server, `registrations` keeps the clients that authorization servers have registered, and `values` is the store with encryption.
 //!
 //! Page: `docs/sign-in.md`.
 
@@ -21,6 +21,7 @@ mod own_client;
 mod pages;
 mod pending;
 pub(super) mod person_tokens;
+mod registrations;
 mod sealed;
 pub(super) mod settings;
 mod sqlite_tokens;
@@ -32,6 +33,7 @@ mod values;
 mod visit;
 
 pub use memory_tokens::MemoryTokens;
+pub use own_client::OwnClient;
 pub use sealed::TokenKeys;
 pub use settings::SignIn;
 pub use sqlite_tokens::{SqliteTokens, token_migration};

@@ -13,17 +13,20 @@ use sha2::{Digest, Sha256};
 use crate::base64::URL_SAFE;
 use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
+use crate::config::SecureUrl;
 use crate::host::Host;
 use crate::text::{escaped, line};
 
 /// The answer of a page.
 pub(super) type Page = Response<Vec<u8>>;
 
-/// Headers of each answer. The URL of a page has a code or a ticket, so it must not be in a `Referer` header. No other page may show a page
-/// in a frame.
+/// Headers of each answer. The URL of a page has a code or a ticket, so it must not be in a `Referer` header for another site. No other page
+/// may show a page in a frame.
+///
+/// With the policy `no-referrer`, a browser would send the button of a page with the origin `null`, which the endpoint rejects.
 const HEADERS: [(HeaderName, &str); 4] = [
     (CACHE_CONTROL, "no-store"),
-    (REFERRER_POLICY, "no-referrer"),
+    (REFERRER_POLICY, "same-origin"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
 ];
@@ -51,24 +54,38 @@ pub(super) struct Consent<'a> {
     pub(super) program: &'a str,
     /// The name and the URL of the server.
     pub(super) server: (&'a str, &'a str),
+    /// The URL to which the browser goes.
+    pub(super) endpoint: &'a SecureUrl,
+    /// The URL that gets the code.
+    pub(super) token_endpoint: &'a SecureUrl,
     pub(super) issuer: &'a str,
+    /// The resource for which the token is valid.
+    pub(super) resource: &'a str,
     pub(super) scopes: &'a [String],
 }
 
 impl Consent<'_> {
-    fn rows(&self) -> [(&'static str, String); 4] {
-        let Self { server: (name, url), issuer, scopes, .. } = self;
+    fn rows(&self) -> [(&'static str, String); 5] {
+        let Self { server: (name, url), endpoint, issuer, scopes, .. } = self;
         let scopes = if scopes.is_empty() { "what the server allows".to_owned() } else { scopes.join(", ") };
         let row = |text: &str| line(text, usize::MAX).into_owned();
-        [("Server", row(name)), ("Its URL", row(url)), ("You sign in at", row(issuer)), ("Access to", row(&scopes))]
+        [
+            ("Server", row(name)),
+            ("Its URL", row(url)),
+            ("You sign in at", row(endpoint.origin())),
+            ("Authorization server", row(issuer)),
+            ("Access to", row(&scopes)),
+        ]
     }
 
-    /// Returns a digest of what the page shows.
+    /// Returns a digest of what the page shows, and of the URLs that belong to it.
     pub(super) fn digest(&self) -> String {
+        let rows = self.rows();
+        let shown = rows.iter().flat_map(|(name, value)| [*name, value]);
+        let used = [self.endpoint.as_str(), self.token_endpoint.as_str(), self.resource];
         let mut digest = Sha256::new();
-        for (name, value) in self.rows() {
-            digest.update(name);
-            digest.update(value);
+        for text in shown.chain(used) {
+            digest.update(text);
             digest.update([0]);
         }
         URL_SAFE.encode(digest.finalize())

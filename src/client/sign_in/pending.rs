@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use super::token_issuer::TokenIssuer;
-use crate::limits::{SIGN_IN_COOKIES, SIGN_IN_SECONDS};
+use crate::limits::{SIGN_IN_COOKIES, SIGN_IN_COOKIES_BYTES, SIGN_IN_SECONDS};
 
 /// The state of a sign-in.
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 pub(super) struct Pending {
     /// The parameter `state` of the authorization request.
     pub state: String,
@@ -20,6 +20,8 @@ pub(super) struct Pending {
     /// The name and the URL of the server.
     pub server: String,
     pub url: String,
+    /// Whether a user of the program chose the URL.
+    pub is_untrusted: bool,
     pub issuer: TokenIssuer,
     /// Whether each answer of the authorization server names the issuer (RFC 9207).
     pub names_issuer: bool,
@@ -54,10 +56,18 @@ pub(super) fn cookies<'h>(settings: &Settings, header: &'h str) -> Vec<(&'h str,
     cookies.filter(|(name, _)| name.strip_prefix(prefix(settings)).is_some_and(is_named)).collect()
 }
 
-/// Returns the headers that set the cookie of a sign-in, and delete the oldest ones if the browser has too many.
+/// Returns the headers that set the cookie of a sign-in, and delete the oldest ones if the browser has too many. A browser sends the cookies
+/// with each request, and many servers reject headers of 16 KiB.
 pub(super) fn set(settings: &Settings, name: &str, value: &str, header: &str) -> Vec<HeaderValue> {
     let known = cookies(settings, header);
-    let surplus = known.len().saturating_add(1).saturating_sub(SIGN_IN_COOKIES);
+    let (mut count, mut bytes) = (1_usize, value.len());
+    let fits = |(_, value): &&(&str, &str)| {
+        count = count.saturating_add(1);
+        bytes = bytes.saturating_add(value.len());
+        count <= SIGN_IN_COOKIES && bytes <= SIGN_IN_COOKIES_BYTES
+    };
+    let kept = known.iter().rev().take_while(fits).count();
+    let surplus = known.len().saturating_sub(kept);
     let mut headers: Vec<HeaderValue> =
         known.iter().take(surplus).filter_map(|(name, _)| delete(settings, name)).collect();
     headers.extend(cookie(settings, name, value, SIGN_IN_SECONDS));

@@ -24,6 +24,8 @@ pub(in crate::client) struct PersonTokens {
     sign_in: SignIn,
     /// The name of the server.
     server: String,
+    /// Whether a user of the program chose the URL of the server.
+    is_untrusted: bool,
     /// Held while tokens are read or refreshed.
     state: Mutex<State>,
 }
@@ -41,8 +43,13 @@ struct State {
 }
 
 impl PersonTokens {
-    pub(in crate::client) fn new(sign_in: SignIn, server: &str) -> Self {
-        Self { sign_in, server: server.to_owned(), state: Mutex::new(State::default()) }
+    pub(in crate::client) fn new(sign_in: SignIn, server: &str, is_untrusted: bool) -> Self {
+        Self { sign_in, server: server.to_owned(), is_untrusted, state: Mutex::new(State::default()) }
+    }
+
+    /// Returns the failure of a request to the server.
+    fn failed(&self, error: OAuthError) -> Failed {
+        if self.is_untrusted { error.of_untrusted().into_failed() } else { error.into_failed() }
     }
 
     /// Returns the person and their account, or `None` if the caller is not known.
@@ -58,7 +65,7 @@ impl PersonTokens {
         let is_usable = state.tokens.as_ref().is_none_or(|tokens| now < tokens.used_until);
         if !(state.is_loaded && is_usable) {
             let Some((_, account)) = self.account(url, call) else { return Ok(None) };
-            state.tokens = account.usable(None, &|| call.spend()).await.map_err(OAuthError::into_failed)?;
+            state.tokens = account.usable(None, &|| call.spend()).await.map_err(|error| self.failed(error))?;
             state.is_loaded = true;
         }
         Ok(state.tokens.as_ref().and_then(header))
@@ -73,9 +80,10 @@ impl PersonTokens {
         let rejected = rejection.token.and_then(|token| token.to_str().ok()).map(str::to_owned);
         let mut scopes = rejection.challenge.map(Challenge::scopes).unwrap_or_default();
         if rejection.lacks_scope {
-            let Entry { value: stored, .. } = account.stored().await.map_err(OAuthError::into_failed)?;
+            let Entry { value: stored, .. } = account.stored().await.map_err(|error| self.failed(error))?;
             let Some(stored) = stored.filter(|stored| !stored.has_ended) else { return Ok(false) };
-            match stored.step_up(&scopes, account.values.host.now_ms()) {
+            let allowed = self.sign_in.0.allowed_scopes(&stored.issuer.issuer, &self.server);
+            match stored.step_up(&scopes, allowed, account.values.host.now_ms()) {
                 Some(wanted) => scopes = wanted,
                 None => return Ok(false),
             }
@@ -84,7 +92,7 @@ impl PersonTokens {
             return Ok(true);
         } else if !state.was_refreshed {
             let tokens =
-                account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(OAuthError::into_failed)?;
+                account.usable(rejected.as_deref(), &|| call.spend()).await.map_err(|error| self.failed(error))?;
             let is_new = tokens.as_ref().is_some_and(|tokens| Some(&tokens.authorization) != rejected.as_ref());
             if is_new {
                 (state.tokens, state.is_loaded, state.was_refreshed) = (tokens, true, true);
@@ -93,7 +101,7 @@ impl PersonTokens {
         }
         state.rejected = rejected;
         let ticket = Ticket::new(&self.server, &person, rejection.challenge, scopes, account.values.host.now_ms());
-        let url = account.values.link(&ticket).map_err(OAuthError::into_failed)?;
+        let url = account.values.link(&ticket).map_err(|error| self.failed(error))?;
         Err(Failure::SignInRequired { url }.into())
     }
 
@@ -104,7 +112,7 @@ impl PersonTokens {
     async fn is_renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
         let mut state = self.state.lock().await;
         let Some((_, account)) = self.account(url, call) else { return Ok(false) };
-        let Entry { value: stored, .. } = account.stored().await.map_err(OAuthError::into_failed)?;
+        let Entry { value: stored, .. } = account.stored().await.map_err(|error| self.failed(error))?;
         let now = account.values.host.now_ms();
         // The store also has tokens that have expired and have no refresh token.
         let new = stored.filter(|stored| {

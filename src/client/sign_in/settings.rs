@@ -3,10 +3,9 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::own_client::{OwnClient, Proof};
+use super::own_client::OwnClient;
 use super::sealed::TokenKeys;
 use super::token_store::TokenStore;
-use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::path_of;
 
@@ -49,6 +48,8 @@ pub(in crate::client) struct Settings {
     pub scopes: Vec<String>,
     /// The issuers that support PKCE, although their metadata does not say so.
     pub trusted_pkce: Vec<String>,
+    /// The issuers whose endpoints may be on other hosts.
+    pub trusted_issuers: Vec<String>,
     /// Whether a person must press a button before the sign-in begins.
     pub asks_consent: bool,
 }
@@ -78,32 +79,18 @@ impl SignIn {
             clients: Vec::new(),
             scopes: Vec::new(),
             trusted_pkce: Vec::new(),
+            trusted_issuers: Vec::new(),
             asks_consent: false,
         })))
     }
 
-    /// Uses a public client that you registered at the authorization server `issuer`. The issuer is spelled exactly as the authorization
-    /// server spells it. The client id is not sent to another authorization server.
+    /// Uses a client that you registered at an authorization server, for the servers that [`OwnClient::server`] names.
+    ///
+    /// Persons sign in to these servers only with the clients that you registered for them. Other servers cannot use the authorization servers
+    /// of these clients.
     #[must_use]
-    pub fn client(self, issuer: &str, id: &str) -> Self {
-        self.own_client(issuer, id, Proof::None)
-    }
-
-    /// Uses a client with a secret that you registered at the authorization server `issuer`. It is not sent to another authorization server.
-    #[must_use]
-    pub fn client_with_secret(self, issuer: &str, id: &str, secret: &str) -> Self {
-        self.own_client(issuer, id, Proof::Secret(secret.to_owned()))
-    }
-
-    /// Uses a client that you registered at the authorization server `issuer` with a public key. It authenticates with assertions that it
-    /// signs with the private key (`private_key_jwt`).
-    #[must_use]
-    pub fn client_with_key(self, issuer: &str, id: &str, key: SigningKey) -> Self {
-        self.own_client(issuer, id, Proof::Assertion(Rc::new(SignedAssertion::new(id, key))))
-    }
-
-    fn own_client(self, issuer: &str, id: &str, proof: Proof) -> Self {
-        self.with(|settings| settings.clients.push(OwnClient { issuer: issuer.to_owned(), id: id.to_owned(), proof }))
+    pub fn client(self, client: OwnClient) -> Self {
+        self.with(|settings| settings.clients.push(client))
     }
 
     /// Sets the URL of the metadata document of this client, if another server than this program serves it.
@@ -139,12 +126,28 @@ impl SignIn {
         self.with(|settings| settings.trusted_pkce.push(issuer.to_owned()))
     }
 
-    /// Shows a page before each sign-in, with the server, the authorization server and the scopes. The sign-in begins when the person presses
-    /// its button. Use it if the program does not decide which servers there are, for example in a gateway: an authorization
-    /// server that knows the person could otherwise give access without a question.
+    /// States that the endpoints of the authorization server `issuer` may be on other hosts than the issuer itself.
+    ///
+    /// Otherwise, such an authorization server is not used, because a server that an attacker controls could send the browser to another
+    /// authorization server, and would get its code. The issuer of an [`OwnClient`] is trusted for the servers of this client.
+    #[must_use]
+    pub fn trust_issuer(self, issuer: &str) -> Self {
+        self.with(|settings| settings.trusted_issuers.push(issuer.to_owned()))
+    }
+
+    /// Shows a page before each sign-in, with the server, the host to which the browser goes, the authorization server and the scopes. The
+    /// sign-in begins when the person presses its button. Use it if the program does not decide which servers there are, for example in a
+    /// gateway: an authorization server that knows the person could otherwise give access without a question.
+    ///
+    /// For an [untrusted](crate::client::Upstream::untrusted) server, the page is always shown.
     #[must_use]
     pub fn ask_consent(self) -> Self {
         self.with(|settings| settings.asks_consent = true)
+    }
+
+    /// Returns the URL of the page that begins a sign-in.
+    pub(in crate::client) fn url(&self) -> &SecureUrl {
+        &self.0.url
     }
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -157,6 +160,21 @@ impl Settings {
     /// Returns the URL to which authorization servers send the browser back.
     pub(super) fn redirect_uri(&self) -> String {
         format!("{}/callback", self.url.as_str())
+    }
+
+    /// Returns the client with this id that the operator registered at an authorization server.
+    pub(super) fn own_client(&self, issuer: &str, id: &str) -> Option<&OwnClient> {
+        self.clients.iter().find(|own| own.issuer == issuer && own.id == id)
+    }
+
+    /// Returns whether a client id is the URL of the metadata document.
+    pub(super) fn is_document(&self, id: &str) -> bool {
+        self.document.as_ref().is_some_and(|document| document.as_str() == id)
+    }
+
+    /// Returns the scopes that the operator allows for a server at an authorization server, or `None` if the operator has no client there.
+    pub(super) fn allowed_scopes(&self, issuer: &str, server: &str) -> Option<&[String]> {
+        self.clients.iter().filter(|own| own.issuer == issuer).find_map(|own| own.scopes_for(server))
     }
 }
 

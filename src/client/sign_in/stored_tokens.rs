@@ -73,13 +73,14 @@ impl StoredTokens {
     }
 
     /// Returns the scopes of a sign-in that also asks for the scopes that a server requires. Returns `None` if another sign-in cannot help:
-    /// the token has the scopes already, or the person has signed in for them several times.
-    pub(super) fn step_up(&self, required: &[String], now_ms: u64) -> Option<Vec<String>> {
+    /// the token has the scopes already, the operator does not allow them, or the person has signed in for them several times.
+    pub(super) fn step_up(&self, required: &[String], allowed: Option<&[String]>, now_ms: u64) -> Option<Vec<String>> {
         if required.iter().all(|scope| self.scopes.contains(scope)) {
             return None;
         }
         let mut wanted = self.scopes.clone();
         add_scopes(&mut wanted, self.requested.iter().chain(required));
+        wanted.retain(|scope| allowed.is_none_or(|allowed| allowed.contains(scope)));
         // A request has no more scopes, so the sign-ins for them are counted.
         wanted.truncate(SCOPES);
         if wanted.iter().all(|scope| self.scopes.contains(scope)) {

@@ -19,6 +19,8 @@ pub(super) struct TokenIssuer {
     pub method: String,
     /// The resource indicator.
     pub resource: String,
+    /// The URL of the MCP server. A registered client is only for this server.
+    pub server: String,
 }
 
 impl TokenIssuer {

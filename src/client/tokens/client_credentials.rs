@@ -10,7 +10,8 @@ use http::HeaderValue;
 
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::auth::client_authentication::ClientAuthentication;
-use crate::client::oauth::discovery::{Discovered, Issuer};
+use crate::client::oauth::discovery::{Discovered, Issuers};
+use crate::client::oauth::documents::{Documents, ResourceServer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
@@ -37,7 +38,6 @@ pub struct ClientCredentials {
     server: AuthorizationServer,
     authentication: ClientAuthentication,
     scopes: Vec<String>,
-    resource: Option<String>,
     discovered: RefCell<Option<Rc<Discovered>>>,
     cached: RefCell<Option<Token>>,
 }
@@ -81,7 +81,7 @@ impl AuthorizationServer {
         Ok(Self(Endpoint::Token(url)))
     }
 
-    /// Uses the authorization server that the MCP server names, whichever it is. Then an MCP server that an attacker controls can name a server
+    /// Uses the authorization server that the MCP server names, whichever it is. Its token endpoint must be on the host of its issuer. Then an MCP server that an attacker controls can name a server
     /// of the attacker, which gets the client secret. With a [`SigningKey`], it gets no secret.
     pub fn any() -> Self {
         Self(Endpoint::Any)
@@ -129,7 +129,6 @@ impl ClientCredentials {
             server,
             authentication,
             scopes: Vec::new(),
-            resource: None,
             discovered: RefCell::default(),
             cached: RefCell::default(),
         })
@@ -139,14 +138,6 @@ impl ClientCredentials {
     #[must_use]
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Requests a token for this resource instead of the one that the metadata of the MCP server names or, without metadata, its URL. Use it if the authorization server knows the server by
-    /// another URL, for example because a service binding reaches it.
-    #[must_use]
-    pub fn resource(mut self, url: impl Into<String>) -> Self {
-        self.resource = Some(url.into());
         self
     }
 
@@ -165,34 +156,41 @@ impl ClientCredentials {
         matches!(self.server.0, Endpoint::Token(_)) || self.discovered.borrow().is_some()
     }
 
-    /// Finds the token endpoint for the MCP server at `url`, if it is not configured.
+    /// Finds the token endpoint for an MCP server, if it is not configured.
     ///
     /// # Errors
     /// There is none that the client uses.
     pub(super) async fn discover(
         &self,
-        url: &SecureUrl,
+        documents: Documents<'_>,
         challenge: Option<&Challenge>,
-        requests: Requests<'_>,
     ) -> Result<(), OAuthError> {
         let issuer = match &self.server.0 {
             Endpoint::Token(_) => return Ok(()),
-            Endpoint::Issuer(issuer) => Issuer::Only(issuer),
-            Endpoint::Any => Issuer::Preferred(&[]),
+            Endpoint::Issuer(issuer) => Some(&**issuer),
+            Endpoint::Any => None,
         };
-        let discovered = Discovered::find(url, challenge, issuer, requests).await?;
+        let issuers = match issuer.as_slice() {
+            [] => Issuers::Any { preferred: None, trusted: &[] },
+            named => Issuers::Named(named),
+        };
+        let discovered = Discovered::find(documents, challenge, issuers).await?;
         discovered.check_authentication(self.authentication.method())?;
         self.discovered.replace(Some(Rc::new(discovered)));
         Ok(())
     }
 
-    /// Requests a token for the MCP server at `url`, and caches it.
+    /// Requests a token for an MCP server, and caches it.
     ///
     /// # Errors
     /// The authorization server issues none.
-    pub(super) async fn request(&self, url: &SecureUrl, requests: Requests<'_>) -> Result<HeaderValue, OAuthError> {
+    pub(super) async fn request(
+        &self,
+        server: &ResourceServer,
+        requests: Requests<'_>,
+    ) -> Result<HeaderValue, OAuthError> {
         let discovered = self.discovered.borrow().clone();
-        let token = match self.grant(url, discovered.as_deref(), requests).await {
+        let token = match self.grant(server, discovered.as_deref(), requests).await {
             Ok(token) => token,
             Err(error) => {
                 // The metadata may be out of date.
@@ -208,12 +206,12 @@ impl ClientCredentials {
 
     async fn grant(
         &self,
-        url: &SecureUrl,
+        server: &ResourceServer,
         discovered: Option<&Discovered>,
         requests: Requests<'_>,
     ) -> Result<TokenResponse, OAuthError> {
         // A resource should not have a query (RFC 8707 §2).
-        let own_url = url.without_query();
+        let own_url = server.resource.as_ref().map_or(server.url.without_query(), SecureUrl::as_str);
         let (endpoint, audience, resource, scopes) = match (&self.server.0, discovered) {
             (Endpoint::Token(endpoint), _) => (endpoint, endpoint.as_str(), own_url, &[][..]),
             (_, Some(found)) => {
@@ -223,7 +221,6 @@ impl ClientCredentials {
         };
         let scopes = if self.scopes.is_empty() { scopes } else { &self.scopes };
         let client = OAuthClient { authentication: &self.authentication, audience };
-        let resource = self.resource.as_deref().unwrap_or(resource);
         client.token(endpoint, Grant::ClientCredentials { scopes }, resource, requests).await
     }
 }

@@ -11,6 +11,7 @@ use http::HeaderValue;
 use super::client_credentials::ClientCredentials;
 use super::token_source::{Rejection, TokenSource};
 use crate::client::error::Failed;
+use crate::client::oauth::documents::{Documents, ResourceServer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::of_call::OfCall;
@@ -19,6 +20,7 @@ use crate::config::SecureUrl;
 /// The cached token of this program, or a new one.
 pub(in crate::client) struct IssuedToken {
     client: Rc<ClientCredentials>,
+    server: ResourceServer,
     /// The token that this connection requested last.
     requested: RefCell<Option<HeaderValue>>,
     /// Held while a token is requested. It has the failure of the last request, if that failed.
@@ -26,13 +28,13 @@ pub(in crate::client) struct IssuedToken {
 }
 
 impl IssuedToken {
-    pub(in crate::client) fn new(client: Rc<ClientCredentials>) -> Self {
-        Self { client, requested: RefCell::default(), request: Mutex::new(None) }
+    pub(in crate::client) fn new(client: Rc<ClientCredentials>, server: ResourceServer) -> Self {
+        Self { client, server, requested: RefCell::default(), request: Mutex::new(None) }
     }
 
     /// Returns the cached token, or requests one. Parallel requests of a connection wait for one token. Before the server has rejected a
     /// request, the client may not know a token endpoint, and returns `None`.
-    async fn cached_or_new(&self, url: &SecureUrl, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
+    async fn cached_or_new(&self, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
         let mut failure = self.request.lock().await;
         if let Some(token) = self.client.token(call.cx.host().now_ms()) {
             return Ok(Some(token));
@@ -44,13 +46,13 @@ impl IssuedToken {
         if !self.client.knows_endpoint() {
             return Ok(None);
         }
-        self.kept(self.client.request(url, requests(call, &|| call.spend())).await, &mut failure).map(Some)
+        self.kept(self.client.request(&self.server, requests(call, &|| call.spend())).await, &mut failure).map(Some)
     }
 
     /// Requests another token than the cached one. A token that this connection requested is not replaced, so a server that rejects every
     /// token ends the call. All callers share the token, and a server may reject a request because of its caller. So a new token is not
     /// replaced, and an old one is used until there is another one.
-    async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+    async fn replacement(&self, rejection: Rejection<'_>, call: &OfCall) -> Result<bool, Failed> {
         if rejection.lacks_scope {
             return Ok(false);
         }
@@ -69,9 +71,9 @@ impl IssuedToken {
             return Err(failed.clone());
         }
         let spend = || call.spend();
-        let requests = requests(call, &spend);
-        let outcome = match self.client.discover(url, rejection.challenge, requests).await {
-            Ok(()) => self.client.request(url, requests).await,
+        let documents = Documents { server: &self.server, host: call.cx.host(), spend: &spend };
+        let outcome = match self.client.discover(documents, rejection.challenge).await {
+            Ok(()) => self.client.request(&self.server, requests(call, &spend)).await,
             Err(error) => Err(error),
         };
         self.kept(outcome, &mut failure).map(|_| true)
@@ -100,18 +102,18 @@ fn requests<'a>(call: &'a OfCall, spend: &'a dyn Fn() -> bool) -> Requests<'a> {
 impl TokenSource for IssuedToken {
     fn token<'a>(
         &'a self,
-        url: &'a SecureUrl,
+        _: &'a SecureUrl,
         call: &'a OfCall,
     ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>> {
-        self.cached_or_new(url, call).boxed_local()
+        self.cached_or_new(call).boxed_local()
     }
 
     fn refresh<'a>(
         &'a self,
         rejection: Rejection<'a>,
-        url: &'a SecureUrl,
+        _: &'a SecureUrl,
         call: &'a OfCall,
     ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
-        self.replacement(rejection, url, call).boxed_local()
+        self.replacement(rejection, call).boxed_local()
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::authorization_server::{AUTHORIZE, ISSUER, REGISTER, RESOURCE_METADATA, Reply, SERVER_METADATA, TRACKER};
 use super::browser::{Browser, Page, altered, context, run};
-use super::program::{PAGE, Program, keys};
+use super::program::{PAGE, Program, keys, own_client};
 use super::tracker::unauthorized;
 
 const SERVER: &str = "?server=tracker";
@@ -65,8 +65,9 @@ fn a_cookie_has_the_state() {
     assert_eq!(attributes, "HttpOnly; Secure; SameSite=Lax; Path=/; Max-Age=600");
     assert!(!cookie.contains(&state) && !cookie.contains("tracker"), "{cookie}");
 
-    let program =
-        Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), |sign_in| sign_in.client(ISSUER, "desk"));
+    let program = Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), |sign_in| {
+        sign_in.client(own_client(ISSUER, "desk"))
+    });
     let page = begin(&program, SERVER);
     let [cookie] = page.cookies()[..] else { panic!("{page:?}") };
     assert!(cookie.starts_with("mcp-sign-in-"), "{cookie}");
@@ -95,6 +96,22 @@ fn the_oldest_cookie_is_deleted() {
     }
     let page = browser.begin(&program, SERVER, "ada");
     assert_eq!((page.cookies().len(), browser.0.len()), (5, 5));
+}
+
+/// C63: a browser sends the states with each request to this host, and some servers accept 16 KiB of headers. So all states have at most 7 KiB.
+#[test]
+fn the_cookies_of_a_browser_are_bounded() {
+    let (program, mut browser) = (Program::new(), Browser::default());
+    let scopes: Vec<_> = (0..32).map(|number| format!("{number:050}")).collect();
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": scopes }));
+    for count in [1, 2, 2, 2] {
+        let page = browser.begin(&program, SERVER, "ada");
+        assert_eq!((page.status, browser.0.len()), (302, count));
+        assert!(browser.header().len() < 7400, "{}", browser.header().len());
+    }
+    // The newest one is that of this sign-in.
+    let state = browser.begin(&program, SERVER, "ada").parameter("state").expect("a state");
+    assert_eq!(browser.finish(&program, &format!("?code=c&state={state}"), "ada").status, 200);
 }
 
 /// C63: a state of more than 3.5 KB is not sent, because the browser would not store it.
@@ -241,13 +258,13 @@ fn the_challenge_of_the_server_counts() {
     program.authorization.change(
         other,
         &json!({
-            "resource": "https://tracker.example", "authorization_servers": [ISSUER], "scopes_supported": ["m"],
+            "resource": "https://TRACKER.example/mcp/", "authorization_servers": [ISSUER], "scopes_supported": ["m"],
         }),
     );
     program.tracker.answer(unauthorized(&challenge));
     let page = begin(&program, SERVER);
     // The resource is sent as the server writes it.
-    assert_eq!(page.parameter("resource").as_deref(), Some("https://tracker.example"));
+    assert_eq!(page.parameter("resource").as_deref(), Some("https://TRACKER.example/mcp/"));
     assert_eq!(page.parameter("scope").as_deref(), Some("a b"));
 
     program.tracker.answer(unauthorized(&challenge));
@@ -302,7 +319,7 @@ fn the_settings_are_checked() {
     ] {
         assert_eq!(settings(url).is_ok(), is_valid, "{url}");
     }
-    let sign_in = settings(PAGE).expect("settings").client_with_secret(ISSUER, "desk", "SECRET-client");
+    let sign_in = settings(PAGE).expect("settings").client(own_client(ISSUER, "desk").secret("SECRET-client"));
     assert!(!format!("{sign_in:?}").contains("SECRET") && !format!("{sign_in:?}").contains(super::program::KEY));
     for url in ["http://localhost/client.json", "https://desk.example", "https://desk.example/", "x"] {
         assert!(sign_in.clone().document_at(url).is_err(), "{url}");

@@ -1,10 +1,14 @@
 //! The page that asks a person before a sign-in begins.
 
-use edge_mcp::client::{MemoryTokens, SignIn};
+use std::cell::Cell;
+
+use edge_mcp::client::{McpClient, MemoryTokens, SignIn};
+use edge_mcp::testing::{self, Client};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest, Principal};
 use http::Request;
 use serde_json::json;
 
-use super::authorization_server::{ISSUER, RESOURCE_METADATA};
+use super::authorization_server::{ISSUER, RESOURCE_METADATA, SERVER_METADATA};
 use super::browser::{Browser, Page, context};
 use super::program::Program;
 
@@ -15,7 +19,7 @@ fn program() -> Program {
 const SAME_ORIGIN: &[(&str, &str)] = &[("Sec-Fetch-Site", "same-origin")];
 
 /// Returns the query that the button of a page sends.
-fn action(page: &Page) -> String {
+pub fn action(page: &Page) -> String {
     let action = page.text.split_once("action=\"").and_then(|(_, rest)| rest.split_once('"'));
     action.unwrap_or_else(|| panic!("no button: {page:?}")).0.replace("&amp;", "&")
 }
@@ -43,7 +47,8 @@ fn a_person_is_asked_before_a_sign_in_begins() {
             (200, None, 0),
             "{opened:?}"
         );
-        let shown = ["Desk asks for access", "<dd>tracker</dd>", "<dd>https://tracker.example/mcp</dd>", ISSUER];
+        let at = "<dt>You sign in at</dt><dd>https://auth.example</dd>";
+        let shown = ["Desk asks for access", "<dd>tracker</dd>", "<dd>https://tracker.example/mcp</dd>", at, ISSUER];
         assert!(shown.iter().all(|text| opened.text.contains(text)), "{}", opened.text);
         assert!(
             !opened.text.contains("<b>") && opened.text.contains("<form method=\"post\" action=\"?"),
@@ -115,4 +120,67 @@ fn without_a_consent_there_is_no_button() {
     let program = Program::at("https://desk.example/sign-in", MemoryTokens::new(), SignIn::dynamic_registration);
     let page = press(&program, "?server=tracker", "ada", SAME_ORIGIN);
     assert_eq!(page.status, 405);
+}
+
+/// The page shows the host to which the browser goes. If an endpoint of the authorization server changes, the person sees the page again.
+#[test]
+fn a_person_allows_the_endpoints_of_the_authorization_server() {
+    for (member, url) in [
+        ("authorization_endpoint", "https://login.example/authorize"),
+        ("authorization_endpoint", "https://auth.example/other"),
+        ("token_endpoint", "https://login.example/token"),
+        ("token_endpoint", "https://auth.example/other"),
+    ] {
+        let program = Program::with(|sign_in| sign_in.trust_issuer(ISSUER).ask_consent());
+        let opened = Browser::default().begin(&program, "?server=tracker", "ada");
+        program.authorization.change(SERVER_METADATA, &json!({ member: url }));
+        let again = press(&program, &action(&opened), "ada", SAME_ORIGIN);
+        assert_eq!((again.status, again.cookies().len()), (200, 0), "{again:?}");
+        let is_host_shown = again.text.contains("<dt>You sign in at</dt><dd>https://login.example</dd>");
+        assert_eq!(is_host_shown, url.starts_with("https://login.example/authorize"), "{}", again.text);
+        assert!(again.text.contains(&format!("<dt>Authorization server</dt><dd>{ISSUER}</dd>")));
+        assert_eq!(press(&program, &action(&again), "ada", SAME_ORIGIN).status, 302);
+    }
+}
+
+async fn begin(_: PageRequest, cx: Context) -> Result<http::Response<Vec<u8>>, HandlerError> {
+    Ok(cx.state::<SignIn>()?.begin(&*cx.state::<McpClient>()?, &cx, &Principal::new("ada")).await)
+}
+
+/// The button works through the endpoint, which checks the origin of a page. Browsers send it with the origin `null` if the page has the
+/// referrer policy `no-referrer` (Fetch, "append a request `Origin` header").
+#[test]
+fn the_button_of_the_page_works_through_the_endpoint() {
+    let program = program();
+    let endpoint = Endpoint::new(|_| McpServer::builder("desk", "1.0.0").build())
+        .without_auth()
+        .open_to_the_public()
+        .without_rate_limit()
+        .state(program.client.clone())
+        .state(program.sign_in.clone())
+        .page("/sign-in", begin);
+    let send = |method: &str, query: &str, headers: &[(&str, &str)]| {
+        let request = Request::builder().method(method).uri(format!("https://desk.example/sign-in{query}"));
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let request = request.body(Cell::new(Vec::new())).expect("a request");
+        testing::run(Client::new(&endpoint).host(&program.host).send(request))
+    };
+    let opened = send("GET", "?server=tracker", &[("sec-fetch-site", "none")]);
+    assert_eq!(opened.status(), 200);
+    let origin = match opened.header("referrer-policy") {
+        Some("no-referrer") => "null",
+        _ => "https://desk.example",
+    };
+    let headers = opened.headers().clone();
+    let text = String::from_utf8(opened.body().to_vec()).expect("UTF-8");
+    let query = action(&Page { status: 200, headers, text });
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let pressed = send("POST", &query, &[form, ("sec-fetch-site", "same-origin"), ("origin", origin)]);
+    let location = pressed.header("location").unwrap_or_default();
+    assert!(pressed.status() == 302 && location.starts_with(ISSUER), "{} {location}", pressed.status());
+    // The policy keeps the ticket and the code from other sites.
+    assert_eq!(opened.header("referrer-policy"), Some("same-origin"));
+    // Another site cannot press the button.
+    let foreign = send("POST", &query, &[form, ("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")]);
+    assert_eq!(foreign.status(), 403);
 }

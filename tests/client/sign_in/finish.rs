@@ -243,7 +243,7 @@ fn pages_have_headers() {
     let check = |page: &Page| {
         for (name, expected) in [
             ("cache-control", "no-store"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
             ("content-security-policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
             ("x-content-type-options", "nosniff"),
         ] {

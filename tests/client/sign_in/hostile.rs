@@ -13,7 +13,7 @@ use super::authorization_server::{
     AUTHORIZE, ISSUER, REGISTER, RESOURCE_METADATA, REVOKE, Reply, SERVER_METADATA, TOKEN,
 };
 use super::browser::{Browser, run};
-use super::program::Program;
+use super::program::{Program, own_client};
 use super::tracker::{insufficient, unauthorized};
 
 /// C68, C69, C70, C71, the hostile cases 46 and 48: metadata of hostile servers ends the sign-in before the browser is sent anywhere.
@@ -123,7 +123,7 @@ fn parts(request: &http::Request<String>, names: [&'static str; 4]) -> Vec<(&'st
 /// page, over a sign-in, refreshes, failures of each kind, a step-up, a revocation, and a call that echoes the token.
 #[test]
 fn secrets_are_only_where_they_belong() {
-    let program = Program::with(|sign_in| sign_in.client_with_secret(ISSUER, "own", "SECRET-client"));
+    let program = Program::with(|sign_in| sign_in.client(own_client(ISSUER, "own").secret("SECRET-client")));
     let client = program.client.clone();
     let tokens = format!(r#"[{{"token":"{CALLER}","subject":"ada","scopes":[]}}]"#);
     let endpoint = testing::endpoint(move |_| {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::client::{
-    ClientError, Connection, Failure, McpClient, MemoryTokens, SignIn, TokenKeys, TokenStore, Upstream,
+    ClientError, Connection, Failure, McpClient, MemoryTokens, OwnClient, SignIn, TokenKeys, TokenStore, Upstream,
 };
 use edge_mcp::testing::TestHost;
 use edge_mcp::{Context, Principal, Revision};
@@ -28,6 +28,11 @@ pub struct Program {
     pub client: McpClient,
     /// The requests of the program and the operations of its store, in order.
     pub events: Rc<RefCell<Vec<String>>>,
+}
+
+/// Returns a client that the operator registered for the tracker, with the scope `read`.
+pub fn own_client(issuer: &str, id: &str) -> OwnClient {
+    OwnClient::new(issuer, id).server("tracker", ["read"])
 }
 
 pub fn keys(text: &str) -> TokenKeys {

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use edge_mcp::client::{MemoryTokens, SignIn};
+use edge_mcp::Revision;
+use edge_mcp::client::{McpClient, MemoryTokens, SignIn, Upstream};
 use futures::future::join;
 use serde_json::{Value, json};
 
 use super::authorization_server::{ISSUER, REGISTER, RESOURCE_METADATA, REVOKE, Reply, SERVER_METADATA, TOKEN};
 use super::browser::{Browser, Page, run};
-use super::program::{KEY, Program, query};
-use super::tracker::unauthorized;
+use super::program::{KEY, Program, own_client, query};
+use super::tracker::{Tracker, unauthorized};
 
 const DOCUMENT: &str = "https://desk.example/sign-in/client.json";
 const OTHER: &str = "https://other.example";
@@ -63,7 +64,9 @@ fn the_metadata_document_is_the_client() {
 /// C74: the order is a client of the operator, the metadata document, a registration, and otherwise an error.
 #[test]
 fn the_first_kind_of_client_counts() {
-    let own = |sign_in: SignIn| sign_in.client(OTHER, "other").client(ISSUER, "own").dynamic_registration();
+    let own = |sign_in: SignIn| {
+        sign_in.client(own_client(OTHER, "other")).client(own_client(ISSUER, "own")).dynamic_registration()
+    };
     let program = Program::with(own);
     assert_eq!(client_id(&program), "own");
     no_documents(&program);
@@ -89,11 +92,10 @@ fn the_first_kind_of_client_counts() {
 fn a_client_id_belongs_to_an_issuer() {
     // An issuer that differs by a slash is another one.
     for issuer in [OTHER, "https://auth.example/"] {
-        let settings = |sign_in: SignIn| sign_in.client_with_secret(issuer, "own", "SECRET-client");
+        let settings = |sign_in: SignIn| sign_in.client(own_client(issuer, "own").secret("SECRET-client"));
         let program = Program::with(settings);
         no_documents(&program);
-        assert!(begin(&program).refusal().contains("has no client id"));
-        // Without a metadata document, the client of the operator is the only one.
+        assert!(begin(&program).refusal().contains("does not use the authorization server that the credentials"));
         let program = Program::at("http://localhost:8787/sign-in", MemoryTokens::new(), settings);
         assert!(begin(&program).refusal().contains("does not use the authorization server that the credentials"));
         assert!(program.sent(TOKEN).is_empty());
@@ -230,7 +232,7 @@ fn a_client_of_the_operator_authenticates() {
         (json!(["client_secret_post"]), Some(false)),
         (json!(["none", "private_key_jwt"]), None),
     ] {
-        let program = Program::with(|sign_in| sign_in.client_with_secret(ISSUER, "own", "SECRET-client"));
+        let program = Program::with(|sign_in| sign_in.client(own_client(ISSUER, "own").secret("SECRET-client")));
         program.authorization.change(SERVER_METADATA, &json!({ "token_endpoint_auth_methods_supported": supported }));
         let Some(is_basic) = expected else {
             assert!(begin(&program).refusal().contains("does not support the authentication method"));
@@ -332,4 +334,86 @@ fn a_hostile_registration_ends_the_sign_in() {
         assert_eq!(page.refusal(), format!("You cannot sign in to the server tracker, because {expected}"));
         assert!(page.cookies().is_empty() && program.store.rows().is_empty());
     }
+}
+
+/// An authorization server that has forgotten a registered client shows an error page, and nobody comes back. After three sign-ins that have
+/// not ended within 10 minutes, the client is registered again. Sign-ins that end are not counted, and the earlier client is still used for
+/// its tokens.
+#[test]
+fn a_client_with_which_no_sign_in_ends_is_registered_again() {
+    let program = registering();
+    program.sign_in_as("ada");
+    for _ in 0..3 {
+        assert_eq!(client_id(&program), "registered-1");
+        program.sign_in_as("ada");
+    }
+    program.host.advance(Duration::from_hours(1));
+    for _ in 0..10 {
+        // Each of these can still end.
+        assert_eq!(client_id(&program), "registered-1");
+        program.host.advance(Duration::from_secs(59));
+    }
+    program.host.advance(Duration::from_secs(10));
+    let newer = client_id(&program);
+    assert_ne!(newer, "registered-1");
+    assert_eq!((client_id(&program), program.sent(REGISTER).len()), (newer.clone(), 2));
+    program.call("ada").expect("the tokens of the first client are refreshed");
+    assert_eq!(program.field(TOKEN, "client_id").as_deref(), Some("registered-1"));
+    // A sign-in with the new client ends.
+    let mut browser = Browser::default();
+    let state = browser.begin(&program, "?server=tracker", "ada").parameter("state").expect("a state");
+    assert_eq!(browser.finish(&program, &format!("?code=c&state={state}"), "ada").status, 200);
+    assert_eq!(program.field(TOKEN, "client_id"), Some(newer));
+}
+
+/// A server that nobody signs in to does not replace the client that has tokens, however often it is registered.
+#[test]
+fn a_client_with_tokens_is_kept_when_others_are_registered() {
+    let program = registering();
+    program.sign_in_as("ada");
+    for _ in 0..40 {
+        client_id(&program);
+        program.host.advance(Duration::from_mins(10));
+    }
+    assert_eq!(program.sent(REGISTER).len(), 1 + 39 / 3, "each client has three sign-ins");
+    program.call("ada").expect("a result");
+    assert_eq!(program.field(TOKEN, "client_id").as_deref(), Some("registered-1"));
+}
+
+/// Many authorization servers grant a client only the scopes for which it was registered. So a client is for one server, and is registered
+/// again for other scopes, or after the authorization server has rejected it or its scopes.
+#[test]
+fn a_client_is_registered_for_the_scopes_that_are_requested() {
+    let program = registering();
+    for (named, scope, registrations) in
+        [(json!(["a"]), "a", 1), (json!(["a", "b"]), "a b", 2), (json!(["c"]), "c a b", 3), (json!(["b", "c"]), "", 3)]
+    {
+        program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": named }));
+        assert_eq!(begin(&program).status, 302);
+        assert_eq!(program.sent(REGISTER).len(), registrations);
+        if !scope.is_empty() {
+            assert_eq!(registered(&program, registrations - 1)["scope"], scope);
+        }
+    }
+    for (error, registrations) in
+        [("invalid_scope", 4), ("unauthorized_client", 5), ("access_denied", 5), ("server_error", 5)]
+    {
+        let mut browser = Browser::default();
+        let state = browser.begin(&program, "?server=tracker", "ada").parameter("state").expect("a state");
+        assert_eq!(browser.finish(&program, &format!("?error={error}&state={state}"), "ada").status, 400);
+        begin(&program);
+        assert_eq!(program.sent(REGISTER).len(), registrations, "{error}");
+    }
+
+    // Another server of the same authorization server has a client of its own.
+    let program = registering();
+    program.authorization.change(RESOURCE_METADATA, &json!({ "scopes_supported": ["a"] }));
+    program.sign_in_as("ada");
+    let other = "https://other.example/mcp";
+    let upstream = Upstream::via(other, Tracker::default()).expect("a URL").revision(Revision::V2026_07_28);
+    let client = McpClient::builder("desk", "1.0.0").server("tracker", upstream.sign_in(&program.sign_in)).build();
+    let metadata = json!({ "resource": other, "authorization_servers": [ISSUER], "scopes_supported": ["a"] });
+    program.authorization.change("https://other.example/.well-known/oauth-protected-resource/mcp", &metadata);
+    let program = Program { client: client.expect("a client"), ..program };
+    assert_ne!(client_id(&program), "registered-1");
 }

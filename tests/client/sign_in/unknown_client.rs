@@ -6,7 +6,7 @@ use edge_mcp::client::{MemoryTokens, SignIn};
 use serde_json::json;
 
 use super::authorization_server::{ISSUER, REGISTER, SERVER_METADATA, TOKEN, access};
-use super::program::{KEY, PAGE, Program, query};
+use super::program::{KEY, PAGE, Program, own_client, query};
 
 const NEW_KEY: &str = "a-new-key-for-tests-with-more-than-32-bytes";
 const ENDED: Duration = Duration::from_secs(3601);
@@ -58,7 +58,7 @@ fn a_client_that_cannot_be_decrypted_does_not_erase_tokens() {
 /// A deployment with another client does not erase tokens either.
 #[test]
 fn a_deployment_with_another_client_does_not_erase_tokens() {
-    let of = |id: &'static str| move |sign_in: SignIn| sign_in.client(ISSUER, id);
+    let of = |id: &'static str| move |sign_in: SignIn| sign_in.client(own_client(ISSUER, id));
     let program = Program::at(PAGE, MemoryTokens::new(), of("desk-1"));
     program.sign_in_as("ada");
     let wrong = program.again(KEY, of("desk-2"));

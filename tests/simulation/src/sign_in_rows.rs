@@ -82,7 +82,9 @@ impl Rows {
     pub fn new(persons: &[String], servers: usize) -> Self {
         let rows = persons.iter().flat_map(|person| (0..servers).map(move |server| (person.clone(), server)));
         let tokens = rows.map(|(person, server)| (key_of(&person, server), (person, server))).collect();
-        let clients = (0..authorization::COUNT).map(|number| key(CLIENT, &[&authorization::issuer(number), CALLBACK]));
+        let servers =
+            (0..servers).map(|server| (authorization::issuer(authorization::of_server(server)), upstream::url(server)));
+        let clients = servers.map(|(issuer, url)| key(CLIENT, &[&issuer, CALLBACK, &url]));
         Self { tokens, clients: clients.collect(), last: RefCell::default(), checked: RefCell::default() }
     }
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use edge_mcp::client::{
-    AuthorizationServer, ClientCredentials, McpClient, MemoryTokens, SignIn, SigningKey, TokenKeys, Upstream,
+    AuthorizationServer, ClientCredentials, McpClient, MemoryTokens, OwnClient, SignIn, SigningKey, TokenKeys, Upstream,
 };
 use edge_mcp::host::Host;
 use edge_mcp::{Algorithm, Context, Elicited, RequestInfo, Revision};
@@ -58,6 +58,11 @@ fn run() -> Result<(), Failed> {
     } else if scenario.starts_with("auth/") {
         upstream = upstream.sign_in(&sign_in);
     }
+    if scenario == "auth/metadata-var2" {
+        // The server names its origin as the resource.
+        let origin = url.strip_suffix("/mcp").ok_or("the URL of the server does not end with /mcp")?;
+        upstream = upstream.resource(origin)?;
+    }
     // Some legacy servers of the suite answer the probe of a negotiation as if they were modern.
     if let Some(revision) = Revision::named(&revision).filter(|revision| *revision < Revision::V2026_07_28) {
         upstream = upstream.revision(revision);
@@ -90,7 +95,10 @@ fn sign_in(data: &Value) -> Result<SignIn, Failed> {
         .document_at("https://conformance-test.local/client-metadata.json")?;
     let text = |name: &str| data[name].as_str();
     Ok(match (text("issuer"), text("client_id"), text("client_secret")) {
-        (Some(issuer), Some(id), Some(secret)) => sign_in.client_with_secret(issuer, id, secret),
+        (Some(issuer), Some(id), Some(secret)) => {
+            // The scenario has no scopes.
+            sign_in.client(OwnClient::new(issuer, id).secret(secret).server("suite", [""; 0]))
+        }
         _ => sign_in.dynamic_registration(),
     })
 }
