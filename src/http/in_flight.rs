@@ -4,15 +4,11 @@
 //! reached, the request gets a 503.
 
 use std::cell::Cell;
-use std::rc::Rc;
-use std::time::Duration;
 
-use futures::future::LocalBoxFuture;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
 
 use super::http_error::HttpError;
-use crate::host::Host;
 use crate::limits::RESERVATION_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
@@ -80,11 +76,6 @@ impl Reservation {
         reserved.in_period = reserved.in_period.saturating_add(bytes);
         RESERVED.set(reserved);
         Ok(Self { bytes, period })
-    }
-
-    /// Completes before the reservation expires, unless it is renewed at once.
-    pub(super) fn expires(&self, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, ()> {
-        host.sleep(Duration::from_secs(RESERVATION_SECONDS))
     }
 
     /// Reserves the same memory from `now_ms` on. It does not fail, even if the total then exceeds the limit.

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::{Document, JsonLimits, write};
 use futures::future::{Either, select};
@@ -14,7 +15,7 @@ use crate::call::of_request::OfRequest;
 use crate::call::rounds::Rounds;
 use crate::call::trace::Trace;
 use crate::host::{Host, Request, TaskRows};
-use crate::limits::{TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS, TASK_OUTPUT_BYTES};
+use crate::limits::{RESERVATION_SECONDS, TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS, TASK_OUTPUT_BYTES};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Message;
@@ -105,7 +106,8 @@ impl Endpoint {
         drop(text);
         let mut attempt = pin!(prepared.attempt());
         loop {
-            match select(attempt, reservation.expires(host)).await {
+            // The reservation expires after one to two such periods.
+            match select(attempt, host.sleep(Duration::from_secs(RESERVATION_SECONDS))).await {
                 Either::Left((Some(response), _)) => return ended(response),
                 Either::Left((None, _)) => return Attempted::Waits(rounds),
                 Either::Right(((), running)) => attempt = running,

@@ -8,10 +8,10 @@ use std::time::Duration;
 use edge_json::{Document, JsonLimits, write};
 use futures::future::{Either, select};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
 use super::live::Live;
+use super::next::{Next, stopped};
 use super::object::{Object, numbered};
 use super::quota;
 use super::record::{
@@ -20,16 +20,14 @@ use super::record::{
 };
 use super::rows::Row;
 use crate::call::failure;
-use crate::call::journal::JournalError;
-use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
+use crate::call::rounds::{Answered, Earlier, Rounds};
 use crate::call::task_info::TaskInfo;
 use crate::host::{Host, Level};
 use crate::limits::{
-    LONGEST_TASK_SECONDS, QUESTIONS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS,
+    LONGEST_TASK_SECONDS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS,
     TASK_PAUSE_SECONDS,
 };
 use crate::parallel::turn;
-use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::shortened;
 
 /// One run of the handler of a task.
@@ -66,20 +64,6 @@ struct LogLine<'a> {
     ms: u64,
 }
 
-/// The decision after an attempt.
-enum Next {
-    End(Status, Option<End>),
-    /// The task waits for answers to its open questions, for a time, or for the first of both.
-    Waits(Vec<StoredQuestion>, Option<u64>),
-    /// The attempt counts as a failure. The text is for the log.
-    Failure(String),
-    /// The attempt could not begin, so it does not count. The text is for the log.
-    Prevented(String),
-    /// The attempt does not count.
-    Later(u64),
-    Expired,
-}
-
 /// Marks a task as running, and forgets it when it is dropped.
 struct Running(Rc<Live>);
 
@@ -105,19 +89,17 @@ impl Object {
         if record.status.is_final() {
             return self.rows.set_alarm(record.expires_ms());
         }
-        if record.attempts == 0 && !record.is_cancelled {
-            self.keep_place(&record).await?;
-            let current = Record::current(&self.rows, &record.generation)?;
-            return match current.filter(|current| !current.status.is_final()) {
-                Some(record) => self.begin(record, run).await,
-                None => {
-                    // The task has ended meanwhile, and has left its place before it got it.
-                    self.leave(&record).await;
-                    Ok(())
-                }
-            };
+        if record.attempts > 0 || record.is_cancelled {
+            return self.begin(record, run).await;
         }
-        self.begin(record, run).await
+        self.keep_place(&record).await?;
+        let current = Record::current(&self.rows, &record.generation)?;
+        if let Some(current) = current.filter(|current| !current.status.is_final()) {
+            return self.begin(current, run).await;
+        }
+        // The task has ended meanwhile, and has left its place before it got it.
+        self.leave(&record).await;
+        Ok(())
     }
 
     /// Begins the next attempt of a task, if it is due.
@@ -241,64 +223,6 @@ impl Object {
         Ok(Attempt { call, journal: Rc::new(journal), earlier })
     }
 
-    /// Returns what a handler that has not ended waits for.
-    fn waiting(&self, tool: &str, rounds: &Rounds, live: &Live) -> Result<Next, String> {
-        match rounds.obstacle() {
-            None => {}
-            Some(Obstacle::Journal(JournalError::Temporary(cause))) => return Ok(Next::Failure(cause)),
-            Some(Obstacle::Journal(JournalError::Unreadable(cause))) => return Ok(Next::Prevented(cause)),
-            Some(
-                Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
-            ) => {
-                failure::log(&self.host, tool, &format!("the task was stopped: {cause}"));
-                return Ok(Next::End(Status::Failed, Some(stopped()?)));
-            }
-        }
-        let now = self.host.now_ms();
-        let over = live.is_over.get().then_some(now);
-        let mut wake_at = rounds.wake_at().into_iter().chain(over).min();
-        let mut known = self.questions()?;
-        let mut asked = Vec::new();
-        for (handler_key, question) in rounds.questions().iter() {
-            let is_same = |known: &&StoredQuestion| {
-                !known.is_withdrawn && known.handler_key == *handler_key && known.digest == question.digest
-            };
-            match known.iter().find(is_same) {
-                // The answer arrived during the attempt.
-                Some(known) if known.is_answered => wake_at = Some(now),
-                Some(known) => asked.push(known.key.clone()),
-                None => {
-                    if known.len() >= QUESTIONS {
-                        let cause = format!("the task was stopped: it asks more than {QUESTIONS} questions");
-                        failure::log(&self.host, tool, &cause);
-                        return Ok(Next::End(Status::Failed, Some(stopped()?)));
-                    }
-                    let key = unused_key(handler_key, &known);
-                    asked.push(key.clone());
-                    let (handler_key, digest) = (handler_key.clone(), question.digest.clone());
-                    let request = write::raw_value(write::text(&question.request));
-                    let (is_answered, is_withdrawn, is_changed) = (false, false, true);
-                    known.push(StoredQuestion {
-                        key,
-                        handler_key,
-                        digest,
-                        request,
-                        is_answered,
-                        is_withdrawn,
-                        is_changed,
-                    });
-                }
-            }
-        }
-        if asked.is_empty() && wake_at.is_none() {
-            return Err("the handler waits for nothing".to_owned());
-        }
-        for question in known.iter_mut().filter(|question| question.is_open() && !asked.contains(&question.key)) {
-            (question.is_withdrawn, question.is_changed) = (true, true);
-        }
-        Ok(Next::Waits(known, wake_at))
-    }
-
     /// Stores the decision after an attempt of `task`. Messages may have changed its record meanwhile, or replaced it.
     async fn after(&self, task: &Record, live: &Live, next: Next, began: u64) -> Result<(), String> {
         let now = self.host.now_ms();
@@ -352,21 +276,12 @@ impl Object {
     }
 
     fn log(&self, record: &Record, next: &Next, ms: u64) {
-        let ended_by = match next {
-            Next::End(status, _) => status.name(),
-            Next::Waits(questions, _) if questions.iter().any(StoredQuestion::is_open) => "question",
-            Next::Waits(..) => "sleep",
-            Next::Failure(_) => "failure",
-            Next::Prevented(_) => "prevented",
-            Next::Later(_) => "no memory",
-            Next::Expired => "expired",
-        };
         let line = LogLine {
             event: "attempt",
             object: &self.name,
             tool: &shortened(&record.tool),
             attempt: record.attempts,
-            ended_by,
+            ended_by: next.name(),
             version: self.version.as_deref(),
             ms,
         };
@@ -405,29 +320,4 @@ async fn run_until_cancelled(
 fn pause_ms(attempts: u32) -> u64 {
     let doubled = 1_u64.checked_shl(attempts.saturating_sub(1)).unwrap_or(u64::MAX);
     doubled.min(TASK_PAUSE_SECONDS).saturating_mul(1000)
-}
-
-/// Returns a key that no question of the task has had. Source: ext-tasks, "Task Update Requests".
-fn unused_key(handler_key: &str, known: &[StoredQuestion]) -> String {
-    let is_used = |key: &str| known.iter().any(|question| question.key == key);
-    let mut key = handler_key.to_owned();
-    // There are fewer questions than numbers.
-    for nth in 2..=known.len().saturating_add(2) {
-        if !is_used(&key) {
-            break;
-        }
-        key = format!("{handler_key}.{nth}");
-    }
-    key
-}
-
-/// Returns the error of a task that was stopped.
-fn stopped() -> Result<End, String> {
-    error_end(&RpcError::new(ErrorCode::Internal, "The task was stopped. The log of the server says why."))
-}
-
-/// Returns the end of a task with this error.
-pub(super) fn error_end(error: &RpcError) -> Result<End, String> {
-    let error: Box<RawValue> = write::to_raw_value(error).map_err(|error| error.to_string())?;
-    Ok(End::Error(error))
 }

@@ -457,7 +457,9 @@ impl TaskRows for Rows {
     fn clear(&self) -> Result<(), String> {
         self.fault()?;
         let keys: Vec<_> = self.object.rows.borrow().keys().cloned().collect();
-        keys.iter().for_each(|key| self.object.set(key, None));
+        for key in &keys {
+            self.object.set(key, None);
+        }
         self.object.alarm.set(None);
         Ok(())
     }

@@ -165,7 +165,7 @@ fn messages_about_one_task_do_not_change_the_next_one() {
                     for (late, expires) in [(0, false), (1, false), (2, false), (3, false), (0, true), (2, true)] {
                         let case =
                             format!("{before:?}, {first:?}, {second:?}, message {late} late, expires: {expires}");
-                        pair(before, [first, second], late, expires, &case).await;
+                        Box::pin(pair(before, [first, second], late, expires, &case)).await;
                     }
                 }
             }
@@ -200,7 +200,7 @@ async fn pair(before: Before, [first, second]: [Request; 2], late: usize, expire
             host.run(host.sleep(Duration::from_millis(300))).await.expect("the clock advances");
         }
     };
-    let (one, two, ()) = join3(request(&world, first, &id, "second"), two, attempts).await;
+    let (one, two, ()) = join3(Box::pin(request(&world, first, &id, "second")), Box::pin(two), attempts).await;
     world.run().await;
     assert_counted(&world, case);
     // The task may have expired without another one.
