@@ -160,6 +160,12 @@ limits! {
             "the time that a client without tasks waits for a result" => "the client gets a handle";
         TASK_REQUESTS_SECONDS: u64 = 10, Seconds, "":
             "the time for the requests to the object of a durable task, besides that wait" => "a result with `isError`";
+        TASK_PLACE_SECONDS: u64 = 60, Seconds, "":
+            "the time until the first attempt of a durable task, which counts it for its caller" => "the task is counted again at that attempt";
+        TASK_PAUSE_SECONDS: u64 = 3600, Seconds, "":
+            "the pause of a durable task whose attempts cannot begin, or whose record cannot be read" => "the next attempt begins";
+        TASK_ALARM_SECONDS: u64 = 60, Seconds, "":
+            "the delay of an attempt of a durable task" => "the next request for the task sets the alarm again";
         LISTENED_TASKS: usize = 5, Count, "":
             "durable tasks of a `subscriptions/listen`" => "further ids are not accepted";
         LISTEN_SECONDS: u64 = 600, Seconds, "":
@@ -178,8 +184,12 @@ limits! {
             "a row of a durable task" => "the value takes several rows";
         TASK_ANSWER_BYTES: usize = 256 << 10, Bytes, "":
             "an answer to a question of a durable task" => "`-32602`; the question stays open";
+        TASK_ANSWERS_BYTES: u64 = 4 << 20, Bytes, "":
+            "the answers to all questions of a durable task" => "`-32602`; the question stays open";
+        TASK_OUTPUT_BYTES: usize = 4 << 20, Bytes, "":
+            "the result of a durable task" => "the result is replaced by one with `isError`";
         TASK_MEMORY_BYTES: usize = 256 << 10, Bytes, "":
-            "the memory that an attempt of a durable task reserves, besides its call" => "an attempt begins when memory is free";
+            "the memory that an attempt of a durable task reserves, besides its call and its answers" => "an attempt begins when memory is free";
         TASK_MESSAGE_CHARACTERS: usize = 500, Count, "":
             "characters of the message of a durable task" => "the message is shortened";
         TASK_CANCEL_SECONDS: u64 = 30, Seconds, "":

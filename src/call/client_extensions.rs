@@ -12,7 +12,8 @@ use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::value::RawValue;
 
 use crate::limits::CLIENT_EXTENSIONS;
-use crate::protocol::meta::CLIENT_CAPABILITIES;
+use crate::protocol::description::Implementation;
+use crate::protocol::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, read_client};
 
 /// The member of the capabilities with the extensions.
 const EXTENSIONS: &str = "extensions";
@@ -58,11 +59,23 @@ pub(crate) struct OfClient {
     pub declared: Declared,
     /// The extensions, and their settings. They are read at the first question.
     extensions: OnceCell<Vec<(String, Rc<RawValue>)>>,
+    /// The name and version of the client. They are read when the handler asks for them.
+    info: OnceCell<Option<Implementation>>,
 }
 
 impl OfClient {
     pub(crate) fn new(meta: Option<Box<str>>, declared: Declared) -> Self {
-        Self { meta, declared, extensions: OnceCell::new() }
+        Self { meta, declared, extensions: OnceCell::new(), info: OnceCell::new() }
+    }
+
+    /// Returns the name and version of the client. Clients of older revisions send them only in `initialize`.
+    pub(crate) fn info(&self) -> Option<&Implementation> {
+        let read = || {
+            let meta = self.meta.as_deref().filter(|_| matches!(self.declared, Declared::InMeta))?;
+            let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
+            read_client(document.root().get(CLIENT_INFO)?)
+        };
+        self.info.get_or_init(read).as_ref()
     }
 
     /// Returns whether the client supports the extension `id`.

@@ -213,7 +213,7 @@ impl Context {
     ///
     /// Clients of older revisions send it only in `initialize`, so it is `None` in their later requests.
     pub fn client_info(&self) -> Option<&Implementation> {
-        self.of_request.client.read(&self.of_request.request).as_ref()
+        self.request().client_info()
     }
 
     /// Returns the JSON-RPC id of the request.
@@ -414,7 +414,7 @@ impl Context {
 
     /// Returns the configured URL of the endpoint, if there is one.
     pub(crate) fn resource(&self) -> Option<&str> {
-        self.of_request.resource.as_deref()
+        self.request().resource()
     }
 
     pub(crate) fn live(&self) -> Option<&Live> {

@@ -46,11 +46,13 @@ pub(crate) enum JournalError {
     Final(String),
     /// A later attempt may succeed.
     Temporary(String),
+    /// A stored result cannot be read now, so the handler cannot run. Another program or another key may be able to read it.
+    Unreadable(String),
 }
 
 impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Final(text) | Self::Temporary(text)) = self;
+        let (Self::Final(text) | Self::Temporary(text) | Self::Unreadable(text)) = self;
         f.write_str(text)
     }
 }

@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use super::connection::Connection;
 use super::notifications::Outbox;
-use super::request_info::{PerCaller, RequestInfo};
+use super::request_info::RequestInfo;
 use super::rounds::Rounds;
 use super::trace::Trace;
 use crate::host::Host;
-use crate::protocol::description::Implementation;
 use crate::protocol::message::RequestId;
 use crate::protocol::revision::Revision;
 use crate::text::Text;
@@ -21,16 +20,13 @@ pub(crate) struct OfRequest {
     pub revision: Revision,
     pub host: Rc<dyn Host>,
     pub rounds: Rc<Rounds>,
-    pub client: PerCaller<Option<Implementation>>,
     /// The place of the request in a trace, if it has one.
     pub trace: Option<Rc<Trace>>,
-    /// The configured URL of the endpoint.
-    pub resource: Option<Box<str>>,
     pub live: Option<Live>,
 }
 
 impl OfRequest {
-    /// Creates the data of a request without information about its client.
+    /// Creates the data of a request without a trace, whose response is not a stream.
     pub(crate) fn new(
         request: RequestInfo,
         id: RequestId,
@@ -38,8 +34,7 @@ impl OfRequest {
         host: Rc<dyn Host>,
         rounds: Rounds,
     ) -> Self {
-        let (client, rounds) = (PerCaller::new(None), Rc::new(rounds));
-        Self { request, id, revision, host, rounds, client, trace: None, resource: None, live: None }
+        Self { request, id, revision, host, rounds: Rc::new(rounds), trace: None, live: None }
     }
 }
 

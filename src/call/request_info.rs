@@ -13,6 +13,7 @@ use crate::auth::{Principal, StateKeys};
 use crate::config::ConfigError;
 use crate::host::{Request, path_of};
 use crate::limits::FOREIGN_SCHEMAS_STEPS;
+use crate::protocol::description::Implementation;
 use crate::schema::CheckSteps;
 
 /// Data that differs between callers. If the program reads it, the answer must not be cached for other callers.
@@ -25,7 +26,7 @@ impl<T> PerCaller<T> {
 
     /// Returns the data, and makes the answer to `request` private to its caller.
     pub(crate) fn read(&self, request: &RequestInfo) -> &T {
-        request.0.was_read.set(true);
+        request.shared.was_read.set(true);
         &self.0
     }
 
@@ -37,13 +38,28 @@ impl<T> PerCaller<T> {
 
 /// The HTTP request that a server is built for. Cloning is cheap.
 #[derive(Clone)]
-pub struct RequestInfo(Rc<Shared>);
+pub struct RequestInfo {
+    shared: Rc<Shared>,
+    /// The part that each message of a batch has for itself.
+    client: Rc<PerCaller<OfClient>>,
+}
+
+/// The part of an endpoint that its requests can use.
+#[derive(Default)]
+pub(crate) struct OfEndpoint {
+    pub state: State,
+    /// The service for durable tasks, if the endpoint has one.
+    pub tasks: Option<TaskService>,
+    /// The keys of the endpoint, or the error in their configuration.
+    pub state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
+    /// The configured URL of the endpoint.
+    pub resource: Option<Box<str>>,
+}
 
 /// The data that all clones of a request share.
 struct Shared {
     head: PerCaller<Rc<dyn Request>>,
     principal: PerCaller<Option<Principal>>,
-    client: PerCaller<OfClient>,
     /// Whether the endpoint authenticates its callers, but not the one of this request.
     is_unidentified: bool,
     /// Whether data that differs between callers was read.
@@ -51,8 +67,8 @@ struct Shared {
     extensions: RefCell<Vec<Rc<dyn Any>>>,
     state: RefCell<State>,
     tasks: Option<TaskService>,
-    /// The keys of the endpoint, or the error in their configuration.
     state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
+    resource: Option<Box<str>>,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
     foreign: ForeignSteps,
@@ -80,64 +96,78 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, OfClient::default(), false, State::default(), None, None)
+        Self::of_endpoint(head, principal, OfClient::default(), false, OfEndpoint::default())
     }
 
-    /// Creates the request that `principal` sent to an endpoint with this state. Pages need no token. If calls of their endpoint need one,
+    /// Creates the request that `principal` sent to an endpoint. Pages need no token. If calls of their endpoint need one,
     /// the caller of a page `is_unidentified`, and has no scope.
     pub(crate) fn of_endpoint(
         head: Rc<dyn Request>,
         principal: Option<Principal>,
         client: OfClient,
         is_unidentified: bool,
-        state: State,
-        tasks: Option<TaskService>,
-        state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
+        OfEndpoint { state, tasks, state_keys, resource }: OfEndpoint,
     ) -> Self {
-        Self(Rc::new(Shared {
+        let shared = Shared {
             head: PerCaller::new(head),
             principal: PerCaller::new(principal),
-            client: PerCaller::new(client),
             is_unidentified,
             was_read: Cell::new(false),
             extensions: RefCell::default(),
             state: RefCell::new(state),
             tasks,
             state_keys,
+            resource,
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
             foreign: ForeignSteps::default(),
-        }))
+        };
+        Self { shared: Rc::new(shared), client: Rc::new(PerCaller::new(client)) }
+    }
+
+    /// Returns the request as a message of its batch sees it.
+    pub(crate) fn of_message(&self, client: OfClient) -> Self {
+        Self { shared: self.shared.clone(), client: Rc::new(PerCaller::new(client)) }
+    }
+
+    /// Returns the configured URL of the endpoint, if there is one.
+    pub(crate) fn resource(&self) -> Option<&str> {
+        self.shared.resource.as_deref()
+    }
+
+    /// Returns the name and version of the client, if it sent them in this request.
+    pub(crate) fn client_info(&self) -> Option<&Implementation> {
+        self.client.read(self).info()
     }
 
     /// Returns the service that runs durable tasks, if the endpoint has one.
     pub(crate) fn tasks(&self) -> Option<&TaskService> {
-        self.0.tasks.as_ref()
+        self.shared.tasks.as_ref()
     }
 
     /// Returns the keys of the endpoint, if it has valid ones.
     pub(crate) fn state_keys(&self) -> Option<&StateKeys> {
-        self.0.state_keys.as_deref()?.as_ref().ok()
+        self.shared.state_keys.as_deref()?.as_ref().ok()
     }
 
     /// Returns the steps that are left for checks of arguments and of answers to questions. The messages of a batch share them.
     pub(crate) fn argument_steps(&self) -> &CheckSteps {
-        &self.0.argument_steps
+        &self.shared.argument_steps
     }
 
     /// Returns the steps that are left for checks of results. The messages of a batch share them.
     pub(crate) fn result_steps(&self) -> &CheckSteps {
-        &self.0.result_steps
+        &self.shared.result_steps
     }
 
     /// Returns the steps that are left for schemas of other servers. All calls of other servers in a request share them.
     pub(crate) fn foreign_steps(&self) -> &ForeignSteps {
-        &self.0.foreign
+        &self.shared.foreign
     }
 
     /// Returns the caller, for a check whose outcome is not visible in a cached answer.
     pub(crate) fn checked_caller(&self) -> Option<&Principal> {
-        self.0.principal.check().as_ref()
+        self.shared.principal.check().as_ref()
     }
 
     /// Returns the IP address that the request came from, if it is known, for a check whose outcome is not visible in a cached answer.
@@ -148,23 +178,23 @@ impl RequestInfo {
 
     /// Returns whether the endpoint authenticates its callers, but not the one of this request. Such a caller has no scope.
     pub(crate) fn is_unidentified(&self) -> bool {
-        self.0.is_unidentified
+        self.shared.is_unidentified
     }
 
     /// Returns whether data that differs between callers was read.
     pub(crate) fn depends_on_caller(&self) -> bool {
-        self.0.was_read.get()
+        self.shared.was_read.get()
     }
 
     /// Returns the HTTP header `name`. Names are case-insensitive.
     pub fn header(&self, name: &str) -> Option<String> {
-        self.0.head.read(self).header(name)
+        self.shared.head.read(self).header(name)
     }
 
     /// Adds a value to the state of work without a request to an endpoint. As for [`Endpoint::state`](crate::Endpoint::state), a second
     /// value of the same type is a mistake: [`state`](Self::state) then returns an error for this type.
     pub fn add_state<T: 'static>(&self, value: T) {
-        self.0.state.borrow_mut().add(value);
+        self.shared.state.borrow_mut().add(value);
     }
 
     /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
@@ -186,7 +216,7 @@ impl RequestInfo {
     /// }
     /// ```
     pub fn state<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
-        self.0.state.borrow().get()
+        self.shared.state.borrow().get()
     }
 
     /// Stores `value` for the handlers of this request. It replaces an earlier value of the same type. Handlers read it with
@@ -204,14 +234,14 @@ impl RequestInfo {
     /// }
     /// ```
     pub fn extend<T: 'static>(&self, value: T) {
-        let mut extensions = self.0.extensions.borrow_mut();
+        let mut extensions = self.shared.extensions.borrow_mut();
         extensions.retain(|kept| !kept.is::<T>());
         extensions.push(Rc::new(value));
     }
 
     /// Returns the stored value of type `T`.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        self.0.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
+        self.shared.extensions.borrow().iter().find_map(|kept| kept.clone().downcast().ok())
     }
 
     /// Returns whether the client supports an extension of the protocol, such as `com.example/ledger`. It makes the answer private to the
@@ -225,34 +255,34 @@ impl RequestInfo {
     /// });
     /// ```
     pub fn client_supports(&self, extension: &str) -> ClientSupport {
-        self.0.client.read(self).supports(extension)
+        self.client.read(self).supports(extension)
     }
 
     /// Returns the `_meta` of the request's parameters, as it was sent.
     pub(crate) fn meta(&self) -> Option<&str> {
-        self.0.client.read(self).meta.as_deref()
+        self.client.read(self).meta.as_deref()
     }
 
     /// Returns the path of the URL, without the query.
     pub fn path(&self) -> String {
         // Every request to an endpoint has the same path, so the path does not differ between callers.
-        path_of(&self.0.head.check().url()).to_owned()
+        path_of(&self.shared.head.check().url()).to_owned()
     }
 
     /// Returns the HTTP method of the request.
     #[cfg(feature = "client")]
     pub(crate) fn method(&self) -> String {
         // A method is not data of the caller.
-        self.0.head.check().method()
+        self.shared.head.check().method()
     }
 
     /// Returns the URL of the request. Its host comes from the client.
     pub(crate) fn url(&self) -> String {
-        self.0.head.read(self).url()
+        self.shared.head.read(self).url()
     }
 
     /// Returns the caller, or `None` on an endpoint without authentication.
     pub fn caller(&self) -> Option<&Principal> {
-        self.0.principal.read(self).as_ref()
+        self.shared.principal.read(self).as_ref()
     }
 }

@@ -123,7 +123,8 @@ impl Context {
     /// Returns a key that is the same each time the current step runs. Outside of steps, it is the key of the call. A service that
     /// supports idempotency keys performs requests with the same key only once.
     ///
-    /// The key is derived from a random id of the call. A client that repeats its first request begins a new call, which has new keys.
+    /// The key is derived from a random id of the call. A client that repeats its first request begins a new call, which has new keys, unless
+    /// the call becomes a durable task that replaces a failed one with the same `Task::dedupe` key.
     ///
     /// # Errors
     /// The host cannot generate random bytes.

@@ -16,8 +16,8 @@ pub trait TaskObjects {
 
 /// The rows of an object, and its alarm.
 ///
-/// The functions return at once. All changes between two waits of the program take effect together, and before any later request to another
-/// server. The texts of errors are for the log.
+/// All functions except [`sync`](Self::sync) return at once. All changes between two waits of the program take effect together, and before
+/// any later request to another server. If the program ends before its next wait, they are lost. The texts of errors are for the log.
 pub trait TaskRows {
     /// Returns the value of a row.
     ///
@@ -54,4 +54,10 @@ pub trait TaskRows {
     /// # Errors
     /// The storage failed.
     fn set_alarm(&self, at_ms: u64) -> Result<(), String>;
+
+    /// Completes when all changes so far are stored: a later end of the program cannot undo them.
+    ///
+    /// # Errors
+    /// The storage failed. The changes may be lost.
+    fn sync(&self) -> LocalBoxFuture<'static, Result<(), String>>;
 }

@@ -18,7 +18,7 @@ use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::client_extensions::OfClient;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::request_info::RequestInfo;
+use crate::call::request_info::{OfEndpoint, RequestInfo};
 use crate::call::state::State;
 use crate::call::task_info::TaskService;
 use crate::call::trace::{AllTelemetry, Tracer};
@@ -179,8 +179,13 @@ impl Endpoint {
         principal: Option<Principal>,
         client: OfClient,
     ) -> RequestInfo {
-        let keys = Some((*self.state_keys).clone());
-        RequestInfo::of_endpoint(head, principal, client, false, self.state.clone(), self.task_service(), keys)
+        let endpoint = OfEndpoint {
+            state: self.state.clone(),
+            tasks: self.task_service(),
+            state_keys: Some((*self.state_keys).clone()),
+            resource: self.access.resource.url.as_ref().map(|url| url.as_str().into()),
+        };
+        RequestInfo::of_endpoint(head, principal, client, false, endpoint)
     }
 
     /// Returns the service for durable tasks, if the endpoint has one.

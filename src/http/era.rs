@@ -13,7 +13,6 @@ use super::http_error::HttpError;
 use super::limits::Limits;
 use super::request_headers;
 use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::description::Implementation;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{Message, NotAMessage, Request};
 use crate::protocol::meta::{self, Envelope};
@@ -37,7 +36,6 @@ pub(super) enum Classified<'d> {
 pub(super) struct VersionedRequest<'d> {
     pub request: Request<'d>,
     pub revision: Revision,
-    pub client: Option<Implementation>,
     pub capabilities: ClientCapabilities,
 }
 
@@ -102,7 +100,7 @@ fn read_modern<'d>(
     head: &BoundedRequest,
     version: Option<&str>,
 ) -> Result<VersionedRequest<'d>, Box<HttpError>> {
-    let Envelope { version: claim, client, capabilities } = Envelope::read(request.meta)?;
+    let Envelope { version: claim, capabilities } = Envelope::read(request.meta)?;
     request_headers::check_version_and_method(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
     let revision = revision.ok_or_else(|| {
@@ -111,7 +109,7 @@ fn read_modern<'d>(
             .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
     request_headers::check_presence_and_name(head, version, &request)?;
-    Ok(VersionedRequest { request, revision, client, capabilities })
+    Ok(VersionedRequest { request, revision, capabilities })
 }
 
 fn read_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<VersionedRequest<'d>, RpcError> {
@@ -121,7 +119,7 @@ fn read_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<Versio
     } else {
         legacy_revision(version)?
     };
-    Ok(VersionedRequest { request, revision, client: None, capabilities: ClientCapabilities::default() })
+    Ok(VersionedRequest { request, revision, capabilities: ClientCapabilities::default() })
 }
 
 /// Returns the revision that the version header names. Without the header, returns the revision that the specification requires.

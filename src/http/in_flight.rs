@@ -14,7 +14,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The length of a period in milliseconds. A reservation expires after one to two periods. A platform may stop a request without dropping
 /// its values. Without expiry, such reservations would add up until every request is rejected. The deadline of a tool is at most one
-/// period, so the reservation of a running call does not expire.
+/// period, so the reservation of a running call does not expire. The attempt of a durable task can be longer, and renews its reservation.
 const PERIOD_MS: u64 = RESERVATION_SECONDS * 1000;
 /// The time in seconds after which a rejected client may try again.
 const RETRY_AFTER_SECONDS: u64 = 1;
@@ -76,6 +76,16 @@ impl Reservation {
         reserved.in_period = reserved.in_period.saturating_add(bytes);
         RESERVED.set(reserved);
         Ok(Self { bytes, period })
+    }
+
+    /// Reserves the same memory from `now_ms` on. It does not fail, even if the total then exceeds the limit.
+    pub(super) fn renew(&mut self, now_ms: u64) {
+        let bytes = self.bytes;
+        self.set(0);
+        let mut reserved = RESERVED.get().at(now_ms / PERIOD_MS);
+        reserved.in_period = reserved.in_period.saturating_add(bytes);
+        RESERVED.set(reserved);
+        (self.bytes, self.period) = (bytes, reserved.period);
     }
 
     /// Changes the reservation to `bytes`. It does not fail, even if the total then exceeds the limit.

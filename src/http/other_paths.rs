@@ -12,7 +12,7 @@ use super::stream::Body;
 use super::{server_json, well_known};
 use crate::call::client_extensions::OfClient;
 use crate::call::context::Context;
-use crate::call::request_info::RequestInfo;
+use crate::call::request_info::{OfEndpoint, RequestInfo};
 use crate::host::{self, Request as _, path_of};
 
 impl Endpoint {
@@ -35,15 +35,8 @@ impl Endpoint {
                 return Err(foreign_origin());
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let request = RequestInfo::of_endpoint(
-                head.clone(),
-                None,
-                OfClient::default(),
-                needs_token,
-                self.state.clone(),
-                None,
-                None,
-            );
+            let endpoint = OfEndpoint { state: self.state.clone(), ..OfEndpoint::default() };
+            let request = RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, endpoint);
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }

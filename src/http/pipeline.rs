@@ -31,7 +31,7 @@ use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::Context;
 use crate::call::failure;
 use crate::call::of_request::OfRequest;
-use crate::call::request_info::{PerCaller, RequestInfo};
+use crate::call::request_info::RequestInfo;
 use crate::call::rounds::Rounds;
 use crate::call::trace::Trace;
 use crate::host::{self, Host, Request as _, path_of, warning};
@@ -206,7 +206,7 @@ impl Endpoint {
         received: &Received<'_>,
         line: &mut LogLine,
     ) -> Result<Begun<'d>, Box<HttpError>> {
-        let VersionedRequest { request, revision, client, capabilities } = request;
+        let VersionedRequest { request, revision, capabilities } = request;
         let Received { head, url, host, .. } = received;
         let meta: Option<Box<str>> = request.meta.map(|meta| meta.text().into());
         let kept = request.id.as_json().len().saturating_add(meta.as_deref().map_or(0, str::len));
@@ -238,12 +238,9 @@ impl Endpoint {
         let notifications = has_channel
             .then(|| sse_task::open(host, requested, server.definitions.info.name.clone(), self.limits.output));
         let (of_context, channel) = notifications.unzip();
-        let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let rounds = Rounds::new(capabilities, self.limits.state);
         let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
-        let client = PerCaller::new(client);
-        let of_request = OfRequest { client, trace, resource, live: of_context, ..of_request };
-        let cx = Context::new(of_request, Some(Rc::new(server.clone())));
+        let cx = Context::new(OfRequest { trace, live: of_context, ..of_request }, Some(Rc::new(server.clone())));
         let (keys, response_limit) = (self.state_keys.clone(), self.limits.output);
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
@@ -291,7 +288,9 @@ impl Endpoint {
         let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let rounds = Rounds::new(ClientCapabilities::default(), self.limits.state);
-            let of_request = OfRequest::new(info.clone(), request.id.clone(), revision, (*host).clone(), rounds);
+            let meta = request.meta.map(|meta| meta.text().into());
+            let info = info.of_message(OfClient::new(meta, declared(request, revision)));
+            let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
             let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
             let cx = Context::new(OfRequest { trace, ..of_request }, Some(Rc::new(server.clone())));
             let (server, method) = (server.clone(), resolved.method);

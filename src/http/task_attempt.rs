@@ -1,8 +1,11 @@
 //! Durable tasks of an endpoint: the messages and alarms of their objects.
 
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::{Document, JsonLimits, write};
+use futures::future::{Either, select};
 
 use super::endpoint::Endpoint;
 use super::in_flight::Reservation;
@@ -12,7 +15,7 @@ use crate::call::of_request::OfRequest;
 use crate::call::rounds::Rounds;
 use crate::call::trace::Trace;
 use crate::host::{Host, Request, TaskRows};
-use crate::limits::{TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS};
+use crate::limits::{RESERVATION_SECONDS, TASK_MEMORY_BYTES, TASK_MESSAGE_CHARACTERS, TASK_OUTPUT_BYTES};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Message;
@@ -35,7 +38,7 @@ impl Endpoint {
         message: &str,
         host: &Rc<dyn Host>,
     ) -> Result<String, String> {
-        self.object(name, rows, host)?.answer(message).await
+        self.object(name, rows, host).answer(message).await
     }
 
     /// Answers the alarm of the object `name`: runs the next attempt of its task, or deletes what has expired.
@@ -43,19 +46,20 @@ impl Endpoint {
     /// # Errors
     /// The storage failed. The text is for the log. The alarm should ring again later.
     pub async fn task_alarm(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Result<(), String> {
-        self.object(name, rows, host)?.ring(async |attempt| self.attempt(attempt, host).await).await
+        self.object(name, rows, host).ring(async |attempt| self.attempt(attempt, host).await).await
     }
 
-    fn object(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Result<Object, String> {
-        let service = self.task_service().ok_or("the endpoint has no durable tasks")?;
-        Object::new(name, rows, service, self.version.clone(), host.clone())
+    fn object(&self, name: &str, rows: Rc<dyn TaskRows>, host: &Rc<dyn Host>) -> Object {
+        let (keys, objects) = ((*self.state_keys).clone(), (*self.task_objects).clone());
+        Object::new(name, rows, keys, objects, self.version.clone(), host.clone())
     }
 
     /// Runs the handler of a task, like a request that calls its tool.
     async fn attempt(&self, Attempt { call, journal, earlier }: Attempt, host: &Rc<dyn Host>) -> Attempted {
         let StoredCall { params, principal, capabilities, is_modern, url, .. } = call;
-        let bytes = params.get().len().saturating_add(TASK_MEMORY_BYTES);
-        let Ok(_reservation) = Reservation::new(bytes, self.limits.in_flight, host.now_ms()) else {
+        let answers = earlier.answers.iter().map(|answered| answered.answer.get().len());
+        let bytes = answers.fold(params.get().len().saturating_add(TASK_MEMORY_BYTES), usize::saturating_add);
+        let Ok(mut reservation) = Reservation::new(bytes, self.limits.in_flight, host.now_ms()) else {
             return Attempted::NoRoom;
         };
         let text = format!(r#"{{"jsonrpc":"2.0","id":"task","method":"tools/call","params":{}}}"#, params.get());
@@ -89,20 +93,26 @@ impl Endpoint {
         let rounds = Rounds::new(capabilities, self.limits.state).with_journal(journal);
         rounds.resume(earlier);
         let of_request = OfRequest::new(info, request.id.clone(), revision, host.clone(), rounds);
-        let resource = self.access.resource.url.as_ref().map(|url| url.as_str().into());
         let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
-        let cx = Context::new(OfRequest { trace, resource, ..of_request }, Some(Rc::new(server.clone())));
+        let cx = Context::new(OfRequest { trace, ..of_request }, Some(Rc::new(server.clone())));
         let rounds = cx.rounds().clone();
-        let (keys, response_limit) = (self.state_keys.clone(), self.limits.output.saturating_sub(DESCRIPTION_BYTES));
+        let response_limit = self.limits.output.saturating_sub(DESCRIPTION_BYTES).min(TASK_OUTPUT_BYTES);
+        let keys = self.state_keys.clone();
         let call = Call { server, cx, method: resolved.method, keys, response_limit };
         let prepared = rpc::prepare(call, &request, resolved.target);
         // A call that waits must not keep its text in memory.
         drop(request);
         drop(document);
         drop(text);
-        match prepared.attempt().await {
-            Some(response) => ended(response),
-            None => Attempted::Waits(rounds),
+        let mut attempt = pin!(prepared.attempt());
+        loop {
+            // The reservation expires after one to two such periods.
+            match select(attempt, host.sleep(Duration::from_secs(RESERVATION_SECONDS))).await {
+                Either::Left((Some(response), _)) => return ended(response),
+                Either::Left((None, _)) => return Attempted::Waits(rounds),
+                Either::Right(((), running)) => attempt = running,
+            }
+            reservation.renew(host.now_ms());
         }
     }
 }

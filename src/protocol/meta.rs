@@ -33,8 +33,6 @@ pub(crate) fn claim(meta: Option<Value<'_>>) -> Option<Value<'_>> {
 pub(crate) struct Envelope {
     /// The revision that the request names. It may be unknown.
     pub(crate) version: String,
-    /// The name and version of the client. They are not verified.
-    pub(crate) client: Option<Implementation>,
     /// The capabilities of the client.
     pub(crate) capabilities: ClientCapabilities,
 }
@@ -54,18 +52,14 @@ impl Envelope {
         let capabilities = member(CLIENT_CAPABILITIES).filter(|declared| declared.kind() == Kind::Object);
         let capabilities = capabilities.ok_or_else(|| malformed(CLIENT_CAPABILITIES, "an object; it may be empty"))?;
         let capabilities = ClientCapabilities::read(capabilities);
-        let client =
-            match member(CLIENT_INFO) {
-                Some(info) => Some(read_client(info).ok_or_else(|| {
-                    malformed(CLIENT_INFO, "absent, or an object with the strings `name` and `version`")
-                })?),
-                None => None,
-            };
+        if member(CLIENT_INFO).is_some_and(|info| read_client(info).is_none()) {
+            return Err(malformed(CLIENT_INFO, "absent, or an object with the strings `name` and `version`"));
+        }
         let level_of = |level: Value<'_>| level.as_str().and_then(|level| LogLevel::named(&level));
         if member(LOG_LEVEL).is_some_and(|level| level_of(level).is_none()) {
             return Err(malformed(LOG_LEVEL, &format!("absent, or one of {}", LogLevel::names())));
         }
-        Ok(Self { version, client, capabilities })
+        Ok(Self { version, capabilities })
     }
 }
 

@@ -5,25 +5,29 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::write;
+use edge_json::{Document, JsonLimits, write};
 use futures::future::{Either, select};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
 use super::live::Live;
-use super::object::Object;
+use super::next::{Next, stopped};
+use super::object::{Object, numbered};
 use super::quota;
-use super::record::{CALL, End, INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, StoredCall, StoredQuestion};
+use super::record::{
+    ANSWER, CALL, End, INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, StoredCall, StoredQuestion, UNREADABLE,
+    number,
+};
 use super::rows::Row;
 use crate::call::failure;
-use crate::call::journal::JournalError;
-use crate::call::rounds::{Answered, Earlier, Obstacle, Rounds};
+use crate::call::rounds::{Answered, Earlier, Rounds};
 use crate::call::task_info::TaskInfo;
-use crate::host::Level;
-use crate::limits::{QUESTIONS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS};
+use crate::host::{Host, Level};
+use crate::limits::{
+    LONGEST_TASK_SECONDS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS,
+    TASK_PAUSE_SECONDS,
+};
 use crate::parallel::turn;
-use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::shortened;
 
 /// One run of the handler of a task.
@@ -40,14 +44,11 @@ pub(crate) enum Attempted {
     Ended(End),
     /// The handler waits for what its rounds say.
     Waits(Rc<Rounds>),
-    /// The attempt could not begin. The text is for the log.
+    /// The attempt could not begin, because of the program that is deployed. The text is for the log.
     Prevented(String),
     /// This isolate has no memory for another attempt.
     NoRoom,
 }
-
-/// The time after which a record that cannot be read is read again, in milliseconds.
-const UNREADABLE_MS: u64 = 3_600_000;
 
 /// The log line of an attempt.
 #[derive(Serialize)]
@@ -61,19 +62,6 @@ struct LogLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'a str>,
     ms: u64,
-}
-
-/// The decision after an attempt.
-enum Next {
-    End(Status, Option<End>),
-    /// The next attempt begins at this time.
-    At(u64),
-    /// The task waits for answers, and perhaps also for a time.
-    Answers(Vec<StoredQuestion>, Option<u64>),
-    /// The attempt counts as a failure. The text is for the log.
-    Failure(String),
-    /// The attempt does not count.
-    Later(u64),
 }
 
 /// Marks a task as running, and forgets it when it is dropped.
@@ -93,24 +81,35 @@ impl Object {
     /// The storage failed. The text is for the log. The alarm should ring again later.
     pub(crate) async fn ring(&self, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
         let now = self.host.now_ms();
-        let Some(row) = self.rows.read::<Box<RawValue>>(RECORD)? else { return quota::expire(&self.rows, now) };
-        let Some(mut record) = Record::parse(row.get().as_bytes()) else {
-            failure::log(&self.host, "tasks", "the record of a task does not have the format of this version");
-            // Another version of the program may be able to read it.
-            return self.rows.set_alarm(now.saturating_add(UNREADABLE_MS));
-        };
+        let Some(row) = self.rows.bytes(RECORD)? else { return quota::expire(&self.rows, now) };
+        let Some(record) = Record::parse(&row) else { return self.wait_unread(&row, now) };
         if now >= record.expires_ms() {
-            self.leave(&record).await;
             return self.rows.clear();
         }
         if record.status.is_final() {
             return self.rows.set_alarm(record.expires_ms());
         }
+        if record.attempts > 0 || record.is_cancelled {
+            return self.begin(record, run).await;
+        }
+        self.keep_place(&record).await?;
+        let current = Record::current(&self.rows, &record.generation)?;
+        if let Some(current) = current.filter(|current| !current.status.is_final()) {
+            return self.begin(current, run).await;
+        }
+        // The task has ended meanwhile, and has left its place before it got it.
+        self.leave(&record).await;
+        Ok(())
+    }
+
+    /// Begins the next attempt of a task, if it is due.
+    async fn begin(&self, mut record: Record, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
+        let (now, live) = (self.host.now_ms(), self.live(&record));
         if record.is_cancelled {
             if record.failures > 0 || self.rows.read::<bool>(RELEASES)?.is_none() {
-                return self.end(Status::Cancelled, None).await;
+                return self.end(&record, Status::Cancelled, None).await;
             }
-            self.live.cancel();
+            live.cancel();
         }
         match record.wake_at {
             Some(wake_at) if wake_at <= now => {}
@@ -122,199 +121,167 @@ impl Object {
         }
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
-            return self.fail(&record.tool, &cause).await;
+            failure::log(&self.host, &record.tool, &cause);
+            return self.end(&record, Status::Failed, Some(stopped()?)).await;
         }
-        // Counted before anything runs, because an attempt can end this isolate.
+        // Counted before anything of the program runs, because an attempt can end this isolate.
         record.attempts = record.attempts.saturating_add(1);
         record.failures = record.failures.saturating_add(1);
         self.rows.write(RECORD, &record)?;
         // If the attempt ends this isolate, the others in it can go on before the next one.
         let pause = if record.failures < TASK_FAILURES { pause_ms(record.failures) } else { 1000 };
         self.arm(Some(now.saturating_add(pause)), &record)?;
-        self.live.begin();
-        let running = Running(self.live.clone());
-        let next = self.run(&record, run).await;
+        live.begin();
+        let running = Running(live.clone());
+        // A crash undoes all changes since the last wait. Without this wait, it would undo the count and the alarm.
+        self.rows.sync().await?;
+        let next = match Record::current(&self.rows, &record.generation)? {
+            Some(_) => self.run(&record, &live, run).await,
+            None => return Ok(()),
+        };
         drop(running);
-        self.after(next, now).await
+        self.after(&record, &live, next, now).await
     }
 
-    /// Runs the handler to its end, or until the task is cancelled.
-    async fn run(&self, record: &Record, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Next {
+    /// Handles a record that another version of the program may be able to read: it is read again later, until it expires.
+    fn wait_unread(&self, row: &[u8], now: u64) -> Result<(), String> {
+        failure::log(&self.host, "tasks", "the record of a task does not have the format of this version");
+        let found = self.rows.bytes(UNREADABLE)?.and_then(|found| u64::parse(&found));
+        if found.is_none() {
+            self.rows.write(UNREADABLE, &now)?;
+        }
+        let longest = found.unwrap_or(now).saturating_add(LONGEST_TASK_SECONDS.saturating_mul(1000));
+        let document = Document::parse(row, JsonLimits::MOST).ok();
+        let times = document.as_ref().and_then(|document| {
+            let record = document.root();
+            Some(number(record, "createdMs")?.saturating_add(number(record, "ttlMs")?))
+        });
+        let expires_ms = times.map_or(longest, |expires_ms| longest.min(expires_ms));
+        if now >= expires_ms {
+            return self.rows.clear();
+        }
+        self.rows.set_alarm(expires_ms.min(now.saturating_add(TASK_PAUSE_SECONDS.saturating_mul(1000))))
+    }
+
+    /// Runs the handler to its end, or until the task is cancelled or expires.
+    async fn run(&self, record: &Record, live: &Rc<Live>, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Next {
         let is_cancelled = record.is_cancelled;
-        let attempt = match self.attempt(record) {
+        let attempt = match self.attempt(record, live.clone()) {
             Ok(attempt) => attempt,
-            Err(cause) => return Next::Failure(cause),
+            Err(cause) => return Next::Prevented(cause),
         };
         let running = pin!(async {
             // The handler of a task that was cancelled while it slept runs until it waits again.
-            if is_cancelled { Some(run(attempt).await) } else { self.run_until_cancelled(run(attempt)).await }
+            if is_cancelled {
+                Some(run(attempt).await)
+            } else {
+                run_until_cancelled(run(attempt), live, &self.host).await
+            }
         });
-        let late = pin!(self.late());
+        let late = pin!(self.late(record, live));
         let attempted = match select(running, late).await {
             Either::Left((Some(attempted), _)) => attempted,
             Either::Left((None, _)) => return Next::End(Status::Cancelled, None),
+            Either::Right(_) if self.host.now_ms() >= record.expires_ms() => return Next::Expired,
             Either::Right(_) => return Next::Failure("a step did not end within the time of an attempt".to_owned()),
         };
         match attempted {
             Attempted::Ended(end @ End::Result(_)) => Next::End(Status::Completed, Some(end)),
             Attempted::Ended(end @ End::Error(_)) => Next::End(Status::Failed, Some(end)),
-            Attempted::Prevented(cause) => Next::Failure(cause),
+            Attempted::Prevented(cause) => Next::Prevented(cause),
             Attempted::NoRoom => Next::Later(self.host.now_ms().saturating_add(1000)),
-            Attempted::Waits(rounds) => self.waiting(&record.tool, &rounds).unwrap_or_else(Next::Failure),
+            Attempted::Waits(rounds) => self.waiting(&record.tool, &rounds, live).unwrap_or_else(Next::Failure),
         }
     }
 
-    /// Runs the handler. Returns `None` if the task was cancelled.
-    async fn run_until_cancelled(&self, attempt: impl Future<Output = Attempted>) -> Option<Attempted> {
-        let (cancelled, attempt) = (pin!(self.live.cancelled()), pin!(attempt));
-        let attempt = match select(attempt, cancelled).await {
-            Either::Left((attempted, _)) => return Some(attempted),
-            Either::Right(((), attempt)) => attempt,
-        };
-        if !self.live.is_watched() {
-            return None;
+    /// Completes when an attempt takes too long, or when its task expires. Some time before the former, it lets no further step begin.
+    async fn late(&self, record: &Record, live: &Live) {
+        let left = || Duration::from_millis(record.expires_ms().saturating_sub(self.host.now_ms()));
+        self.host.sleep(left().min(Duration::from_secs(TASK_ATTEMPT_SECONDS))).await;
+        if left().is_zero() {
+            return;
         }
-        // The handler waits for the cancellation, and cleans up.
-        let time = self.host.sleep(Duration::from_secs(TASK_CANCEL_SECONDS));
-        match select(attempt, time).await {
-            Either::Left((ended @ Attempted::Ended(_), _)) => Some(ended),
-            _ => None,
-        }
-    }
-
-    /// Completes when an attempt takes too long. Some time before, it lets no further step begin.
-    async fn late(&self) {
-        self.host.sleep(Duration::from_secs(TASK_ATTEMPT_SECONDS)).await;
-        self.live.is_over.set(true);
+        live.is_over.set(true);
         // The handler must notice it.
         turn().await;
-        self.host.sleep(Duration::from_secs(TASK_GRACE_SECONDS)).await;
+        self.host.sleep(left().min(Duration::from_secs(TASK_GRACE_SECONDS))).await;
     }
 
     /// Reads what an attempt needs.
-    fn attempt(&self, record: &Record) -> Result<Attempt, String> {
+    fn attempt(&self, record: &Record, live: Rc<Live>) -> Result<Attempt, String> {
         let call: StoredCall = self.rows.open(CALL)?.ok_or("the call of the task is missing")?;
         let info = TaskInfo { id: call.id.clone(), attempt: record.attempts, created_ms: record.created_ms };
-        let journal = TaskJournal::open(info, self.rows.clone(), self.live.clone(), self.version.clone())?;
+        let of_task = (self.rows.clone(), live, record.generation.clone());
+        let journal = TaskJournal::open(info, of_task, self.version.clone())?;
         let mut answers = Vec::new();
-        for StoredQuestion { handler_key: key, digest: question, answer, .. } in self.questions()? {
-            answers.extend(answer.map(|answer| Answered { key, question, answer, is_used: false }));
+        for (nth, question) in self.questions()?.into_iter().enumerate().filter(|(_, question)| question.is_answered) {
+            let StoredQuestion { handler_key: key, digest: question, .. } = question;
+            let answer = self.rows.open(&numbered(ANSWER, nth))?.ok_or("the answer to a question is missing")?;
+            answers.push(Answered { key, question, answer, is_used: false });
         }
         let earlier = Earlier { answers, steps: Vec::new(), id: call.call_id.clone() };
         Ok(Attempt { call, journal: Rc::new(journal), earlier })
     }
 
-    /// Returns what a handler that has not ended waits for.
-    fn waiting(&self, tool: &str, rounds: &Rounds) -> Result<Next, String> {
-        match rounds.obstacle() {
-            None => {}
-            Some(Obstacle::Journal(JournalError::Temporary(cause))) => return Ok(Next::Failure(cause)),
-            Some(
-                Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
-            ) => {
-                failure::log(&self.host, tool, &format!("the task was stopped: {cause}"));
-                return Ok(Next::End(Status::Failed, Some(stopped()?)));
-            }
-        }
-        let mut known = self.questions()?;
-        let mut asked = Vec::new();
-        for (handler_key, question) in rounds.questions().iter() {
-            let is_same = |known: &&mut StoredQuestion| {
-                !known.is_withdrawn && known.handler_key == *handler_key && known.digest == question.digest
-            };
-            match known.iter_mut().find(is_same) {
-                // The answer arrived during the attempt.
-                Some(known) if known.answer.is_some() => return Ok(Next::At(self.host.now_ms())),
-                Some(known) => asked.push(known.key.clone()),
-                None => {
-                    if known.len() >= QUESTIONS {
-                        let cause = format!("the task was stopped: it asks more than {QUESTIONS} questions");
-                        failure::log(&self.host, tool, &cause);
-                        return Ok(Next::End(Status::Failed, Some(stopped()?)));
-                    }
-                    let key = unused_key(handler_key, &known);
-                    asked.push(key.clone());
-                    let (handler_key, digest, request) = (
-                        handler_key.clone(),
-                        question.digest.clone(),
-                        write::raw_value(write::text(&question.request)),
-                    );
-                    known.push(StoredQuestion { key, handler_key, digest, request, answer: None, is_withdrawn: false });
-                }
-            }
-        }
-        if asked.is_empty() {
-            let over = self.live.is_over.get().then(|| self.host.now_ms());
-            let wake_at = rounds.wake_at().into_iter().chain(over).min();
-            return wake_at.map(Next::At).ok_or_else(|| "the handler waits for nothing".to_owned());
-        }
-        for question in &mut known {
-            question.is_withdrawn |= question.answer.is_none() && !asked.contains(&question.key);
-        }
-        Ok(Next::Answers(known, rounds.wake_at()))
-    }
-
-    /// Stores the decision after an attempt. Messages may have changed the record meanwhile.
-    async fn after(&self, next: Next, began: u64) -> Result<(), String> {
-        let Some(mut record) = self.rows.read::<Record>(RECORD)? else { return Ok(()) };
+    /// Stores the decision after an attempt of `task`. Messages may have changed its record meanwhile, or replaced it.
+    async fn after(&self, task: &Record, live: &Live, next: Next, began: u64) -> Result<(), String> {
         let now = self.host.now_ms();
-        self.log(&record, &next, now.saturating_sub(began));
-        if let Some(message) = self.live.message.take() {
+        self.log(task, &next, now.saturating_sub(began));
+        let Some(mut record) = Record::current(&self.rows, &task.generation)? else { return Ok(()) };
+        live.notify();
+        if matches!(next, Next::Expired) || now >= record.expires_ms() {
+            return self.rows.clear();
+        }
+        if let Some(message) = live.message.take() {
             self.rows.seal(MESSAGE, &message)?;
         }
         if record.is_cancelled && !matches!(next, Next::End(..)) {
-            return self.end(Status::Cancelled, None).await;
+            return self.end(task, Status::Cancelled, None).await;
+        }
+        if !matches!(next, Next::Prevented(_)) {
+            record.prevented = 0;
         }
         match next {
-            Next::End(status, end) => return self.end(status, end).await,
-            Next::At(wake_at) => {
+            Next::End(status, end) => return self.end(task, status, end).await,
+            Next::Waits(questions, wake_at) => {
+                let open = questions.iter().filter(|question| question.is_open()).count();
                 // An attempt whose time was over made no progress, unless a step finished.
-                if wake_at > now {
+                if open > 0 || wake_at.is_some_and(|wake_at| wake_at > now) {
                     record.failures = 0;
                 }
-                record.wake_at = Some(wake_at);
-            }
-            Next::Answers(questions, wake_at) => {
-                (record.failures, record.wake_at) = (0, wake_at);
+                record.wake_at = wake_at;
                 self.store_questions(&questions)?;
-                record.count_questions(&questions, now);
+                if open > 0 || record.open_questions > 0 {
+                    record.count_questions(&questions, now);
+                }
             }
             Next::Failure(cause) => {
                 failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
                 record.wake_at = Some(now.saturating_add(pause_ms(record.failures)));
             }
+            Next::Prevented(cause) => {
+                failure::log(&self.host, &record.tool, &format!("an attempt of a task cannot begin: {cause}"));
+                record.forget_attempt();
+                record.prevented = record.prevented.saturating_add(1);
+                record.wake_at = Some(now.saturating_add(pause_ms(record.prevented)));
+            }
             Next::Later(at) => {
-                record.attempts = record.attempts.saturating_sub(1);
-                record.failures = record.failures.saturating_sub(1);
+                record.forget_attempt();
                 record.wake_at = Some(at);
             }
+            Next::Expired => {}
         }
         self.rows.write(RECORD, &record)?;
-        self.arm(record.wake_at, &record)?;
-        self.live.notify();
-        Ok(())
-    }
-
-    /// Ends a task that cannot continue. The cause is only for the log.
-    async fn fail(&self, tool: &str, cause: &str) -> Result<(), String> {
-        failure::log(&self.host, tool, cause);
-        self.end(Status::Failed, Some(stopped()?)).await
+        self.arm(record.wake_at, &record)
     }
 
     fn log(&self, record: &Record, next: &Next, ms: u64) {
-        let ended_by = match next {
-            Next::End(status, _) => status.name(),
-            Next::At(_) => "sleep",
-            Next::Answers(..) => "question",
-            Next::Failure(_) => "failure",
-            Next::Later(_) => "no memory",
-        };
         let line = LogLine {
             event: "attempt",
             object: &self.name,
             tool: &shortened(&record.tool),
             attempt: record.attempts,
-            ended_by,
+            ended_by: next.name(),
             version: self.version.as_deref(),
             ms,
         };
@@ -323,32 +290,34 @@ impl Object {
     }
 }
 
-/// Returns the pause in milliseconds after this number of attempts without progress: 1 s, 2 s, 4 s and so on.
-fn pause_ms(failures: u32) -> u64 {
-    1000_u64.saturating_mul(1 << failures.saturating_sub(1).min(6))
-}
-
-/// Returns a key that no question of the task has had. Source: ext-tasks, "Task Update Requests".
-fn unused_key(handler_key: &str, known: &[StoredQuestion]) -> String {
-    let is_used = |key: &str| known.iter().any(|question| question.key == key);
-    let mut key = handler_key.to_owned();
-    // There are fewer questions than numbers.
-    for nth in 2..=known.len().saturating_add(2) {
-        if !is_used(&key) {
-            break;
-        }
-        key = format!("{handler_key}.{nth}");
+/// Runs the handler. Returns `None` if the task was cancelled.
+async fn run_until_cancelled(
+    attempt: impl Future<Output = Attempted>,
+    live: &Live,
+    host: &Rc<dyn Host>,
+) -> Option<Attempted> {
+    // A cancellation can arrive before the handler runs.
+    if live.is_cancelled() {
+        return None;
     }
-    key
+    let (cancelled, attempt) = (pin!(live.cancelled()), pin!(attempt));
+    let attempt = match select(attempt, cancelled).await {
+        Either::Left((attempted, _)) => return Some(attempted),
+        Either::Right(((), attempt)) => attempt,
+    };
+    if !live.is_watched() {
+        return None;
+    }
+    // The handler waits for the cancellation, and cleans up.
+    let time = host.sleep(Duration::from_secs(TASK_CANCEL_SECONDS));
+    match select(attempt, time).await {
+        Either::Left((ended @ Attempted::Ended(_), _)) => Some(ended),
+        _ => None,
+    }
 }
 
-/// Returns the error of a task that was stopped.
-fn stopped() -> Result<End, String> {
-    error_end(&RpcError::new(ErrorCode::Internal, "The task was stopped. The log of the server says why."))
-}
-
-/// Returns the end of a task with this error.
-pub(super) fn error_end(error: &RpcError) -> Result<End, String> {
-    let error: Box<RawValue> = write::to_raw_value(error).map_err(|error| error.to_string())?;
-    Ok(End::Error(error))
+/// Returns the pause in milliseconds after this number of attempts: 1 s, 2 s, 4 s and so on.
+fn pause_ms(attempts: u32) -> u64 {
+    let doubled = 1_u64.checked_shl(attempts.saturating_sub(1)).unwrap_or(u64::MAX);
+    doubled.min(TASK_PAUSE_SECONDS).saturating_mul(1000)
 }

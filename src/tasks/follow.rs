@@ -34,7 +34,8 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
     let until = cx.now_ms().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     loop {
         let wait_ms = until.saturating_sub(cx.now_ms());
-        let view = ask(id, cx, &Message::Get { wait_ms }).await?;
+        let view = ask(id, cx, |_| Message::Get { wait_ms }).await?;
+        let generation = view.generation;
         let questions = match view.state {
             State::Completed(result) => {
                 let result = ToolResult::read(result.get());
@@ -57,7 +58,7 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
             );
         }
         let answers = try_parallel(answers.into_iter()).await?;
-        ask(id, cx, &Message::Update { answers }).await?;
+        ask(id, cx, |_| Message::Update { generation, answers }).await?;
     }
 }
 
@@ -83,13 +84,13 @@ pub(super) async fn find(id: &str, cx: &Context) -> Result<Option<View>, Handler
     Ok(view.filter(|view| cx.tools().is_some_and(|tools| tools.may_use(&view.tool, cx))))
 }
 
-/// Sends a message to the object of the task `id`, and returns the task, if the caller can use its tool.
+/// Sends a message to the object of the task `id`, and returns the task, if the caller can use its tool. `message` gets the generation of the task.
 ///
 /// # Errors
 /// There is no such task of the caller, or an answer does not fit its question.
-pub(super) async fn ask(id: &str, cx: &Context, message: &Message) -> Result<View, HandlerError> {
-    view(id, cx).await?;
-    send_to(id, cx, message).await?.ok_or_else(unknown)
+pub(super) async fn ask(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
+    let View { generation, .. } = view(id, cx).await?;
+    send_to(id, cx, &message(generation)).await?.ok_or_else(unknown)
 }
 
 async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<Option<View>, HandlerError> {

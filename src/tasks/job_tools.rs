@@ -86,7 +86,7 @@ async fn result(
 }
 
 async fn cancel(CancelArguments { job }: CancelArguments, cx: Context) -> Result<&'static str, HandlerError> {
-    let view = ask(&job, &cx, &Message::Cancel).await?;
+    let view = ask(&job, &cx, |generation| Message::Cancel { generation: Some(generation) }).await?;
     Ok(match view.state {
         State::Cancelled => "The job is cancelled.",
         State::Completed(_) | State::Failed(_) => "The job had already ended. Its result is still there.",

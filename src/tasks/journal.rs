@@ -94,6 +94,8 @@ pub(crate) struct TaskJournal {
     info: TaskInfo,
     rows: Rc<Rows>,
     live: Rc<Live>,
+    /// The generation of the task. If another task has replaced it, nothing is stored.
+    generation: String,
     version: Option<String>,
     /// The steps, by the digests of their positions.
     steps: RefCell<FxHashMap<String, StoredStep>>,
@@ -107,8 +109,7 @@ impl TaskJournal {
     /// Reads the steps of earlier attempts.
     pub(super) fn open(
         info: TaskInfo,
-        rows: Rc<Rows>,
-        live: Rc<Live>,
+        (rows, live, generation): (Rc<Rows>, Rc<Live>, String),
         version: Option<String>,
     ) -> Result<Self, String> {
         let mut steps = FxHashMap::default();
@@ -124,7 +125,7 @@ impl TaskJournal {
             steps.insert(key, step);
         }
         let (steps, foreign, bytes) = (RefCell::new(steps), RefCell::new(foreign), Cell::new(bytes));
-        Ok(Self { info, rows, live, version, steps, foreign, bytes, tolerates_changes: Cell::new(false) })
+        Ok(Self { info, rows, live, generation, version, steps, foreign, bytes, tolerates_changes: Cell::new(false) })
     }
 
     /// Runs steps whose input a new version of the program has changed.
@@ -153,6 +154,12 @@ impl TaskJournal {
         !self.tolerates_changes.get()
             && self.foreign.borrow().has_other_input(place, step)
             && !self.steps.borrow().contains_key(&key(place))
+    }
+
+    /// Returns the record of the task.
+    fn record(&self) -> Result<Record, JournalError> {
+        let record = Record::current(&self.rows, &self.generation).map_err(JournalError::Temporary)?;
+        record.ok_or_else(|| JournalError::Temporary("the task was deleted, or another one has replaced it".to_owned()))
     }
 
     fn write(&self, place: &str, step: StoredStep) -> Result<(), JournalError> {
@@ -200,7 +207,7 @@ impl Journal for TaskJournal {
             Ok(Some(result)) => Ok(Some(result)),
             // Running the step again could repeat its effect.
             Ok(None) => Err(JournalError::Final("the result of a finished step is missing".to_owned())),
-            Err(error) => Err(JournalError::Temporary(error)),
+            Err(error) => Err(JournalError::Unreadable(error)),
         }
     }
 
@@ -219,6 +226,7 @@ impl Journal for TaskJournal {
         if self.live.is_cancelled() && !self.live.is_watched() && !self.steps.borrow().contains_key(&key(place)) {
             return Err(JournalError::Temporary("the task is cancelled".to_owned()));
         }
+        self.record()?;
         // The row also stops an object that another one has replaced: its effects wait until the row is stored.
         self.write(place, self.step(place, step, None))
     }
@@ -232,15 +240,15 @@ impl Journal for TaskJournal {
                 "the result of the step `{step}` is too long, or all results together are"
             )));
         }
+        let record = self.record()?;
         self.rows.seal(&format!("{RESULT}{}", key(place)), &result.to_owned()).map_err(JournalError::Temporary)?;
         self.write(place, self.step(place, step, Some(bytes)))?;
         self.bytes.set(all);
         // A task that makes progress goes on, however often it is interrupted.
-        let record = self.rows.read::<Record>(RECORD).map_err(JournalError::Temporary)?;
-        match record.filter(|record| record.failures > 0) {
-            Some(record) => self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary),
-            None => Ok(()),
+        if record.failures > 0 {
+            self.rows.write(RECORD, &Record { failures: 0, ..record }).map_err(JournalError::Temporary)?;
         }
+        Ok(())
     }
 
     fn is_over(&self) -> bool {
@@ -255,7 +263,7 @@ impl Journal for TaskJournal {
 
     fn must_release(&self) {
         // If the row cannot be stored, a step that follows fails too.
-        if let Ok(None) = self.rows.read::<bool>(RELEASES) {
+        if let (Ok(_), Ok(None)) = (self.record(), self.rows.read::<bool>(RELEASES)) {
             let _stored = self.rows.write(RELEASES, &true);
         }
     }

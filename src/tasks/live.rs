@@ -25,15 +25,16 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Returns the task of the object `name`.
-    pub(super) fn of(name: &str) -> Rc<Self> {
+    /// Returns the task `generation` of the object `name`.
+    pub(super) fn of(name: &str, generation: &str) -> Rc<Self> {
+        let name = format!("{name} {generation}");
         LIVE.with_borrow_mut(|live| {
             live.retain(|_, task| task.strong_count() > 0);
-            if let Some(known) = live.get(name).and_then(Weak::upgrade) {
+            if let Some(known) = live.get(&name).and_then(Weak::upgrade) {
                 return known;
             }
             let task = Rc::<Self>::default();
-            live.insert(name.to_owned(), Rc::downgrade(&task));
+            live.insert(name, Rc::downgrade(&task));
             task
         })
     }

@@ -1,4 +1,7 @@
 //! The messages to the objects, and their answers. They stay within one deployment.
+//!
+//! The platform may deliver a message twice, late, or after the one that follows it. So each message that changes a task names its generation,
+//! and a message about another generation changes nothing.
 
 use std::rc::Rc;
 
@@ -14,34 +17,41 @@ use crate::host::TaskObjects;
 
 /// A message to an object.
 pub(super) enum Message {
-    /// Creates a task, unless the object has it.
+    /// Creates a task, unless the object has it, or has another one that goes on or has completed.
     Create(Box<Created>),
     /// Describes the task, after an end, a question or this time in milliseconds.
-    Get {
-        wait_ms: u64,
-    },
+    Get { wait_ms: u64 },
     /// Answers questions.
-    Update {
-        answers: Vec<(String, Box<RawValue>)>,
-    },
-    Cancel,
+    Update { generation: String, answers: Vec<(String, Box<RawValue>)> },
+    /// Cancels the task, whatever its generation is if there is none.
+    Cancel { generation: Option<String> },
     /// Counts a task of a caller.
-    Enter {
-        task: String,
-        most: u64,
-        expires_ms: u64,
-    },
+    Enter(Entry),
     /// Stops counting a task.
-    Leave {
-        task: String,
-    },
+    Leave { place: String },
+}
+
+/// A place that a task takes in the count of its caller.
+pub(super) struct Entry {
+    /// The object of the task, and its generation.
+    pub place: String,
+    /// The number of tasks that the caller can have.
+    pub most: u64,
+    /// The time until which the place is taken, in milliseconds since 1970.
+    pub until_ms: u64,
+    /// The time at which the task expires.
+    pub expires_ms: u64,
 }
 
 /// A new task.
 pub(crate) struct Created {
     pub tool: String,
+    pub generation: String,
     pub ttl_ms: u64,
+    /// The object that counts the tasks of the caller.
     pub quota: String,
+    /// The number of tasks that the caller can have.
+    pub most: u64,
     pub call: StoredCall,
     /// The places, names and results of the steps that have finished.
     pub steps: Vec<(String, String, Box<RawValue>)>,
@@ -65,6 +75,7 @@ pub(super) enum Reply {
 /// A task as its caller sees it.
 pub(super) struct View {
     pub tool: String,
+    pub generation: String,
     /// The members that every description of the task has, besides its id: a JSON object.
     pub task: Box<RawValue>,
     pub state: State,
@@ -112,7 +123,8 @@ impl View {
     }
 
     fn json(&self) -> String {
-        let object = ObjectWriter::new().text("tool", &self.tool).json("task", self.task.get());
+        let object = ObjectWriter::new().text("tool", &self.tool).text("generation", &self.generation);
+        let object = object.json("task", self.task.get());
         match self.state.member() {
             Some((name, value)) => object.json(name, value.get()),
             None if self.state.is_final() => object.json("isCancelled", "true"),
@@ -134,7 +146,7 @@ impl View {
         } else {
             State::Working
         };
-        Some(Self { tool: view.string("tool")?, task: member("task")?, state })
+        Some(Self { tool: view.string("tool")?, generation: view.string("generation")?, task: member("task")?, state })
     }
 }
 
@@ -144,27 +156,32 @@ impl Message {
         let of_kind = |kind: &str| ObjectWriter::new().text("owner", owner).text("message", kind);
         match self {
             Self::Create(created) => {
-                let Created { tool, ttl_ms, quota, call, steps, answers } = &**created;
+                let Created { tool, generation, ttl_ms, quota, most, call, steps, answers } = &**created;
                 of_kind("create")
                     .text("tool", tool)
+                    .text("generation", generation)
                     .json("ttlMs", &ttl_ms.to_string())
                     .text("quota", quota)
+                    .json("most", &most.to_string())
                     .json("call", &call.json())
                     .json("steps", &triples(steps))
                     .json("answers", &triples(answers))
             }
             Self::Get { wait_ms } => of_kind("get").json("waitMs", &wait_ms.to_string()),
-            Self::Update { answers } => {
+            Self::Update { generation, answers } => {
                 let add =
                     |object: ObjectWriter, (key, answer): &(String, Box<RawValue>)| object.json(key, answer.get());
-                of_kind("update").json("answers", &answers.iter().fold(ObjectWriter::new(), add).finish())
+                let answers = answers.iter().fold(ObjectWriter::new(), add).finish();
+                of_kind("update").text("generation", generation).json("answers", &answers)
             }
-            Self::Cancel => of_kind("cancel"),
-            Self::Enter { task, most, expires_ms } => {
-                let enter = of_kind("enter").text("task", task);
-                enter.json("most", &most.to_string()).json("expiresMs", &expires_ms.to_string())
-            }
-            Self::Leave { task } => of_kind("leave").text("task", task),
+            Self::Cancel { generation: Some(generation) } => of_kind("cancel").text("generation", generation),
+            Self::Cancel { generation: None } => of_kind("cancel"),
+            Self::Enter(Entry { place, most, until_ms, expires_ms }) => of_kind("enter")
+                .text("place", place)
+                .json("most", &most.to_string())
+                .json("untilMs", &until_ms.to_string())
+                .json("expiresMs", &expires_ms.to_string()),
+            Self::Leave { place } => of_kind("leave").text("place", place),
         }
         .finish()
     }
@@ -176,21 +193,26 @@ impl Message {
         let read = match &*message.string("message")? {
             "create" => Self::Create(Box::new(Created {
                 tool: message.string("tool")?,
+                generation: message.string("generation")?,
                 ttl_ms: number(message, "ttlMs")?,
                 quota: message.string("quota")?,
+                most: number(message, "most")?,
                 call: StoredCall::read(message.get("call")?)?,
                 steps: read_triples(message.get("steps")?)?,
                 answers: read_triples(message.get("answers")?)?,
             })),
             "get" => Self::Get { wait_ms: number(message, "waitMs")? },
-            "update" => Self::Update { answers: members(message.get("answers")?)? },
-            "cancel" => Self::Cancel,
-            "enter" => Self::Enter {
-                task: message.string("task")?,
+            "update" => {
+                Self::Update { generation: message.string("generation")?, answers: members(message.get("answers")?)? }
+            }
+            "cancel" => Self::Cancel { generation: message.string("generation") },
+            "enter" => Self::Enter(Entry {
+                place: message.string("place")?,
                 most: number(message, "most")?,
+                until_ms: number(message, "untilMs")?,
                 expires_ms: number(message, "expiresMs")?,
-            },
-            "leave" => Self::Leave { task: message.string("task")? },
+            }),
+            "leave" => Self::Leave { place: message.string("place")? },
             _ => return None,
         };
         Some((message.string("owner")?, read))
@@ -201,7 +223,8 @@ impl Reply {
     pub(super) fn json(&self) -> String {
         let object = ObjectWriter::new();
         match self {
-            Self::Task(view) => object.json("task", &view.json()),
+            // The result can be long, so it is not copied into another object.
+            Self::Task(view) => return view.json(),
             Self::Unknown => object.json("unknown", "true"),
             Self::Invalid(problem) => object.text("invalid", problem),
             Self::Counted => object.json("counted", "true"),
@@ -214,7 +237,7 @@ impl Reply {
         let document = Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?;
         let (name, value) = document.root().members().next()?;
         Some(match &*name {
-            "task" => Self::Task(Box::new(View::read(value)?)),
+            "tool" => Self::Task(Box::new(View::read(document.root())?)),
             "unknown" => Self::Unknown,
             "invalid" => Self::Invalid(value.as_str()?.into_owned()),
             "counted" => Self::Counted,

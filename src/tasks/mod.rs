@@ -23,13 +23,16 @@
 //!
 //! A task lives in an object of the host, which has rows and an alarm. `start` creates it for a call. `methods` are those of the extension,
 //! and `job_tools` the tools for other clients; both send a `message` to the object, whose name is part of the task's `id`. `follow` waits
-//! for the end of a task, and passes its questions on to the client. `listen` sends the changes of tasks to a client that subscribes. The `object` answers messages. When its alarm rings, `attempt` runs the
-//! handler, whose steps the `journal` stores. The `record` has the state of the task, and `rows` stores everything, encrypted. `answers`
-//! checks the answers to questions, and `quota` counts the tasks of a caller. `live` connects an attempt with the messages that arrive
-//! meanwhile. The tasks of mounted servers are `passed` on: callers ask for them with the same methods.
+//! for the end of a task, and passes its questions on to the client. `listen` sends the changes of tasks to a client that subscribes. The
+//! `object` `receive`s messages, and `create`s its task. When its alarm rings, `attempt` runs the handler, whose steps the `journal` stores, and decides what
+//! comes `next`.
+//! The `record` has the state of the task, and `rows` stores everything, encrypted. `answers` checks the answers to questions, and `quota`
+//! counts the tasks of a caller. `live` connects an attempt with the messages that arrive meanwhile. The tasks of mounted servers are
+//! `passed` on: callers ask for them with the same methods.
 
 mod answers;
 mod attempt;
+mod create;
 mod follow;
 mod id;
 mod job_tools;
@@ -38,10 +41,12 @@ mod listen;
 mod live;
 mod message;
 mod methods;
+mod next;
 mod object;
 #[cfg(feature = "gateway")]
 mod passed;
 mod quota;
+mod receive;
 mod record;
 mod rows;
 mod start;

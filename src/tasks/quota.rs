@@ -1,48 +1,73 @@
 //! The number of tasks that a caller has at the same time. One object counts them.
+//!
+//! A task first takes a place for a minute, before it exists, and at its first attempt until it expires. So a call that ends in between does not keep
+//! its place.
 
-use super::message::Reply;
-use super::rows::Rows;
+use edge_json::Value;
+use edge_json::write::ObjectWriter;
 
-/// The prefix of the rows with the times at which tasks expire.
+use super::message::{Entry, Reply};
+use super::record::number;
+use super::rows::{Row, Rows};
+
+/// The prefix of the rows with each [`Place`].
 const ACTIVE: &str = "active:";
 
-/// Counts a task, unless the caller has `most` others.
-pub(super) fn enter(rows: &Rows, task: &str, most: u64, expires_ms: u64, now: u64) -> Result<Reply, String> {
-    let key = format!("{ACTIVE}{task}");
-    let active = active(rows, now)?;
-    let others = active.iter().filter(|(known, _)| *known != key);
-    let expiries: Vec<u64> = others.map(|(_, expires)| *expires).collect();
-    if u64::try_from(expiries.len()).unwrap_or(u64::MAX) >= most {
-        return Ok(Reply::Full(expiries.into_iter().min().unwrap_or(now)));
+/// A place that is taken.
+struct Place {
+    /// The time until which it is taken, in milliseconds since 1970.
+    until_ms: u64,
+    /// The time at which its task expires.
+    expires_ms: u64,
+}
+
+impl Row for Place {
+    fn json(&self) -> String {
+        let object = ObjectWriter::new().json("untilMs", &self.until_ms.to_string());
+        object.json("expiresMs", &self.expires_ms.to_string()).finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        Some(Self { until_ms: number(row, "untilMs")?, expires_ms: number(row, "expiresMs")? })
+    }
+}
+
+/// Counts a task, unless the caller has enough others.
+pub(super) fn enter(rows: &Rows, entry: Entry, now: u64) -> Result<Reply, String> {
+    let Entry { place, most, until_ms, expires_ms } = entry;
+    let key = format!("{ACTIVE}{place}");
+    let mut others = active(rows, now)?;
+    others.retain(|(known, _)| *known != key);
+    if u64::try_from(others.len()).unwrap_or(u64::MAX) >= most {
+        return Ok(Reply::Full(others.iter().map(|(_, place)| place.expires_ms).min().unwrap_or(now)));
     }
     // The alarm comes first: a row without an alarm would never be deleted.
-    rows.set_alarm(expiries.into_iter().chain([expires_ms]).min().unwrap_or(expires_ms))?;
-    rows.write(&key, &expires_ms)?;
+    rows.set_alarm(others.iter().map(|(_, place)| place.until_ms).min().unwrap_or(until_ms).min(until_ms))?;
+    rows.write(&key, &Place { until_ms, expires_ms })?;
     Ok(Reply::Counted)
 }
 
 /// Stops counting a task.
-pub(super) fn leave(rows: &Rows, task: &str) -> Result<Reply, String> {
-    rows.delete(&format!("{ACTIVE}{task}"))?;
+pub(super) fn leave(rows: &Rows, place: &str) -> Result<Reply, String> {
+    rows.delete(&format!("{ACTIVE}{place}"))?;
     Ok(Reply::Counted)
 }
 
 /// Stops counting the tasks that have expired, and deletes a count that is empty.
 pub(super) fn expire(rows: &Rows, now: u64) -> Result<(), String> {
-    match active(rows, now)?.into_iter().map(|(_, expires)| expires).min() {
+    match active(rows, now)?.into_iter().map(|(_, place)| place.until_ms).min() {
         Some(next) => rows.set_alarm(next),
         None => rows.clear(),
     }
 }
 
-/// Returns the tasks that have not expired, and deletes the others.
-fn active(rows: &Rows, now: u64) -> Result<Vec<(String, u64)>, String> {
+/// Returns the places that are taken, and deletes the others. A row of another version is deleted too: it would otherwise refuse each call.
+fn active(rows: &Rows, now: u64) -> Result<Vec<(String, Place)>, String> {
     let mut active = Vec::new();
-    for (key, expires) in rows.list::<u64>(ACTIVE)? {
-        if expires > now {
-            active.push((key, expires));
-        } else {
-            rows.delete(&key)?;
+    for (key, row) in rows.list_bytes(ACTIVE)? {
+        match Place::parse(&row).filter(|place| place.until_ms > now) {
+            Some(place) => active.push((key, place)),
+            None => rows.delete(&key)?,
         }
     }
     Ok(active)

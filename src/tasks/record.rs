@@ -4,7 +4,7 @@ use edge_json::Value;
 use edge_json::write::ObjectWriter;
 use serde_json::value::RawValue;
 
-use super::rows::Row;
+use super::rows::{Row, Rows};
 use crate::auth::Principal;
 
 /// The row with the [`Record`].
@@ -19,13 +19,20 @@ pub(super) const END: &str = "end";
 pub(super) const INTERRUPTED: &str = "interrupted";
 /// The row that exists if a cancellation must reach the handler: `true`.
 pub(super) const RELEASES: &str = "releases";
+/// The row with the time at which the record was found that this version cannot read, in milliseconds since 1970.
+pub(super) const UNREADABLE: &str = "unreadable";
 /// The prefix of the encrypted rows with each [`StoredQuestion`].
 pub(super) const QUESTION: &str = "question:";
+/// The prefix of the encrypted rows with the answers, which have the numbers of their questions.
+pub(super) const ANSWER: &str = "answer:";
 
 /// The state of a task. The row is not encrypted, so that operators can read it.
 #[derive(Clone)]
 pub(super) struct Record {
     pub tool: String,
+    /// The random text that tells this task from all others. Calls with the same key share an object, so a new task can replace one that failed, was
+    /// cancelled or has expired, while work of the old one still runs.
+    pub generation: String,
     /// The digest of the caller and the server.
     pub owner: String,
     pub status: Status,
@@ -36,11 +43,15 @@ pub(super) struct Record {
     pub attempts: u32,
     /// The number of attempts since a step finished or an attempt ended in an orderly way.
     pub failures: u32,
+    /// The number of attempts in a row that could not begin.
+    pub prevented: u32,
     /// The time of the next attempt. `None` while the task waits for answers, and after its end.
     pub wake_at: Option<u64>,
     pub is_cancelled: bool,
     /// The number of questions without an answer.
     pub open_questions: u32,
+    /// The bytes of all answers.
+    pub answer_bytes: u64,
     /// The object that counts the tasks of the caller.
     pub quota: String,
 }
@@ -110,15 +121,18 @@ pub(super) struct StoredQuestion {
     /// The digest of the question.
     pub digest: String,
     pub request: Box<RawValue>,
-    pub answer: Option<Box<RawValue>>,
-    /// Whether the handler now asks another question instead.
+    pub is_answered: bool,
+    /// Whether the handler no longer asks the question.
     pub is_withdrawn: bool,
+    /// Whether it differs from its row.
+    pub is_changed: bool,
 }
 
 impl Row for Record {
     fn json(&self) -> String {
         let object = ObjectWriter::new()
             .text("tool", &self.tool)
+            .text("generation", &self.generation)
             .text("owner", &self.owner)
             .text("status", self.status.name())
             .json("createdMs", &self.created_ms.to_string())
@@ -126,8 +140,10 @@ impl Row for Record {
             .json("ttlMs", &self.ttl_ms.to_string())
             .json("attempts", &self.attempts.to_string())
             .json("failures", &self.failures.to_string())
+            .json("prevented", &self.prevented.to_string())
             .json("isCancelled", &self.is_cancelled.to_string())
             .json("openQuestions", &self.open_questions.to_string())
+            .json("answerBytes", &self.answer_bytes.to_string())
             .text("quota", &self.quota);
         with_number(object, "wakeAt", self.wake_at).finish()
     }
@@ -135,6 +151,7 @@ impl Row for Record {
     fn read(row: Value<'_>) -> Option<Self> {
         Some(Self {
             tool: row.string("tool")?,
+            generation: row.string("generation")?,
             owner: row.string("owner")?,
             status: Status::named(&row.string("status")?)?,
             created_ms: number(row, "createdMs")?,
@@ -142,9 +159,11 @@ impl Row for Record {
             ttl_ms: number(row, "ttlMs")?,
             attempts: number(row, "attempts")?.try_into().ok()?,
             failures: number(row, "failures")?.try_into().ok()?,
+            prevented: number(row, "prevented")?.try_into().ok()?,
             wake_at: number(row, "wakeAt"),
             is_cancelled: bool::read(row.get("isCancelled")?)?,
             open_questions: number(row, "openQuestions")?.try_into().ok()?,
+            answer_bytes: number(row, "answerBytes")?,
             quota: row.string("quota")?,
         })
     }
@@ -204,17 +223,14 @@ impl Row for End {
 
 impl Row for StoredQuestion {
     fn json(&self) -> String {
-        let object = ObjectWriter::new()
+        ObjectWriter::new()
             .text("key", &self.key)
             .text("handlerKey", &self.handler_key)
             .text("digest", &self.digest)
             .json("request", self.request.get())
-            .json("isWithdrawn", &self.is_withdrawn.to_string());
-        match &self.answer {
-            Some(answer) => object.json("answer", answer.get()),
-            None => object,
-        }
-        .finish()
+            .json("isAnswered", &self.is_answered.to_string())
+            .json("isWithdrawn", &self.is_withdrawn.to_string())
+            .finish()
     }
 
     fn read(row: Value<'_>) -> Option<Self> {
@@ -223,8 +239,9 @@ impl Row for StoredQuestion {
             handler_key: row.string("handlerKey")?,
             digest: row.string("digest")?,
             request: row.get("request")?.to_raw()?,
-            answer: row.get("answer").and_then(Value::to_raw),
+            is_answered: bool::read(row.get("isAnswered")?)?,
             is_withdrawn: bool::read(row.get("isWithdrawn")?)?,
+            is_changed: false,
         })
     }
 }
@@ -244,13 +261,24 @@ pub(super) fn with_number(object: ObjectWriter, name: &str, number: Option<u64>)
 
 impl StoredQuestion {
     pub(super) fn is_open(&self) -> bool {
-        self.answer.is_none() && !self.is_withdrawn
+        !self.is_answered && !self.is_withdrawn
     }
 }
 
 impl Record {
+    /// Reads the record of the task `generation`. Returns `None` if the task was deleted, or replaced by another one.
+    pub(super) fn current(rows: &Rows, generation: &str) -> Result<Option<Self>, String> {
+        Ok(rows.read::<Self>(RECORD)?.filter(|record| record.generation == generation))
+    }
+
     pub(super) fn expires_ms(&self) -> u64 {
         self.created_ms.saturating_add(self.ttl_ms)
+    }
+
+    /// Undoes the count of an attempt in which nothing of the handler ran.
+    pub(super) fn forget_attempt(&mut self) {
+        self.attempts = self.attempts.saturating_sub(1);
+        self.failures = self.failures.saturating_sub(1);
     }
 
     /// Changes the status. An end is final.

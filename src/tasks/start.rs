@@ -177,25 +177,14 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
     let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
     let failed = |cause: String| HandlerError::new(INTERNAL).because(cause);
     let quota = URL_SAFE.encode(Sha256::digest(format!("edge-mcp task quota\0{}\0{name}", owner.digest())));
-    let expires_ms = cx.now_ms().saturating_add(ttl_ms);
-    let enter = Message::Enter { task: id.object.clone(), most: task.per_caller.into(), expires_ms };
-    let (objects, owner) = (&service.objects, owner.digest());
-    match send(objects, &quota, &owner, &enter).await.map_err(failed)? {
-        Reply::Counted => {}
-        Reply::Full(free_ms) => {
-            let seconds = free_ms.saturating_sub(cx.now_ms()).div_ceil(1000);
-            return Err(HandlerError::new(format!(
-                "`{name}` was not called: you already have {} running jobs of it. Wait until one has ended, or cancel one. \
-                 A place becomes free in {seconds} s at the latest.",
-                task.per_caller
-            )));
-        }
-        _ => return Err(failed("the count of tasks did not answer as expected".to_owned())),
-    }
+    let mut generation = [0; 16];
+    cx.host().fill_random(&mut generation)?;
     let created = Created {
         tool: name.to_owned(),
+        generation: URL_SAFE.encode(generation),
         ttl_ms,
-        quota: quota.clone(),
+        quota,
+        most: task.per_caller.into(),
         call: stored_call(&id.text, name, arguments, cx)?,
         steps: cx.rounds().steps().finished().iter().map(Finished::parts).collect(),
         answers: cx
@@ -205,18 +194,22 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
             .map(|it| (it.key.clone(), it.question.clone(), it.answer.clone()))
             .collect(),
     };
-    let reply = send(objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
+    let owner = owner.digest();
+    let reply = send(&service.objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
     // The task may exist, and only its answer is lost. Without a key, no repeated call finds it.
     if reply.is_err() && task.dedupe.is_none() {
         cancel(service, &id.object, &owner, cx.host()).await;
     }
-    let is_running = matches!(&reply, Ok(Reply::Task(view)) if !view.state.is_final());
-    if !is_running {
-        let leave = Message::Leave { task: id.object.clone() };
-        send(objects, &quota, &owner, &leave).await.map_err(failed)?;
-    }
     match reply.map_err(failed)? {
         Reply::Task(view) => Ok((id.text, *view)),
+        Reply::Full(free_ms) => {
+            let seconds = free_ms.saturating_sub(cx.now_ms()).div_ceil(1000);
+            Err(HandlerError::new(format!(
+                "`{name}` was not called: you already have {} running jobs of it. Wait until one has ended, or cancel one. \
+                 A place becomes free in {seconds} s at the latest.",
+                task.per_caller
+            )))
+        }
         _ => Err(failed("a task was not created as expected".to_owned())),
     }
 }
@@ -280,9 +273,10 @@ fn cancel_lost(cx: &Context, id: Option<String>) {
     cx.wait_until(async move { cancel(&service, &id.object, &owner.digest(), &host).await });
 }
 
-/// Asks an object to cancel its task. A failure is only logged, because no caller waits for the answer.
+/// Asks an object to cancel its task, which no other task replaces. A failure is only logged, because no caller waits for the answer.
 async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
-    if let Err(cause) = send(&service.objects, object, owner, &Message::Cancel).await {
+    let cancel = Message::Cancel { generation: None };
+    if let Err(cause) = send(&service.objects, object, owner, &cancel).await {
         failure::log(host, "tasks", &cause);
     }
 }

@@ -91,7 +91,8 @@ impl Task {
     }
 
     /// Makes calls of a caller with the same key one task, as long as the task is kept. So a client that lost an answer can repeat its call. A
-    /// task that failed or was cancelled is replaced. `key` is a function of the arguments. Callers without authentication do not share tasks.
+    /// task that failed or was cancelled is replaced by a new one, whose steps have the idempotency keys of the old one. `key` is a function of
+    /// the arguments. Callers without authentication do not share tasks.
     ///
     /// ```
     /// use edge_mcp::Tool;

@@ -15,6 +15,7 @@ use super::host::TestHost;
 use super::running::Stalled;
 use crate::host::{Host, TaskObjects, TaskRows};
 use crate::http::Endpoint;
+use crate::parallel::turn;
 
 /// The objects of durable tasks in memory. The test decides when attempts run, and when they are interrupted.
 ///
@@ -63,7 +64,21 @@ struct State {
     is_killed: Cell<bool>,
     /// The number of messages to objects.
     messages: Cell<usize>,
+    /// The number of a message that arrives late or twice.
+    disturbed: Cell<Option<(usize, Disturbed)>>,
 }
+
+/// The way in which a message is disturbed.
+#[derive(Clone, Copy)]
+enum Disturbed {
+    /// It arrives after this time.
+    Late(Duration),
+    /// Its answer is lost, and it arrives again after this time.
+    Twice(Duration),
+}
+
+/// The number of times that the platform repeats an alarm whose program ends, unless the object sets another alarm.
+const REPETITIONS: u32 = 6;
 
 /// The fault at a write.
 #[derive(Clone, Copy)]
@@ -78,7 +93,13 @@ enum Fault {
 #[derive(Default)]
 struct Object {
     rows: RefCell<BTreeMap<String, Vec<u8>>>,
+    /// The rows that the poll that runs has changed, with their values before.
+    changed: RefCell<Vec<(String, Option<Vec<u8>>)>>,
     alarm: Cell<Option<u64>>,
+    /// Whether the poll that ended last waits until its changes are stored.
+    is_storing: Cell<bool>,
+    /// The number of times that the alarm was repeated.
+    repetitions: Cell<u32>,
     running: RefCell<Option<LocalBoxFuture<'static, ()>>>,
     /// Wakes the one who waits when the alarm is due.
     timer: RefCell<Option<LocalBoxFuture<'static, ()>>>,
@@ -95,6 +116,7 @@ impl TestTasks {
             fault: Cell::new(Fault::Failure),
             is_killed: Cell::default(),
             messages: Cell::default(),
+            disturbed: Cell::default(),
         }))
     }
 
@@ -126,7 +148,7 @@ impl TestTasks {
         self.0.host.run(runs).await
     }
 
-    /// Begins the attempts that are due, and polls each of them once.
+    /// Begins the attempts that are due, and polls their handlers once.
     ///
     /// # Errors
     /// Never: the method only has the form of [`run`](Self::run).
@@ -134,6 +156,10 @@ impl TestTasks {
         let begins = poll_fn(|task| {
             for (name, object) in self.objects() {
                 if self.is_due(&object) || object.running.borrow().is_some() {
+                    let _is_over = self.poll(&name, &object, task);
+                }
+                // The handler is polled when the count of its attempt is stored.
+                while object.is_storing.take() {
                     let _is_over = self.poll(&name, &object, task);
                 }
             }
@@ -162,6 +188,49 @@ impl TestTasks {
     pub fn kill_at_write(&self, nth: u32) {
         self.0.fault.set(Fault::Kill);
         self.0.writes_left.set(Some(nth));
+    }
+
+    /// Ends the program in the poll that runs, as a crash of the handler does: the changes since the last wait of the attempt or the message are
+    /// lost. A handler that calls this method must then wait forever. The alarm rings again at once. If the program ends seven times before the
+    /// attempt has stored another alarm, the platform forgets the alarm.
+    ///
+    /// ```
+    /// use edge_mcp::tasks::Task;
+    /// use edge_mcp::testing::{self, Client, TestHost, TestTasks};
+    /// use edge_mcp::{McpServer, Tool};
+    /// use serde_json::json;
+    ///
+    /// testing::run(async {
+    ///     let host = TestHost::new();
+    ///     let tasks = TestTasks::new(&host);
+    ///     let program = tasks.clone();
+    ///     let crash = move || {
+    ///         program.kill();
+    ///         std::future::pending::<String>()
+    ///     };
+    ///     let crash = Tool::new("crash", "Crashes.", crash).task(Task::new());
+    ///     let server = McpServer::builder("s", "1").tool(crash).build().expect("a valid server");
+    ///     let endpoint = tasks.serve(testing::endpoint(move |_| Ok(server.clone())));
+    ///     let client = Client::new(&endpoint).host(&host);
+    ///     assert!(client.call("crash", json!({})).await.text().starts_with("The task was stopped."));
+    /// });
+    /// ```
+    pub fn kill(&self) {
+        self.0.is_killed.set(true);
+    }
+
+    /// Delivers the `nth` message to an object from now after this time, counted from 1.
+    pub fn delay_message(&self, nth: usize, time: Duration) {
+        self.disturb(nth, Disturbed::Late(time));
+    }
+
+    /// Loses the answer to the `nth` message from now, counted from 1. The message arrives again after this time.
+    pub fn repeat_message(&self, nth: usize, time: Duration) {
+        self.disturb(nth, Disturbed::Twice(time));
+    }
+
+    fn disturb(&self, nth: usize, disturbed: Disturbed) {
+        self.0.disturbed.set(Some((self.messages().saturating_add(nth), disturbed)));
     }
 
     /// Returns whether the fault that was set has happened.
@@ -211,29 +280,37 @@ impl TestTasks {
 
     /// Polls the attempt of an object, which begins if none runs.
     fn poll(&self, name: &str, object: &Rc<Object>, task: &mut Waker<'_>) -> Poll<()> {
+        object.is_storing.set(false);
         let running = object.running.take();
         let Some(mut running) = running.or_else(|| self.alarm(name, object)) else { return Poll::Ready(()) };
         let Some(polled) = self.with_fault(object, || running.poll_unpin(task)) else {
-            object.alarm.set(Some(self.0.host.now_ms()));
+            let repetitions = object.alarm.get().map_or(object.repetitions.get().saturating_add(1), |_| 0);
+            object.repetitions.set(repetitions);
+            object.alarm.set(Some(self.0.host.now_ms()).filter(|_| repetitions <= REPETITIONS));
             return Poll::Ready(());
         };
         if polled.is_pending() {
             object.running.replace(Some(running));
+        } else {
+            object.repetitions.set(0);
         }
         polled
     }
 
     /// Runs `poll`, which changes the rows of an object. Returns `None` if a fault ended the program: the changes are then lost.
     fn with_fault<T>(&self, object: &Object, poll: impl FnOnce() -> T) -> Option<T> {
-        let before = self.0.writes_left.get().is_some().then(|| (object.rows.borrow().clone(), object.alarm.get()));
+        let alarm = object.alarm.get();
+        object.changed.take();
         let polled = poll();
+        let changed = object.changed.take();
         if !self.0.is_killed.replace(false) {
             return Some(polled);
         }
-        if let Some((rows, alarm)) = before {
-            object.rows.replace(rows);
-            object.alarm.set(alarm);
+        for (key, before) in changed.into_iter().rev() {
+            object.set(&key, before);
         }
+        object.changed.take();
+        object.alarm.set(alarm);
         None
     }
 
@@ -272,29 +349,57 @@ impl TestTasks {
     }
 }
 
+impl Object {
+    /// Replaces the value of a row. `None` deletes the row.
+    fn set(&self, key: &str, value: Option<Vec<u8>>) {
+        let mut rows = self.rows.borrow_mut();
+        let before = match value {
+            Some(value) => rows.insert(key.to_owned(), value),
+            None => rows.remove(key),
+        };
+        self.changed.borrow_mut().push((key.to_owned(), before));
+    }
+}
+
 impl TaskObjects for TestTasks {
     fn send(&self, name: &str, message: String) -> LocalBoxFuture<'static, Result<String, String>> {
         let (this, name, object) = (self.clone(), name.to_owned(), self.object(name));
-        this.0.messages.set(this.0.messages.get().saturating_add(1));
+        let number = this.0.messages.get().saturating_add(1);
+        this.0.messages.set(number);
         let answer = async move {
-            let endpoint = this.0.endpoint.borrow().clone().ok_or("no endpoint is served")?;
-            let (host, rows): (Rc<dyn Host>, _) = (Rc::new(this.0.host.clone()), this.rows_of(&object));
-            let mut answer = pin!(endpoint.task_message(&name, rows, &message, &host));
-            poll_fn(|task| {
-                let mut poll = |task: &mut Waker<'_>| {
-                    let polled = this.with_fault(&object, || answer.as_mut().poll(task));
-                    polled.unwrap_or_else(|| Poll::Ready(Err("the program has ended".to_owned())))
-                };
-                if let Poll::Ready(answer) = poll(task) {
-                    object.timer.take();
-                    return Poll::Ready(answer);
+            match this.0.disturbed.get().filter(|(disturbed, _)| *disturbed == number) {
+                None => {}
+                Some((_, Disturbed::Late(time))) => this.0.host.sleep(time).await,
+                Some((_, Disturbed::Twice(time))) => {
+                    let _lost = this.deliver(&name, &object, &message).await;
+                    this.0.host.sleep(time).await;
                 }
-                this.drive(&name, &object, task);
-                poll(task)
-            })
-            .await
+            }
+            this.deliver(&name, &object, &message).await
         };
         answer.boxed_local()
+    }
+}
+
+impl TestTasks {
+    /// Delivers a message to an object. While it waits, the attempts of the object run.
+    async fn deliver(&self, name: &str, object: &Rc<Object>, message: &str) -> Result<String, String> {
+        let endpoint = self.0.endpoint.borrow().clone().ok_or("no endpoint is served")?;
+        let (host, rows): (Rc<dyn Host>, _) = (Rc::new(self.0.host.clone()), self.rows_of(object));
+        let mut answer = pin!(endpoint.task_message(name, rows, message, &host));
+        poll_fn(|task| {
+            let mut poll = |task: &mut Waker<'_>| {
+                let polled = self.with_fault(object, || answer.as_mut().poll(task));
+                polled.unwrap_or_else(|| Poll::Ready(Err("the program has ended".to_owned())))
+            };
+            if let Poll::Ready(answer) = poll(task) {
+                object.timer.take();
+                return Poll::Ready(answer);
+            }
+            self.drive(name, object, task);
+            poll(task)
+        })
+        .await
     }
 }
 
@@ -333,13 +438,13 @@ impl TaskRows for Rows {
 
     fn put(&self, key: &str, value: &[u8]) -> Result<(), String> {
         self.fault()?;
-        self.object.rows.borrow_mut().insert(key.to_owned(), value.to_vec());
+        self.object.set(key, Some(value.to_vec()));
         Ok(())
     }
 
     fn delete(&self, key: &str) -> Result<(), String> {
         self.fault()?;
-        self.object.rows.borrow_mut().remove(key);
+        self.object.set(key, None);
         Ok(())
     }
 
@@ -351,7 +456,10 @@ impl TaskRows for Rows {
 
     fn clear(&self) -> Result<(), String> {
         self.fault()?;
-        self.object.rows.borrow_mut().clear();
+        let keys: Vec<_> = self.object.rows.borrow().keys().cloned().collect();
+        for key in &keys {
+            self.object.set(key, None);
+        }
         self.object.alarm.set(None);
         Ok(())
     }
@@ -360,5 +468,11 @@ impl TaskRows for Rows {
         self.fault()?;
         self.object.alarm.set(Some(at_ms));
         Ok(())
+    }
+
+    /// The changes are stored at the end of each poll.
+    fn sync(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        self.object.is_storing.set(true);
+        turn().map(Ok).boxed_local()
     }
 }

@@ -9,10 +9,16 @@ const NAME_KEY = 'name'
 const INTERRUPTED_KEY = 'interrupted'
 const TRUE = new TextEncoder().encode('true')
 
-/** The promises of the storage that an object has to wait for, by its state. */
-const writes = new WeakMap()
+/** The row with the number of alarms in a row that failed. */
+const FAILURES_KEY = 'failed-alarms'
+/** The first pause after an alarm that failed, which doubles each time, and the longest one, in milliseconds. */
+const FIRST_PAUSE = 2000
+const LONGEST_PAUSE = 3_600_000
 
-/** Sends a message to an object, and returns its answer. All messages can be repeated. */
+/** The promises of the storage that a call has to wait for, by the number of the call. */
+const writes = new Map()
+
+/** Sends a message to an object, and returns its answer. All messages can be repeated: a message names the task that it changes. */
 export async function send(namespace, name, message) {
   const attempt = () => namespace.get(namespace.idFromName(name))
     .fetch('https://task/', { method: 'POST', headers: { [NAME]: name }, body: message })
@@ -37,18 +43,24 @@ async function answer(ctx, env, request, work) {
   }
 }
 
-/** Answers the alarm. It never fails: after six failures, the runtime would forget the alarm, and the task would never end. */
+/**
+ * Answers the alarm. After six failures, the runtime would forget the alarm, and the task would never end. So this function fails only if
+ * the storage cannot set the next alarm.
+ */
 async function ring(ctx, env, work) {
+  const { kv } = ctx.storage
   try {
-    await guarded(ctx, (call) => work(ctx, env, ctx.storage.kv.get(NAME_KEY) ?? '', call))
+    await guarded(ctx, (call) => work(ctx, env, kv.get(NAME_KEY) ?? '', call))
+    if (kv.get(FAILURES_KEY) !== undefined) kv.delete(FAILURES_KEY)
   } catch (error) {
-    if (error !== INTERRUPTED) console.error('Critical', error)
-    try {
-      if (error === INTERRUPTED) ctx.storage.kv.put(INTERRUPTED_KEY, TRUE)
-      await ctx.storage.setAlarm(Date.now() + (error === INTERRUPTED ? 1000 : 2000))
-    } catch (unset) {
-      console.error('Critical', unset)
+    if (error === INTERRUPTED) {
+      kv.put(INTERRUPTED_KEY, TRUE)
+      return ctx.storage.setAlarm(Date.now() + 1000)
     }
+    console.error('Critical', error)
+    const failures = (kv.get(FAILURES_KEY) ?? 0) + 1
+    kv.put(FAILURES_KEY, failures)
+    await ctx.storage.setAlarm(Date.now() + Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE))
   }
 }
 
@@ -62,6 +74,7 @@ const INTERRUPTED = new Error('another call has crashed the server')
  */
 async function guarded(ctx, work) {
   const call = newCall()
+  writes.set(call, [])
   let brokenBy
   let forget
   const broken = new Promise((resolve) => {
@@ -75,20 +88,19 @@ async function guarded(ctx, work) {
     if (brokenBy !== undefined) throw INTERRUPTED
     // An error that is ready at once is a value.
     if (done instanceof Error) throw done
-    await Promise.all(writes.get(ctx) ?? [])
+    await Promise.all(writes.get(call))
     return done
   } finally {
-    writes.delete(ctx)
+    writes.delete(call)
     forget()
     // `abort` ends the code that calls it, so the listener, which may run in a call of another object, must not call it.
     if (brokenBy === call) ctx.abort('the WebAssembly module has ended')
   }
 }
 
-function wait(ctx, write) {
-  const all = writes.get(ctx) ?? []
-  all.push(write)
-  writes.set(ctx, all)
+function wait(call, write) {
+  // Work that outlives its call writes without anyone who waits.
+  writes.get(call)?.push(write)
   // `guarded` reports the failure.
   write.catch(() => {})
 }
@@ -103,12 +115,18 @@ export const remove = (ctx, key) => void ctx.storage.kv.delete(key)
 /** Returns the keys and the values of rows, alternating. */
 export const list = (ctx, prefix) => [...ctx.storage.kv.list({ prefix })].flat()
 
-export function clear(ctx) {
-  wait(ctx, ctx.storage.deleteAlarm())
-  wait(ctx, ctx.storage.deleteAll())
+export function clear(ctx, call) {
+  wait(call, ctx.storage.deleteAlarm())
+  wait(call, ctx.storage.deleteAll())
 }
 
-export function setAlarm(ctx, name, at) {
+export function setAlarm(ctx, name, at, call) {
   ctx.storage.kv.put(NAME_KEY, name)
-  wait(ctx, ctx.storage.setAlarm(at))
+  wait(call, ctx.storage.setAlarm(at))
 }
+
+/**
+ * Completes when all writes so far are stored. The runtime stores writes after the turn of the event loop that makes them, and a crash in this
+ * turn undoes them.
+ */
+export const sync = (ctx) => ctx.storage.sync()

@@ -34,9 +34,11 @@ extern "C" {
     #[wasm_bindgen(catch)]
     fn list(ctx: &JsValue, prefix: &str) -> Result<Array, JsValue>;
     #[wasm_bindgen(catch)]
-    fn clear(ctx: &JsValue) -> Result<(), JsValue>;
+    fn clear(ctx: &JsValue, call: u32) -> Result<(), JsValue>;
     #[wasm_bindgen(catch, js_name = setAlarm)]
-    fn set_alarm(ctx: &JsValue, name: &str, at: f64) -> Result<(), JsValue>;
+    fn set_alarm(ctx: &JsValue, name: &str, at: f64, call: u32) -> Result<(), JsValue>;
+    #[wasm_bindgen(catch)]
+    fn sync(ctx: &JsValue) -> Result<Promise, JsValue>;
 }
 
 /// The namespace of the Durable Objects: the binding `MCP_TASKS`.
@@ -53,10 +55,12 @@ impl TaskObjects for Namespace {
     }
 }
 
-/// The storage of a Durable Object.
+/// The storage of a Durable Object, for one message or alarm.
 struct Storage {
     ctx: JsValue,
     name: String,
+    /// The number of the call in `tasks.js`, which waits for its writes.
+    call: u32,
 }
 
 impl TaskRows for Storage {
@@ -83,14 +87,20 @@ impl TaskRows for Storage {
     }
 
     fn clear(&self) -> Result<(), String> {
-        clear(&self.ctx).map_err(text_of)
+        clear(&self.ctx, self.call).map_err(text_of)
     }
 
     fn set_alarm(&self, at_ms: u64) -> Result<(), String> {
         // Milliseconds since 1970 are far below 2^53, so an f64 represents them exactly.
         #[allow(clippy::cast_precision_loss)]
         let at = at_ms as f64;
-        set_alarm(&self.ctx, &self.name, at).map_err(text_of)
+        set_alarm(&self.ctx, &self.name, at, self.call).map_err(text_of)
+    }
+
+    fn sync(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        let stored = sync(&self.ctx);
+        let stored = async move { JsFuture::from(stored.map_err(text_of)?).await.map(drop).map_err(text_of) };
+        stored.boxed_local()
     }
 }
 
@@ -106,7 +116,7 @@ pub fn task_fetch(ctx: &JsValue, env: &Env, request: &web_sys::Request, endpoint
     let work = move |ctx: JsValue, env: Env, name: String, message: String, call: u32| {
         let (endpoint, host) = (shared_endpoint(&env, endpoint), object_host(&ctx));
         let answer = async move {
-            let rows = Rc::new(Storage { ctx, name: name.clone() });
+            let rows = Rc::new(Storage { ctx, name: name.clone(), call });
             let answer = endpoint.task_message(&name, rows, &message, &host).await;
             answer.map(JsValue::from).map_err(|error| Error::new(&error).into())
         };
@@ -123,7 +133,7 @@ pub fn task_alarm(ctx: &JsValue, env: &Env, endpoint: fn(&Env) -> Endpoint) -> J
     let work = move |ctx: JsValue, env: Env, name: String, call: u32| {
         let (endpoint, host) = (shared_endpoint(&env, endpoint), object_host(&ctx));
         let rings = async move {
-            let rows = Rc::new(Storage { ctx, name: name.clone() });
+            let rows = Rc::new(Storage { ctx, name: name.clone(), call });
             let rung = endpoint.task_alarm(&name, rows, &host).await;
             rung.map(|()| JsValue::UNDEFINED).map_err(|error| Error::new(&error).into())
         };

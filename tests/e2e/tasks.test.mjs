@@ -291,11 +291,15 @@ describe('tests/faults:', () => {
     }
   })
 
-  test('a task that panics in each attempt is stopped, and the others end', async () => {
-    const taskId = await startTask(worker, 'panic_always', { name: 'always' })
+  // A panic undoes the writes since the last wait. Without a wait, it would undo the count of the attempt.
+  test('a task that panics in each attempt is stopped, after each of its waits and before the first, and the others end', async () => {
+    const cases = [0, 1, 2].flatMap((waits) => [false, true].map((has_step) => ({ name: `always ${waits} ${has_step}`, waits, has_step })))
+    const panicking = await Promise.all(cases.map((each) => startTask(worker, 'panic_always', each)))
     const other = await startTask(worker, 'job', { name: 'survivor', effects: effects.url, steps: 10, ms: 300 })
-    const { status, error } = await until(worker, taskId, undefined, 60_000)
-    assert.deepEqual([status, error.code], ['failed', -32603])
+    for (const [nth, taskId] of panicking.entries()) {
+      const { status, error } = await until(worker, taskId, undefined, 120_000)
+      assert.deepEqual([status, error?.code], ['failed', -32603], cases[nth].name)
+    }
     assertDone('survivor', 10, await until(worker, other, undefined, 60_000))
     await worker.logged(/the task was stopped after 5 attempts without progress/)
   })

@@ -217,6 +217,46 @@ fn an_attempt_waits_for_memory() {
     });
 }
 
+/// A long attempt keeps its memory to its end: another one waits.
+#[test]
+fn a_long_attempt_keeps_its_memory() {
+    testing::run(async {
+        let world = World::slow(
+            endpoint(|server| {
+                let hold = |cx: Context| async move {
+                    cx.step("long", &(), async || {
+                        for _ in 0..8 {
+                            pause(&cx, 100).await;
+                        }
+                        Ok(())
+                    })
+                    .await
+                };
+                server
+                    .tool(Tool::new("hold", "Holds memory.", hold).task(Task::new()))
+                    .tool(Tool::new("work", "Works.", || async { "done" }).task(Task::new()))
+            })
+            .limits({
+                let mut limits = Limits::default();
+                (limits.body, limits.in_flight) = (100_000, 400_000);
+                limits
+            }),
+        );
+        world.start("hold", json!({})).await;
+        for _ in 0..7 {
+            world.tasks.begin().await.expect("it runs");
+            world.advance(100);
+        }
+        world.tasks.begin().await.expect("it runs");
+        let id = world.start("work", json!({})).await;
+        world.tasks.begin().await.expect("it waits");
+        assert_eq!(world.status(&id).await, "working");
+        world.advance(100);
+        world.run().await;
+        assert_eq!(text(&world.finish(&id).await), "done");
+    });
+}
+
 /// A task has at most 10 000 steps, and its sleeps count. The last one that is allowed can run again after an interruption.
 #[test]
 fn the_number_of_steps_is_limited() {

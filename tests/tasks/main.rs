@@ -11,8 +11,11 @@
 
 mod agents;
 mod attempts;
+mod crashes;
 mod deploy;
+mod environment;
 mod fallback;
+mod generations;
 mod hooks;
 mod hostile;
 mod interruptions;
@@ -23,4 +26,5 @@ mod protocol;
 mod questions;
 #[cfg(feature = "client")]
 mod remote;
+mod ways;
 mod world;

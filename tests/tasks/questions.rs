@@ -5,7 +5,8 @@ use std::time::Duration;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing;
 use edge_mcp::{Context, Elicited, HandlerError, McpServerBuilder, Sampling, Tool};
-use futures::future::try_join;
+use futures::FutureExt;
+use futures::future::{Either, select, try_join, try_join_all};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -270,5 +271,104 @@ fn an_answer_can_arrive_while_another_question_is_asked() {
             world.run().await;
         }
         assert_eq!(text(&world.get(&id).await), "(true, true)");
+    });
+}
+
+/// A question is withdrawn if the handler then only sleeps. The task works again, and an answer to the question is ignored.
+#[test]
+fn a_question_is_withdrawn_if_the_handler_only_sleeps() {
+    testing::run(async {
+        let world = World::new(|server| {
+            let work = |cx: Context| async move {
+                let asks = cx.elicit::<Agreement>("go", "Go?").boxed_local();
+                let sleeps = cx.sleep(Duration::from_mins(1)).boxed_local();
+                let won = matches!(select(sleeps, asks).await, Either::Left(_));
+                cx.sleep(Duration::from_mins(10)).await;
+                Ok::<_, HandlerError>(format!("the sleep won: {won}"))
+            };
+            server.tool(Tool::new("work", "Asks and sleeps.", work).task(Task::new()))
+        });
+        let id = world.start("work", json!({})).await;
+        world.run().await;
+        assert_eq!(keys(&world.get(&id).await), ["go"]);
+        world.advance(60);
+        world.run().await;
+        let state = world.get(&id).await;
+        assert!(state["status"] == "working" && state.get("inputRequests").is_none(), "{state}");
+        let rows = world.tasks.rows();
+        assert!(world.update(&id, json!({ "go": accept(json!({ "agree": true })) })).await.error().is_none());
+        assert_eq!(world.tasks.rows(), rows);
+        assert_eq!(text(&world.finish(&id).await), "the sleep won: true");
+    });
+}
+
+/// An answer changes the rows of its own question only. What the question does not define is not stored.
+#[test]
+fn an_answer_writes_the_rows_of_its_question() {
+    testing::run(async {
+        let world = World::new(|server| {
+            let ask = |cx: Context| async move {
+                let asked = (0..20).map(|nth| {
+                    let cx = cx.clone();
+                    async move { Ok::<_, HandlerError>(cx.confirm(&format!("q{nth:02}"), "Sure?").await?) }
+                });
+                Ok::<_, HandlerError>(format!("{}", try_join_all(asked).await?.len()))
+            };
+            server.tool(Tool::new("ask", "Asks.", ask).task(Task::new()))
+        });
+        let id = world.start("ask", json!({})).await;
+        world.run().await;
+        let before = world.tasks.rows();
+        for action in ["decline", "accept"] {
+            let key = if action == "decline" { "q00" } else { "q01" };
+            let long =
+                json!({ "action": action, "content": { "x": "x".repeat(200_000) }, "other": "x".repeat(50_000) });
+            assert!(world.update(&id, json!({ key: long })).await.error().is_none());
+        }
+        let rows = world.tasks.rows();
+        let mut changed: Vec<_> = rows.iter().filter(|row| !before.contains(row)).collect();
+        changed.retain(|(key, _)| !key.ends_with("/task"));
+        let names: Vec<_> = changed.iter().map(|(key, _)| key.rsplit('/').next().expect("a key")).collect();
+        assert_eq!(names, ["answer:0000#0", "answer:0001#0", "question:0000#0", "question:0001#0"]);
+        assert!(changed.iter().all(|(_, row)| row.len() < 1000), "{:?}", changed.iter().map(|row| row.1.len()));
+        let others: Value = (2..20).map(|nth| (format!("q{nth:02}"), json!({ "action": "cancel" }))).collect();
+        world.update(&id, others).await;
+        assert_eq!(text(&world.finish(&id).await), "20");
+    });
+}
+
+/// All answers of a task together have at most 4 MiB. A longer one is refused, and a short one is not.
+#[test]
+fn all_answers_together_are_limited() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Long {
+        text: String,
+    }
+    testing::run(async {
+        let world = World::new(|server| {
+            let ask = |cx: Context| async move {
+                let asked =
+                    (0..18).map(|nth| {
+                        let cx = cx.clone();
+                        async move {
+                            Ok::<_, HandlerError>(cx.elicit::<Long>(format!("q{nth:02}"), "Text?").await?.accepted())
+                        }
+                    });
+                let bytes = try_join_all(asked).await?.into_iter().flatten().map(|long| long.text.len());
+                Ok::<_, HandlerError>(format!("{}", bytes.sum::<usize>()))
+            };
+            server.tool(Tool::new("ask", "Asks.", ask).task(Task::new()))
+        });
+        let id = world.start("ask", json!({})).await;
+        world.run().await;
+        let long = accept(json!({ "text": "x".repeat(250_000) }));
+        for nth in 0..16 {
+            assert!(world.update(&id, json!({ format!("q{nth:02}"): long })).await.error().is_none(), "{nth}");
+        }
+        let refused = world.update(&id, json!({ "q16": long })).await;
+        assert_eq!(refused.error().map(|it| it.0), Some(-32602));
+        assert!(refused.text().contains("all answers of the job together"), "{}", refused.text());
+        world.update(&id, json!({ "q16": { "action": "decline" }, "q17": { "action": "decline" } })).await;
+        assert_eq!(text(&world.finish(&id).await), "4000000");
     });
 }

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) host: TestHost,
     pub(crate) tasks: TestTasks,
     pub(crate) endpoint: Rc<Endpoint>,
+    /// The token of its clients.
+    token: Option<&'static str>,
 }
 
 /// Returns an endpoint of the server `s` with these items.
@@ -52,7 +54,7 @@ impl World {
     pub(crate) fn on(host: TestHost, endpoint: Endpoint) -> Self {
         let tasks = TestTasks::new(&host);
         let endpoint = tasks.serve(endpoint);
-        Self { host, tasks, endpoint }
+        Self { host, tasks, endpoint, token: None }
     }
 
     /// Creates a world whose network never answers, for [`pause`].
@@ -63,6 +65,11 @@ impl World {
     /// Creates the server `s` with these items.
     pub(crate) fn new(items: impl FnOnce(McpServerBuilder) -> McpServerBuilder) -> Self {
         Self::of(endpoint(items))
+    }
+
+    /// Lets its clients send this token.
+    pub(crate) fn signed_in(self, token: &'static str) -> Self {
+        Self { token: Some(token), ..self }
     }
 
     /// Replaces the program.
@@ -77,7 +84,11 @@ impl World {
 
     /// Returns a client without tasks.
     pub(crate) fn plain(&self) -> Client<'_> {
-        Client::new(&self.endpoint).host(&self.host)
+        let client = Client::new(&self.endpoint).host(&self.host);
+        match self.token {
+            Some(token) => client.token(token),
+            None => client,
+        }
     }
 
     /// Calls a tool, and returns the id of its task.

@@ -73,6 +73,17 @@ struct Named {
     name: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Panic {
+    name: String,
+    /// The number of waits before the panic
+    #[serde(default)]
+    waits: u32,
+    /// Whether a step finishes before the waits
+    #[serde(default)]
+    has_step: bool,
+}
+
 impl Job {
     async fn run(&self, cx: &Context) -> Result<String, HandlerError> {
         let last = self.steps.saturating_sub(1);
@@ -183,8 +194,13 @@ async fn hang(Named { name }: Named, cx: Context) -> Result<String, HandlerError
     Ok(format!("{name} ended in attempt {attempt}"))
 }
 
-async fn panic(Named { .. }: Named) -> Result<String, HandlerError> {
-    wait(50).await;
+async fn panic(Panic { waits, has_step, .. }: Panic, cx: Context) -> Result<String, HandlerError> {
+    if has_step {
+        cx.step("step", &(), async || Ok(())).await?;
+    }
+    for _ in 0..waits {
+        wait(50).await;
+    }
     panic!("the test asked for a panic")
 }
 
@@ -204,7 +220,8 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::new("charge", "Runs a step, and sleeps.", charge).task(charging()),
         Tool::new("charge_anyhow", "Tolerates changes.", charge).task(charging().tolerates_changes()),
         Tool::new("hang", "Never ends in its first attempt.", hang).task(task().dedupe(named)),
-        Tool::new("panic_always", "Panics in each attempt.", panic).task(task().dedupe(named)),
+        Tool::new("panic_always", "Panics in each attempt.", panic)
+            .task(task().dedupe(|Panic { name, .. }: Panic| name)),
         Tool::new("runs", "Reports the number of runs of steps.", runs),
     ]
 }

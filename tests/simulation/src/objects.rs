@@ -307,4 +307,17 @@ impl TaskRows for Rows {
         self.objects()?.wait_for_alarm(self.name.clone(), self.object.clone());
         Ok(())
     }
+
+    /// The changes are stored at the end of each poll.
+    fn sync(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        let mut is_stored = false;
+        let stored = std::future::poll_fn(move |task| {
+            if std::mem::replace(&mut is_stored, true) {
+                return Poll::Ready(Ok(()));
+            }
+            task.waker().wake_by_ref();
+            Poll::Pending
+        });
+        stored.boxed_local()
+    }
 }
