@@ -2,14 +2,15 @@
 
 use std::borrow::Borrow;
 
-/// A map of at most `capacity` entries, each with the time at which it expires.
+/// A map of at most `capacity` entries of at most `most_bytes` bytes together, each with the time at which it expires.
 ///
-/// An insertion into a full cache evicts the expired entries. If no entry has expired, it evicts the entry that
-/// expires soonest.
+/// An insertion into a full cache evicts the expired entries. If the new entry then does not fit, the entries that expire soonest are
+/// evicted.
 ///
 /// All times have the same unit, such as seconds since 1970. The cache does not have a clock: each call passes the current time.
 pub(crate) struct BoundedCache<K, V> {
     capacity: usize,
+    most_bytes: usize,
     /// Sorted by key.
     entries: Vec<Entry<K, V>>,
 }
@@ -17,6 +18,7 @@ pub(crate) struct BoundedCache<K, V> {
 struct Entry<K, V> {
     key: K,
     value: V,
+    bytes: usize,
     expires: u64,
 }
 
@@ -26,7 +28,12 @@ pub(crate) const NEVER: u64 = u64::MAX;
 impl<K: Ord, V> BoundedCache<K, V> {
     /// Creates an empty cache.
     pub(crate) const fn new(capacity: usize) -> Self {
-        Self { capacity, entries: Vec::new() }
+        Self::of_bytes(capacity, usize::MAX)
+    }
+
+    /// Creates an empty cache whose entries have at most `most_bytes` bytes together.
+    pub(crate) const fn of_bytes(capacity: usize, most_bytes: usize) -> Self {
+        Self { capacity, most_bytes, entries: Vec::new() }
     }
 
     /// Returns the value of `key`, or `None` if it is absent or has expired.
@@ -40,23 +47,33 @@ impl<K: Ord, V> BoundedCache<K, V> {
 
     /// Inserts `value` under `key`, and replaces an earlier value. Does nothing if `expires` has already passed.
     pub(crate) fn insert(&mut self, key: K, value: V, expires: u64, now: u64) {
-        if expires <= now || self.capacity == 0 {
+        self.insert_of_bytes(key, value, 0, expires, now);
+    }
+
+    /// Inserts `value` as [`insert`](Self::insert) does. It counts as `bytes`. Does nothing if it exceeds the limit alone.
+    pub(crate) fn insert_of_bytes(&mut self, key: K, value: V, bytes: usize, expires: u64, now: u64) {
+        if expires <= now || self.capacity == 0 || bytes > self.most_bytes {
             return;
         }
         if let Ok(position) = self.position(&key) {
             self.entries.remove(position);
         }
-        if self.entries.len() >= self.capacity {
+        if !self.has_room(bytes) {
             self.entries.retain(|entry| now < entry.expires);
         }
-        if self.entries.len() >= self.capacity {
+        while !self.has_room(bytes) {
             let soonest = self.entries.iter().enumerate().min_by_key(|(_, entry)| entry.expires);
-            if let Some((position, _)) = soonest {
-                self.entries.remove(position);
-            }
+            let Some((position, _)) = soonest else { break };
+            self.entries.remove(position);
         }
         let position = self.position(&key).unwrap_or_else(|position| position);
-        self.entries.insert(position, Entry { key, value, expires });
+        self.entries.insert(position, Entry { key, value, bytes, expires });
+    }
+
+    /// Returns whether a new entry of `bytes` fits.
+    fn has_room(&self, bytes: usize) -> bool {
+        let used = self.entries.iter().map(|entry| entry.bytes).fold(bytes, usize::saturating_add);
+        self.entries.len() < self.capacity && used <= self.most_bytes
     }
 
     /// Returns the position of `key`. If the key is absent, the error is the position at which to insert it.
@@ -103,6 +120,23 @@ mod tests {
         assert_eq!(keys(&cache), ["a", "b", "f", "g"], "e expires soonest, and the new entry stays");
         cache.insert("a", 0, 50, 10);
         assert_eq!(keys(&cache), ["a", "b", "f", "g"], "replacing a value does not evict an entry");
+    }
+
+    #[test]
+    fn the_bytes_of_all_entries_are_bounded() {
+        let mut cache = BoundedCache::of_bytes(10, 100);
+        for (key, bytes, expires) in [("a", 40, 30), ("b", 40, 20), ("c", 20, 40)] {
+            cache.insert_of_bytes(key, 0, bytes, expires, 0);
+        }
+        assert_eq!(keys(&cache), ["a", "b", "c"], "at the limit");
+        cache.insert_of_bytes("d", 0, 1, 10, 0);
+        assert_eq!(keys(&cache), ["a", "c", "d"], "one byte beyond the limit");
+        cache.insert_of_bytes("e", 0, 100, 10, 0);
+        assert_eq!(keys(&cache), ["e"], "several entries are evicted");
+        cache.insert_of_bytes("f", 0, 101, 10, 0);
+        assert_eq!(keys(&cache), ["e"], "an entry beyond the limit is not cached");
+        cache.insert_of_bytes("e", 1, 100, 10, 0);
+        assert_eq!(cache.get("e", 0), Some(&1), "replacing a value frees its bytes");
     }
 
     #[test]

@@ -125,6 +125,9 @@ limits! {
         OUTPUT: usize = 16 << 20, Bytes, "`Limits::output`":
             "an answer; the answers to a batch share this limit"
             => "a tool: a result with `isError`; otherwise `-32603`";
+        WAITING_ANSWERS: usize = 32 << 20, Bytes, "at least `Limits::output`":
+            "the answers of an isolate that wait in a batch for the other answers, or on a stream for their clients"
+            => "`-32603`; the answer is lost, and the call may have had effects";
         WAITING_NOTIFICATIONS: usize = 1024, Count, "":
             "notifications of a call that the client has not read yet" => "new notifications are dropped";
         WAITING_BYTES: usize = 1 << 20, Bytes, "":
@@ -294,16 +297,23 @@ limits! {
             "an answer of an authorization server" => "503 with `Retry-After`";
         TOKEN_ANSWERS: usize = 1000, Count, "":
             "cached answers about tokens" => "the answer that expires soonest is evicted";
+        TOKEN_ANSWERS_BYTES: usize = 8 << 20, Bytes, "":
+            "all cached answers about tokens, as JSON" => "the answers that expire soonest are evicted";
         INTROSPECTION_SECONDS: u64 = 60, Seconds, "`Introspection::cache_for`":
             "the time for which an answer about a valid token is cached" => "the server asks again";
         REFUSAL_SECONDS: u64 = 5, Seconds, "":
             "the time for which an answer about an invalid token is cached" => "the server asks again";
         KEYS: usize = 32, Count, "":
             "keys of an issuer" => "further keys are not used";
+        BLOCKED_ADDRESSES: usize = 1000, Count, "":
+            "addresses that have exceeded their rate limit with forged tokens, and whose signatures are not checked for a period"
+            => "the signatures of one of them are checked again";
         ISSUER_COUNT: usize = 16, Count, "":
             "issuers whose keys are cached" => "the issuer whose keys expire soonest is evicted";
         KEYS_SECONDS: u64 = 600, Seconds, "":
             "the time for which keys are cached" => "the keys are fetched again";
+        KEYS_OUTAGE_SECONDS: u64 = 3600, Seconds, "":
+            "the time for which expired keys are used while their issuer is down" => "503 with `Retry-After`";
         KEYS_AGAIN_SECONDS: u64 = 60, Seconds, "":
             "the time between two fetches of keys because of an unknown key" => "401 until then";
         KEYS_AFTER_FAILURE_SECONDS: u64 = 5, Seconds, "":
@@ -531,6 +541,8 @@ limits! {
             "the time for which the store remembers that an authorization server has ended an access" => "the entry is removed";
         UPSTREAM_FORWARDED_BYTES: usize = 1 << 10, Bytes, "":
             "a header or a member of `_meta` of the caller that is passed on" => "it is not passed on";
+        FORWARDED_NAMES: usize = 64, Count, "":
+            "different headers and members of `_meta` that a program passes on" => "the client cannot be built";
         UPSTREAM_PARAMS: usize = 16, Count, "":
             "arguments that the definition of a tool marks with `x-mcp-header`" => "the list does not have the tool";
         UPSTREAM_PARAM_BYTES: usize = 4 << 10, Bytes, "":

@@ -5,6 +5,9 @@ use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 
 /// Accepts a token if one of its validators accepts it. It calls them in the order in which they were added, so add the cheapest first.
 ///
+/// Two validators never identify the same caller, unless both vouch for its [issuer](TokenValidator::vouches_for). A caller whose issuer belongs
+/// to another validator is refused. A caller without an issuer gets one of its own, from the position of the validator.
+///
 /// ```
 /// use edge_mcp::{AnyOf, Introspection, StaticTokens};
 ///
@@ -29,7 +32,34 @@ impl AnyOf {
         self.0.push(Box::new(validator));
         self
     }
+
+    /// Checks and completes the issuer of a principal that the validator at `position` has returned.
+    fn with_issuer(
+        &self,
+        mut principal: Principal,
+        validator: &dyn DynValidator,
+        position: usize,
+    ) -> Result<Principal, TokenRefusal> {
+        principal.issuer = match principal.issuer {
+            None => Some(format!("{POSITION}{position}")),
+            // The validator is a list itself.
+            Some(issuer) if issuer.starts_with(POSITION) => Some(format!("{issuer}.{position}")),
+            Some(issuer) => {
+                let is_own = validator.vouches_for(&issuer);
+                if !is_own && self.0.iter().any(|other| other.vouches_for(&issuer)) {
+                    return Err(TokenRefusal::Invalid(
+                        "its issuer belongs to another validator: set the issuer of this validator too".into(),
+                    ));
+                }
+                Some(issuer)
+            }
+        };
+        Ok(principal)
+    }
 }
+
+/// The prefix of the issuer of callers that have no issuer.
+const POSITION: &str = "edge-mcp:validator:";
 
 /// Returns the rank of a refusal. If all validators refuse a token, the refusal with the highest rank is reported. A validator that cannot
 /// check the token outranks a validator that rejects it, because the token may be valid.
@@ -46,8 +76,9 @@ fn rank(refusal: &TokenRefusal) -> u8 {
 impl TokenValidator for AnyOf {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         let mut reported = TokenRefusal::Invalid("no validator accepts it".into());
-        for validator in &self.0 {
-            match validator.validate_boxed(presented).await {
+        for (position, validator) in (1_usize..).zip(&self.0) {
+            let validated = validator.validate_boxed(presented).await;
+            match validated.and_then(|principal| self.with_issuer(principal, &**validator, position)) {
                 Ok(principal) => return Ok(principal),
                 Err(refusal) if rank(&refusal) >= rank(&reported) => reported = refusal,
                 Err(_) => {}
@@ -58,5 +89,9 @@ impl TokenValidator for AnyOf {
 
     fn needs_resource(&self) -> bool {
         self.0.iter().any(|validator| validator.needs_resource())
+    }
+
+    fn vouches_for(&self, issuer: &str) -> bool {
+        self.0.iter().any(|validator| validator.vouches_for(issuer))
     }
 }

@@ -7,7 +7,7 @@
 use edge_json::{Document, JsonLimits};
 use serde_json::{Map, Value};
 
-use super::principal::{CLIENT_PREFIX, Principal};
+use super::principal::{CLIENT_PREFIX, OWN_ISSUERS, Principal};
 use super::validator::{Presented, TokenRefusal};
 use crate::host::is_same_url;
 use crate::limits::CLOCK_SKEW_SECONDS;
@@ -36,6 +36,8 @@ const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 pub struct ExpectedClaims {
     /// The expected `iss`, if it is configured.
     pub(super) issuer: Option<String>,
+    /// The issuer of a token that names none, if no issuer is configured.
+    pub(super) default_issuer: Option<String>,
     pub(super) audience: Audience,
     /// Whether a token must have an `exp`, and an `iss` if `issuer` is set.
     pub(super) requires_claims: bool,
@@ -44,7 +46,7 @@ pub struct ExpectedClaims {
 impl ExpectedClaims {
     /// Expects a token of `issuer` (`iss`) for the URL of this server (`aud`) that expires (`exp`).
     pub fn of_issuer(issuer: impl Into<String>) -> Self {
-        Self { issuer: Some(issuer.into()), audience: Audience::Resource, requires_claims: true }
+        Self { issuer: Some(issuer.into()), default_issuer: None, audience: Audience::Resource, requires_claims: true }
     }
 
     /// Expects this audience instead of the URL of this server.
@@ -83,6 +85,9 @@ impl ExpectedClaims {
                 return Err(invalid("its `iss` is not the expected issuer"));
             }
             (None, Some(_)) if self.requires_claims => return Err(invalid("it has no `iss`")),
+            (Some(issuer), None) if issuer.starts_with(OWN_ISSUERS) => {
+                return Err(invalid("its `iss` begins with `edge-mcp:`, which is reserved"));
+            }
             _ => {}
         }
         match expires {
@@ -113,7 +118,7 @@ impl ExpectedClaims {
         };
         Ok(Principal {
             subject: subject(string(&claims, "sub")?, client_id)?,
-            issuer: issuer.or(self.issuer.as_deref()).map(str::to_owned),
+            issuer: issuer.or(self.own_issuer()).map(str::to_owned),
             client_id: client_id.map(str::to_owned),
             scopes: scopes(&claims)?,
             expires,
@@ -125,6 +130,11 @@ impl ExpectedClaims {
             },
             claims,
         })
+    }
+
+    /// Returns the issuer of a token that names none.
+    pub(super) fn own_issuer(&self) -> Option<&str> {
+        self.issuer.as_deref().or(self.default_issuer.as_deref())
     }
 
     /// Returns whether the audience is the URL of this server, so that an endpoint needs one.

@@ -92,10 +92,12 @@ impl Introspection {
 
     /// Creates the validator as [`new`](Self::new) does, but errors name `variable` as the source of the URL.
     pub(crate) fn at(variable: &'static str, endpoint: &str) -> Result<Self, ConfigError> {
+        let endpoint = SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?;
+        let default_issuer = Some(endpoint.as_str().to_owned());
         Ok(Self {
-            endpoint: SecureUrl::parse(endpoint).map_err(|problem| ConfigError::new(variable, problem))?,
+            endpoint,
             client: ClientAuthentication::None(None),
-            expected: ExpectedClaims::default(),
+            expected: ExpectedClaims { default_issuer, ..ExpectedClaims::default() },
             cache_time: Some(Duration::from_secs(INTROSPECTION_SECONDS)),
         })
     }
@@ -121,7 +123,8 @@ impl Introspection {
         self
     }
 
-    /// Requires this issuer if the answer has an `iss`.
+    /// Requires this issuer if the answer has an `iss`, and uses it if the answer has none. Without this setting, the URL of the endpoint
+    /// is the issuer of an answer that has no `iss`.
     #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.expected.issuer = Some(issuer.into());
@@ -240,5 +243,9 @@ impl TokenValidator for Introspection {
 
     fn needs_resource(&self) -> bool {
         self.expected.needs_resource()
+    }
+
+    fn vouches_for(&self, issuer: &str) -> bool {
+        self.expected.own_issuer() == Some(issuer)
     }
 }

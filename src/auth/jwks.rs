@@ -18,8 +18,8 @@ use crate::bounded_cache::BoundedCache;
 use crate::config::SecureUrl;
 use crate::host::{FetchLimits, Host, PublicKey};
 use crate::limits::{
-    ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS, KEYS_SECONDS,
-    KEYS_WAIT_SECONDS,
+    ISSUER_BYTES, ISSUER_COUNT, ISSUER_SECONDS, KEYS, KEYS_AFTER_FAILURE_SECONDS, KEYS_AGAIN_SECONDS,
+    KEYS_OUTAGE_SECONDS, KEYS_SECONDS, KEYS_WAIT_SECONDS,
 };
 
 /// The limits of an answer of an authorization server.
@@ -85,7 +85,7 @@ type NamedKey = (Option<String>, PublicKey);
 #[derive(Clone, Default)]
 struct Issuer {
     keys: Vec<NamedKey>,
-    /// The time after which the keys must not be used.
+    /// The time after which the keys are fetched again.
     keys_expire: u64,
     /// The earliest time of the next fetch.
     next_fetch: u64,
@@ -100,7 +100,8 @@ thread_local! {
     static ISSUERS: RefCell<BoundedCache<String, Issuer>> = const { RefCell::new(BoundedCache::new(ISSUER_COUNT)) };
 }
 
-/// Returns the keys at `url` that may have signed a token with the key id `id`.
+/// Returns the keys at `url` that may have signed a token with the key id `id`. While the issuer is down, returns the last keys that it
+/// published, for [`KEYS_OUTAGE_SECONDS`] after they expire.
 ///
 /// # Errors
 /// [`TokenRefusal::Invalid`] if there is no such key, and the errors of [`refetch`].
@@ -109,9 +110,16 @@ pub(super) async fn keys(
     id: Option<&str>,
     presented: Presented<'_>,
 ) -> Result<Vec<PublicKey>, TokenRefusal> {
-    let keys = match cached(url, id, presented.now()).filter(|keys| !keys.is_empty()) {
+    let known = cached(url, id, presented.now(), 0);
+    let keys = match known.filter(|keys| !keys.is_empty()) {
         Some(keys) => Some(keys),
-        None => refetch(url, id, presented).await?.filter(|keys| !keys.is_empty()),
+        None => match refetch(url, id, presented).await {
+            Err(outage @ TokenRefusal::Unavailable(_)) => {
+                let last = cached(url, id, presented.now(), KEYS_OUTAGE_SECONDS);
+                Some(last.filter(|keys| !keys.is_empty()).ok_or(outage)?)
+            }
+            fetched => fetched?.filter(|keys| !keys.is_empty()),
+        },
     };
     keys.ok_or_else(|| invalid("its issuer does not have the key that it names"))
 }
@@ -141,7 +149,7 @@ pub(super) async fn refetch(
         presented.host().sleep(POLL).await;
     }
     match last_fetch(url, presented.now()) {
-        LastFetch::Succeeded => Ok(cached(url, id, presented.now())),
+        LastFetch::Succeeded => Ok(cached(url, id, presented.now(), 0)),
         LastFetch::Failed => {
             Err(unavailable(format!("the last attempt failed less than {KEYS_AFTER_FAILURE_SECONDS} s ago")))
         }
@@ -169,10 +177,11 @@ fn last_fetch(url: &SecureUrl, now: u64) -> LastFetch {
     })
 }
 
-/// Returns the cached keys with the key id `id`, or `None` if the keys are not cached.
-fn cached(url: &SecureUrl, id: Option<&str>, now: u64) -> Option<Vec<PublicKey>> {
+/// Returns the cached keys with the key id `id`, or `None` if the keys are not cached, or expired more than `outage` seconds ago.
+fn cached(url: &SecureUrl, id: Option<&str>, now: u64, outage: u64) -> Option<Vec<PublicKey>> {
     ISSUERS.with_borrow(|issuers| {
-        let issuer = issuers.get(url.as_str(), now).filter(|issuer| now < issuer.keys_expire)?;
+        let is_usable = |issuer: &&Issuer| now < issuer.keys_expire.saturating_add(outage);
+        let issuer = issuers.get(url.as_str(), now).filter(is_usable)?;
         Some(with_id(&issuer.keys, id))
     })
 }
@@ -218,7 +227,8 @@ fn update(url: &SecureUrl, now: u64, change: impl FnOnce(&mut Issuer, u64)) {
     ISSUERS.with_borrow_mut(|issuers| {
         let mut issuer = issuers.get(url.as_str(), now).cloned().unwrap_or_default();
         change(&mut issuer, now);
-        let expires = issuer.keys_expire.max(issuer.next_fetch).max(issuer.pending_until);
+        let keys_until = issuer.keys_expire.saturating_add(KEYS_OUTAGE_SECONDS);
+        let expires = keys_until.max(issuer.next_fetch).max(issuer.pending_until);
         issuers.insert(url.as_str().to_owned(), issuer, expires, now);
     });
 }

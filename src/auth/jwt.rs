@@ -176,6 +176,11 @@ impl TokenValidator for Jwt {
         // `alg` only selects one of the allowed algorithms. Each key is for one algorithm, so a token cannot choose how a key is used.
         let algorithm = Algorithm::named(&header.algorithm).filter(|algorithm| self.algorithms.contains(algorithm));
         let algorithm = algorithm.ok_or_else(|| invalid("its `alg` is not allowed"))?;
+        // The claims are not proved yet. They only spare the check of the signature if the token is refused anyway.
+        let claims = decode(claims).and_then(|json| claims::parse_object(&json));
+        let claims = claims.ok_or_else(|| invalid("its claims are not a JSON object"))?;
+        let principal = self.expected.check(claims, presented)?;
+        presented.check_not_blocked()?;
         let key_id = header.key_id.as_deref();
         let signed = Signature { algorithm, message, bytes: &signature };
         let keys = jwks::keys(&self.jwks, key_id, presented).await?;
@@ -187,15 +192,14 @@ impl TokenValidator for Jwt {
         {
             is_signed = signed.is_verified_by_any(newer, presented).await?;
         }
-        if !is_signed {
-            return Err(invalid("no key of its issuer has signed it"));
-        }
-        let claims = decode(claims).and_then(|json| claims::parse_object(&json));
-        let claims = claims.ok_or_else(|| invalid("its claims are not a JSON object"))?;
-        self.expected.check(claims, presented)
+        if is_signed { Ok(principal) } else { Err(presented.refuse_forgery().await) }
     }
 
     fn needs_resource(&self) -> bool {
         self.expected.needs_resource()
+    }
+
+    fn vouches_for(&self, issuer: &str) -> bool {
+        self.expected.own_issuer() == Some(issuer)
     }
 }

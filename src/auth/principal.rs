@@ -6,14 +6,22 @@ use serde_json::{Map, Value};
 /// The prefix of the subject of a client that calls for itself. A `sub` claim must not begin with it.
 pub(super) const CLIENT_PREFIX: &str = "edge-mcp:client:";
 
+/// The prefix of the issuers that this library gives to callers. An `iss` claim must not begin with it.
+pub(super) const OWN_ISSUERS: &str = "edge-mcp:";
+
 /// The caller that a valid token identifies. It does not contain the token.
+///
+/// Issuer, subject and client together identify the caller. Request states, durable tasks and rate limits belong to this identity. The
+/// tokens with which a person has signed in to other servers belong to the issuer and the subject, because a person may use several clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
     /// The user (`sub`). For a client that calls for itself, it is `edge-mcp:client:` followed by the client's id. The prefix keeps a
     /// client with the id `ada` apart from the user `ada`.
     pub subject: String,
-    /// The issuer of the token (`iss`). The same subject of two issuers identifies two users.
+    /// The issuer of the token (`iss`). The same subject of two issuers identifies two users. If a token names no issuer, it is the validator
+    /// that vouches for the subject: `edge-mcp:static` for [`StaticTokens`](crate::StaticTokens), and the URL of the endpoint for
+    /// [`Introspection`](crate::Introspection).
     pub issuer: Option<String>,
     /// The client program that calls for the subject (`client_id`), if it is known.
     pub client_id: Option<String>,
@@ -40,6 +48,17 @@ impl Principal {
             audience: Vec::new(),
             claims: Map::new(),
         }
+    }
+
+    /// Returns the text that identifies the caller. Two callers have the same text only if their issuer, subject and client are equal.
+    pub(crate) fn identity(&self) -> String {
+        format!("{:?}", (&self.issuer, &self.subject, &self.client_id))
+    }
+
+    /// Returns the text that identifies the person, whichever client calls for it.
+    #[cfg(feature = "client")]
+    pub(crate) fn person(&self) -> String {
+        format!("{:?}", (&self.issuer, &self.subject))
     }
 
     /// Returns the principal as JSON, for [`read`](Self::read).

@@ -5,7 +5,7 @@
 //!
 //! Source of 429: RFC 6585 §4.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -14,7 +14,9 @@ use sha2::{Digest, Sha256};
 
 use super::principal::Principal;
 use crate::base64::URL_SAFE;
+use crate::bounded_cache::BoundedCache;
 use crate::host::{Host, RateLimit, Request, warning};
+use crate::limits::BLOCKED_ADDRESSES;
 
 /// The `event` of warnings about requests that are not limited.
 const EVENT: &str = "unlimited";
@@ -59,6 +61,11 @@ impl RateLimiting {
     }
 }
 
+thread_local! {
+    /// The keys of the addresses that have exceeded their limit with forged tokens, until the period ends.
+    static BLOCKED: RefCell<BoundedCache<String, ()>> = const { RefCell::new(BoundedCache::new(BLOCKED_ADDRESSES)) };
+}
+
 /// The rate limit for the address that a request came from. It counts the request once, at the first check.
 pub(crate) struct AddressLimit<'a> {
     limiting: &'a RateLimiting,
@@ -81,12 +88,36 @@ impl<'a> AddressLimit<'a> {
         self.result.set(Some(is_within));
         is_within
     }
+
+    /// Counts a request with a forged token, and returns whether it is within the limit. If it is not, the address is
+    /// [blocked](Self::is_blocked) for a period, because the check of a signature is expensive.
+    pub(crate) async fn allows_forgery(&self) -> bool {
+        let is_within = self.allows().await;
+        if !is_within {
+            let (key, now) = (key_of_address(self.head.client_address()), self.now());
+            let until = now.saturating_add(self.limiting.period().as_secs());
+            BLOCKED.with_borrow_mut(|blocked| blocked.insert(key, (), until, now));
+        }
+        is_within
+    }
+
+    /// Returns whether no signature is checked for this address at the moment.
+    pub(crate) fn is_blocked(&self) -> bool {
+        BLOCKED.with_borrow(|blocked| {
+            let is_limited = matches!(self.limiting, RateLimiting::On(_)) && !blocked.is_empty();
+            is_limited && blocked.get(&key_of_address(self.head.client_address()), self.now()).is_some()
+        })
+    }
+
+    /// Returns the time in seconds since 1970.
+    fn now(&self) -> u64 {
+        self.host.now_ms() / 1000
+    }
 }
 
 /// Returns the key of a caller. It is a digest, so it does not reveal the caller to the service that counts requests.
 pub(crate) fn key_of_principal(principal: &Principal) -> String {
-    let Principal { issuer, subject, client_id, .. } = principal;
-    digest(&format!("{:?}", (issuer, subject, client_id)))
+    digest(&format!("caller {}", principal.identity()))
 }
 
 /// Returns the key of an IPv4 address, or of the first 64 bits of an IPv6 address, because one caller usually has a whole /64. All

@@ -17,6 +17,9 @@ use crate::config::{ConfigError, Variables};
 
 type Sha256Digest = [u8; 32];
 
+/// The issuer of the callers on a list. No other validator accepts it.
+const ISSUER: &str = "edge-mcp:static";
+
 /// Accepts the tokens of a list.
 pub struct StaticTokens {
     entries: Vec<(Sha256Digest, Principal)>,
@@ -88,7 +91,11 @@ impl StaticTokens {
             if let Some(problem) = scopes.iter().find_map(|scope| scopes::problem(scope)) {
                 return Err(wrong(format!("has an error in entry {nth}: it {problem}")));
             }
-            known.push((digest, Principal { client_id, expires, ..Principal::new(subject).with_scopes(scopes) }));
+            let issuer = Some(ISSUER.to_owned());
+            known.push((
+                digest,
+                Principal { issuer, client_id, expires, ..Principal::new(subject).with_scopes(scopes) },
+            ));
         }
         if known.is_empty() {
             return Err(wrong("must list at least one token".into()));
@@ -184,6 +191,10 @@ fn from_hex(hex: &str) -> Option<Sha256Digest> {
 impl TokenValidator for StaticTokens {
     async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
         self.check(presented.token(), presented.now())
+    }
+
+    fn vouches_for(&self, issuer: &str) -> bool {
+        issuer == ISSUER
     }
 }
 

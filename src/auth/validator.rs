@@ -102,6 +102,20 @@ impl<'a> Presented<'a> {
     pub async fn check_rate_limit(&self) -> Result<(), TokenRefusal> {
         if self.address_limit.allows().await { Ok(()) } else { Err(TokenRefusal::TooManyRequests) }
     }
+
+    /// Fails if the caller's address has exceeded its limit with forged tokens. Call it before the check of a signature.
+    pub(super) fn check_not_blocked(&self) -> Result<(), TokenRefusal> {
+        if self.address_limit.is_blocked() { Err(TokenRefusal::TooManyRequests) } else { Ok(()) }
+    }
+
+    /// Returns the refusal of a token with a wrong signature, and counts it against the rate limit of the caller's address.
+    pub(super) async fn refuse_forgery(&self) -> TokenRefusal {
+        if self.address_limit.allows_forgery().await {
+            TokenRefusal::Invalid("no key of its issuer has signed it".into())
+        } else {
+            TokenRefusal::TooManyRequests
+        }
+    }
 }
 
 /// Decides whether a token is valid, and which caller it identifies.
@@ -144,6 +158,13 @@ pub trait TokenValidator {
     fn needs_resource(&self) -> bool {
         false
     }
+
+    /// Returns whether the callers of this issuer belong to the validator. An [`AnyOf`](crate::AnyOf) then refuses them from its other
+    /// validators, unless these vouch for the issuer too.
+    fn vouches_for(&self, issuer: &str) -> bool {
+        let _ = issuer;
+        false
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -157,6 +178,7 @@ impl<F: AsyncFn(Presented<'_>) -> Result<Principal, TokenRefusal>> TokenValidato
 pub(crate) trait DynValidator {
     fn validate_boxed<'a>(&'a self, presented: Presented<'a>) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>>;
     fn needs_resource(&self) -> bool;
+    fn vouches_for(&self, issuer: &str) -> bool;
 }
 
 impl<V: TokenValidator> DynValidator for V {
@@ -166,5 +188,9 @@ impl<V: TokenValidator> DynValidator for V {
 
     fn needs_resource(&self) -> bool {
         TokenValidator::needs_resource(self)
+    }
+
+    fn vouches_for(&self, issuer: &str) -> bool {
+        TokenValidator::vouches_for(self, issuer)
     }
 }

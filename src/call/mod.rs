@@ -5,7 +5,8 @@
 //! (requests to other servers, work after the answer), and `notifications`. `of_request` has the data that nested calls share.
 //!
 //! A handler can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of
-//! other servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. A hook observes each `tool_event`.
+//! other servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. An answer counts only for the same
+//! `forwarded` values. A hook observes each `tool_event`.
 //!
 //! After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds, and
 //! `step_memory` has the results of each finished `step`. Both find them by `call_path`, the position in the call. In a durable `task`, the
@@ -22,6 +23,7 @@ pub(crate) mod deadline;
 pub(crate) mod elicitation;
 pub(crate) mod error;
 pub(crate) mod failure;
+pub(crate) mod forwarded;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod journal;

@@ -25,6 +25,7 @@ use super::wire::headers;
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
+use crate::call::forwarded::{self, Place};
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
 use crate::config::{ConfigError, SecureUrl};
@@ -215,26 +216,33 @@ impl Upstream {
     }
 
     /// Passes a header of the caller's request on to the server, such as `x-tenant`. No other header of the caller reaches a server. A value
-    /// of more than 1 KiB, or that is not visible ASCII, is not passed on.
+    /// of more than 1 KiB, or that is not visible ASCII, is not passed on. An answer to a question, such as an approval, counts only for a
+    /// request with the same value.
     ///
     /// # Errors
-    /// The client or the runtime sets this header.
+    /// The client or the runtime sets this header, or the program passes on too many.
     pub fn forward_header(mut self, name: &'static str) -> Result<Self, ConfigError> {
-        self.forwarded_headers.push(headers::own_name(name)?);
+        let name = headers::own_name(name)?;
+        forwarded::record(Place::Header, name.as_str())?;
+        self.forwarded_headers.push(name);
         Ok(self)
     }
 
     /// Passes a member of the `_meta` of the caller's request on to the server, such as `example.com/tenant`, or the `baggage` of its trace. A
-    /// value of more than 1 KiB is not passed on.
+    /// value of more than 1 KiB is not passed on. An answer to a question, such as an approval, counts only for a request with the same value.
     ///
     /// # Errors
-    /// The name has no prefix, or the prefix is that of the protocol or of this library.
+    /// The name has no prefix, the prefix is that of the protocol or of this library, or the program passes on too many.
     pub fn forward_meta(mut self, name: impl Into<Text>) -> Result<Self, ConfigError> {
         let name = name.into();
         let is_own = OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         if is_own || !(name.contains('/') || name == "baggage") {
             let problem = "must be `baggage`, or have a prefix of your own, such as `example.com/tenant`";
             return Err(ConfigError::new("a member of `_meta` to pass on", problem));
+        }
+        // The baggage of a trace differs between the rounds of a call.
+        if name != "baggage" {
+            forwarded::record(Place::Meta, &name)?;
         }
         self.forwarded_meta.push(name);
         Ok(self)

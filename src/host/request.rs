@@ -20,7 +20,8 @@ pub enum BodyError {
 /// The core reads headers one at a time. On Workers they are JavaScript values. A request has about twenty headers, and the core reads
 /// six of them. For most requests, the conversion of all headers would take longer than everything else.
 ///
-/// `http::Request<Cell<Vec<u8>>>` implements this trait, and so does [`http::request::Parts`], which has no body.
+/// `http::Request<Cell<Vec<u8>>>` implements this trait, and so does [`http::request::Parts`], which has no body. Both take the
+/// [`client_address`](Self::client_address) from an extension of the type [`IpAddr`].
 pub trait Request {
     /// Returns the method, as it was sent.
     fn method(&self) -> String;
@@ -50,7 +51,8 @@ pub trait Request {
     /// Returns the IP address that the request came from, if it is known.
     ///
     /// The address must come from the connection or from a trusted proxy, never from a header that the client can set. Rate limits count
-    /// unauthenticated callers by this address, and [`without_auth`](crate::Endpoint::without_auth) serves only loopback addresses.
+    /// unauthenticated callers by this address, and [`without_auth`](crate::Endpoint::without_auth) serves only loopback addresses. The
+    /// default implementation knows no address, so `without_auth` then serves no caller.
     fn client_address(&self) -> Option<IpAddr> {
         None
     }
@@ -73,6 +75,10 @@ impl Request for http::request::Parts {
     fn header(&self, name: &str) -> Option<String> {
         joined(&self.headers, name)
     }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        self.extensions.get().copied()
+    }
 }
 
 impl Request for http::Request<Cell<Vec<u8>>> {
@@ -91,6 +97,10 @@ impl Request for http::Request<Cell<Vec<u8>>> {
     fn body(&self, limit: usize) -> impl Future<Output = Result<Vec<u8>, BodyError>> {
         let body = self.body().take();
         std::future::ready(if body.len() > limit { Err(BodyError::TooLarge) } else { Ok(body) })
+    }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        self.extensions().get().copied()
     }
 }
 

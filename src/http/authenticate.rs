@@ -14,6 +14,7 @@ use super::bounded_request::BoundedRequest;
 use super::choice::Choice;
 use super::http_error::HttpError;
 use super::log_line::LogLine;
+use super::proxies::passed_a_proxy;
 use crate::auth::claims::has_expired;
 use crate::auth::protected_resource::ServerUrl;
 use crate::auth::rate_limit::{AddressLimit, RateLimiting};
@@ -108,7 +109,8 @@ impl AccessControl {
                     return Ok(None);
                 }
                 "the endpoint has no authentication (MCP_AUTH is \"none\", or `without_auth`), so it serves only callers on the same \
-                 machine, at a localhost URL; to serve all callers, set MCP_ALLOW_PUBLIC to \"yes\" or call `open_to_the_public`"
+                 machine, at a localhost URL, without a proxy; to serve all callers, set MCP_ALLOW_PUBLIC to \"yes\" or call \
+                 `open_to_the_public`"
             }
             Authentication::Undecided => {
                 "the endpoint has no authentication: set MCP_AUTH to \"static\", \"introspection\", \"jwt\", several of these separated by \
@@ -176,6 +178,29 @@ impl AccessControl {
         }
     }
 
+    /// Counts the requests of a batch. [`authenticate`](Self::authenticate) has already counted the first one.
+    ///
+    /// # Errors
+    /// 429 if they exceed the limit of the caller. No request of the batch is then answered.
+    pub(super) async fn count_batch(
+        &self,
+        principal: Option<&Principal>,
+        head: &BoundedRequest,
+        requests: usize,
+        host: &Rc<dyn Host>,
+    ) -> Result<(), Box<HttpError>> {
+        for _ in 1..requests {
+            let is_within_limit = match principal {
+                Some(principal) => self.rate_limiting.allows(principal, host).await,
+                None => AddressLimit::new(&self.rate_limiting, head, host).allows().await,
+            };
+            if !is_within_limit {
+                return Err(self.too_many_requests());
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the error for a caller without a valid token, and counts the request by its address.
     async fn refused(
         &self,
@@ -215,10 +240,12 @@ impl AccessControl {
     }
 }
 
-/// Returns whether the URL is on localhost and the request came from a loopback address. Any client can send `Host: localhost`, so this
-/// function also checks the address, if `head` provides it.
+/// Returns whether the URL is on localhost, and the request came directly from a loopback address. Any client can send `Host: localhost`,
+/// so the address counts too. A request that a proxy passed on has the address of the proxy.
 fn is_from_this_machine(head: &dyn Request, url: &str) -> bool {
-    is_on_localhost(url) && head.client_address().is_none_or(|address| address.to_canonical().is_loopback())
+    is_on_localhost(url)
+        && head.client_address().is_some_and(|address| address.to_canonical().is_loopback())
+        && !passed_a_proxy(head)
 }
 
 /// Returns the token in the `Authorization` header.

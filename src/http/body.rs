@@ -10,6 +10,7 @@ use edge_json::JsonError;
 use futures::FutureExt;
 use futures::future::{Either, select};
 use http::StatusCode;
+use http::header::{HeaderValue, RETRY_AFTER};
 
 use super::guard;
 use super::http_error::HttpError;
@@ -21,6 +22,9 @@ use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::RequestId;
 
+/// The time in seconds after which a client may try again if the memory for bodies is full.
+const RETRY_AFTER_SECONDS: u64 = 1;
+
 /// Reserves memory for the body, and reads it. Without an `announced` length, it reserves the maximum size of a body.
 pub(super) async fn read(
     request: &impl host::Request,
@@ -30,7 +34,7 @@ pub(super) async fn read(
     host: &Rc<dyn Host>,
 ) -> Result<(Vec<u8>, Reservation), Box<HttpError>> {
     let Limits { body: most, in_flight, .. } = *limits;
-    let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, now_ms)?;
+    let mut reservation = Reservation::new(announced.unwrap_or(most), in_flight, now_ms).map_err(|_| memory_full())?;
     let body = in_time(request.body(most), host).await?.map_err(|error| match error {
         BodyError::TooLarge => guard::too_large(most),
         BodyError::Broken(cause) => {
@@ -40,6 +44,15 @@ pub(super) async fn read(
     })?;
     reservation.set(body.len());
     Ok((body, reservation))
+}
+
+/// Returns the 503 with `Retry-After` for a body for which no memory is left.
+fn memory_full() -> Box<HttpError> {
+    let message = "The memory of this server for request bodies is full. Try again in 1 s.";
+    let error = RpcError::new(ErrorCode::Internal, message);
+    let mut refusal = HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
+    refusal.headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
+    refusal
 }
 
 /// Returns the 400 for a body that is not JSON or exceeds the limits on JSON. In the second case, the id of the request may still

@@ -244,8 +244,9 @@ impl Endpoint {
         self.authenticated(Authentication::Token(Box::new(validator)))
     }
 
-    /// Serves callers on the same machine without authentication. The URL must be on localhost. If the host provides the
-    /// [address](crate::host::Request::client_address) of the client, it must be a loopback address. Other requests get a 503.
+    /// Serves callers on the same machine without authentication. The URL must be on localhost, the
+    /// [address](crate::host::Request::client_address) of the client must be a loopback address, and the request must not have the headers of
+    /// a proxy. Other requests get a 503.
     #[must_use]
     pub fn without_auth(self) -> Self {
         self.authenticated(Authentication::Open { is_public: false })

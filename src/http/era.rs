@@ -52,6 +52,7 @@ pub(super) fn classify<'d>(
     let version = request_headers::version(head)?;
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
+        request_headers::check_batch(head)?;
         return batch(root, version.as_deref(), limits.batch);
     }
     let request = match Message::read(root).map_err(not_a_message)? {
@@ -70,7 +71,7 @@ pub(super) fn classify<'d>(
     let id = request.id.clone();
     let read = match era_of(&request, header_era) {
         Ok(Era::Modern) => read_modern(request, head, version.as_deref()),
-        Ok(Era::Legacy) => read_legacy(request, version.as_deref()).map_err(Box::from),
+        Ok(Era::Legacy) => read_legacy(request, head, version.as_deref()),
         Err(error) => Err(error.into()),
     };
     read.map(Box::new).map(Classified::Request).map_err(|error| error.with_id(Some(id)))
@@ -112,13 +113,21 @@ fn read_modern<'d>(
     Ok(VersionedRequest { request, revision, capabilities })
 }
 
-fn read_legacy<'d>(request: Request<'d>, version: Option<&str>) -> Result<VersionedRequest<'d>, RpcError> {
+fn read_legacy<'d>(
+    request: Request<'d>,
+    head: &BoundedRequest,
+    version: Option<&str>,
+) -> Result<VersionedRequest<'d>, Box<HttpError>> {
+    request_headers::check_method(head, &request)?;
     // `initialize` negotiates the revision in its body, so the endpoint ignores the header.
     let revision = if request.known_method == Some(Method::Initialize) {
         Revision::NEWEST_LEGACY
     } else {
         legacy_revision(version)?
     };
+    if let Some(param) = request.known_method.and_then(Method::target_param) {
+        request_headers::check_name(head, param, &request, Era::Legacy)?;
+    }
     Ok(VersionedRequest { request, revision, capabilities: ClientCapabilities::default() })
 }
 

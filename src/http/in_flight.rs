@@ -1,23 +1,18 @@
-//! The memory for all request bodies of an isolate.
+//! The memory for all request bodies of an isolate, and for the answers that wait.
 //!
 //! The isolate of a Worker has 128 MiB of memory. Each request reserves memory for its body before it reads the body. If the limit is
-//! reached, the request gets a 503.
+//! reached, the request gets a 503. An answer waits in a batch for the other answers, and on a stream for its client. If the limit on these
+//! answers is reached, an error replaces the answer.
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 
-use http::StatusCode;
-use http::header::{HeaderValue, RETRY_AFTER};
-
-use super::http_error::HttpError;
 use crate::limits::RESERVATION_SECONDS;
-use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The length of a period in milliseconds. A reservation expires after one to two periods. A platform may stop a request without dropping
 /// its values. Without expiry, such reservations would add up until every request is rejected. The deadline of a tool is at most one
 /// period, so the reservation of a running call does not expire. The attempt of a durable task can be longer, and renews its reservation.
 const PERIOD_MS: u64 = RESERVATION_SECONDS * 1000;
-/// The time in seconds after which a rejected client may try again.
-const RETRY_AFTER_SECONDS: u64 = 1;
 
 /// The reserved bytes of the current and the previous period. Older reservations have expired.
 #[derive(Clone, Copy)]
@@ -51,31 +46,59 @@ impl Reserved {
     }
 }
 
-thread_local! {
-    static RESERVED: Cell<Reserved> = const { Cell::new(Reserved { period: 0, in_period: 0, in_period_before: 0 }) };
+impl Reserved {
+    const NOTHING: Self = Self { period: 0, in_period: 0, in_period_before: 0 };
 }
+
+thread_local! {
+    static BODIES: Cell<Reserved> = const { Cell::new(Reserved::NOTHING) };
+    static ANSWERS: Cell<Reserved> = const { Cell::new(Reserved::NOTHING) };
+}
+
+/// The error of a reservation that exceeds the limit.
+#[derive(Debug)]
+pub(super) struct MemoryFull;
 
 /// Memory that a request has reserved. Dropping it releases the memory.
 #[derive(Debug)]
 pub(super) struct Reservation {
     bytes: usize,
     period: u64,
+    /// The memory that the bytes are a part of.
+    reserved: &'static LocalKey<Cell<Reserved>>,
 }
 
 impl Reservation {
-    /// Reserves `bytes` of `limit` at `now_ms`.
+    /// Reserves `bytes` of `limit` for a body at `now_ms`.
     ///
     /// # Errors
-    /// 503 if less memory than `bytes` is left.
-    pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, Box<HttpError>> {
-        let mut reserved = RESERVED.get().at(now_ms / PERIOD_MS);
+    /// [`MemoryFull`] if less memory than `bytes` is left.
+    pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, MemoryFull> {
+        Self::of(&BODIES, bytes, limit, now_ms)
+    }
+
+    /// Reserves `bytes` of `limit` for an answer at `now_ms`.
+    ///
+    /// # Errors
+    /// [`MemoryFull`] if less memory than `bytes` is left.
+    pub(super) fn of_answer(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, MemoryFull> {
+        Self::of(&ANSWERS, bytes, limit, now_ms)
+    }
+
+    fn of(
+        memory: &'static LocalKey<Cell<Reserved>>,
+        bytes: usize,
+        limit: usize,
+        now_ms: u64,
+    ) -> Result<Self, MemoryFull> {
+        let mut reserved = memory.get().at(now_ms / PERIOD_MS);
         let period = reserved.period;
         if reserved.total().saturating_add(bytes) > limit {
-            return Err(memory_full());
+            return Err(MemoryFull);
         }
         reserved.in_period = reserved.in_period.saturating_add(bytes);
-        RESERVED.set(reserved);
-        Ok(Self { bytes, period })
+        memory.set(reserved);
+        Ok(Self { bytes, period, reserved: memory })
     }
 
     /// Reserves the same memory from `now_ms` on. It does not fail, even if the total then exceeds the limit.
@@ -90,11 +113,11 @@ impl Reservation {
 
     /// Changes the reservation to `bytes`. It does not fail, even if the total then exceeds the limit.
     pub(super) fn set(&mut self, bytes: usize) {
-        let mut reserved = RESERVED.get();
+        let mut reserved = self.reserved.get();
         if let Some(count) = reserved.of_period(self.period) {
             *count = count.saturating_sub(self.bytes).saturating_add(bytes);
         }
-        RESERVED.set(reserved);
+        self.reserved.set(reserved);
         self.bytes = bytes;
     }
 }
@@ -103,13 +126,4 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         self.set(0);
     }
-}
-
-/// Returns the 503 with `Retry-After`.
-fn memory_full() -> Box<HttpError> {
-    let message = "The memory of this server for request bodies is full. Try again in 1 s.";
-    let error = RpcError::new(ErrorCode::Internal, message);
-    let mut refusal = HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, error);
-    refusal.headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
-    refusal
 }

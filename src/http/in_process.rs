@@ -1,6 +1,7 @@
 //! An endpoint in the same program, as a transport.
 
 use std::cell::Cell;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -42,7 +43,9 @@ impl Transport for InProcess {
     fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let (endpoint, host): (_, Rc<dyn Host>) = (self.0.clone(), Rc::new(InnerHost(host.clone())));
         let opened = async move {
-            let request = http::Request::try_from(request)?.map(|body| Cell::new(body.into_bytes()));
+            let mut request = http::Request::try_from(request)?.map(|body| Cell::new(body.into_bytes()));
+            // The caller is this program.
+            request.extensions_mut().insert(IpAddr::from([127, 0, 0, 1]));
             let (head, body) = endpoint.handle(request, &host).await.into_parts();
             let status = head.status.as_u16();
             Ok(match body {

@@ -2,7 +2,7 @@
 
 use edge_json::JsonLimits;
 
-use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES};
+use crate::limits::{BATCH, BODY, CONCURRENT, HEADER, IN_FLIGHT, OUTPUT, STATE_BYTES, WAITING_ANSWERS};
 
 /// Limits on sizes. The endpoint rejects a request that exceeds a limit before its handler runs. It does not send an answer that exceeds a
 /// limit.
@@ -28,6 +28,13 @@ pub struct Limits {
     pub in_flight: usize,
     /// Maximum size of a request state, in bytes. A client sends the state back in the next round of a call. The default is 512 KiB.
     pub state: usize,
+}
+
+impl Limits {
+    /// Returns the limit on the answers that wait. An answer of the maximum size always fits alone.
+    pub(super) fn waiting_answers(&self) -> usize {
+        self.output.max(WAITING_ANSWERS)
+    }
 }
 
 impl Default for Limits {

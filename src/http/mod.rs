@@ -46,6 +46,7 @@ pub(crate) mod origin;
 mod other_paths;
 mod page;
 mod pipeline;
+mod proxies;
 pub(crate) mod reply;
 mod request_headers;
 mod server_json;

@@ -169,13 +169,18 @@ impl Endpoint {
             Classified::Batch(requests, revision) => {
                 line.batch();
                 line.era(revision.era());
+                self.access
+                    .count_batch(principal.as_ref(), &received.head, requests.len(), received.host)
+                    .boxed_local()
+                    .await?;
                 let info = self.request_info(received.head.clone(), principal, OfClient::default());
                 let calls = self.begin_batch(&requests, revision, &info, received, line)?;
                 reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
                 drop(requests);
                 drop(document);
                 drop(body);
-                Ok(LoggedBy::Pipeline(respond_to_batch(calls, self.limits.concurrent, line).boxed_local().await))
+                let reply = respond_to_batch(calls, &self.limits, line).boxed_local().await;
+                Ok(LoggedBy::Pipeline(reply))
             }
             Classified::Request(request) => {
                 let (mut running, request) = match self.begin(*request, principal, received, line)? {
@@ -224,15 +229,8 @@ impl Endpoint {
             let refused = |error| HttpError::rpc(StatusCode::OK, Some(request.id.clone()), error);
             return listen::answer(&request, &server).map(|response| Begun::Answered(response.into())).map_err(refused);
         }
-        if let Some(tool) = resolved.tool().filter(|_| revision.era() == Era::Modern) {
-            request_headers::check_params(head, tool, &request)
-                .map_err(|error| error.with_id(Some(request.id.clone())))?;
-        }
-        let target = resolved.extension_method().and_then(|method| method.target.as_deref());
-        if let Some(param) = target.filter(|_| revision.era() == Era::Modern) {
-            request_headers::check_name(head, param, &request)
-                .map_err(|error| error.with_id(Some(request.id.clone())))?;
-        }
+        check_headers(head, &resolved, &request, revision.era())
+            .map_err(|error| error.with_id(Some(request.id.clone())))?;
         let requested = self.requested_notifications(&request, resolved.notifies(), &server, revision, head)?;
         let has_channel = !requested.is_empty() || (resolved.listens_to_tasks() && !self.json_only);
         let notifications = has_channel
@@ -256,10 +254,16 @@ impl Endpoint {
         line: &mut LogLine,
     ) -> Result<LoggedBy, Box<HttpError>> {
         if let Some(channel) = channel {
-            let job = Job { prepared, line: std::mem::take(line), policy: *self.log, reservation };
+            let job = Job {
+                prepared,
+                line: std::mem::take(line),
+                policy: *self.log,
+                reservation,
+                waiting_answers: self.limits.waiting_answers(),
+            };
             return Ok(LoggedBy::Task(sse_task::answer(job, channel, received.host).boxed_local().await));
         }
-        let Answered { status, message, error } = respond(prepared).await;
+        let Answered { status, message, error, .. } = respond(prepared, None).await;
         drop(reservation);
         line.error(error);
         Ok(LoggedBy::Pipeline(Reply::Json(status, message)))
@@ -281,8 +285,9 @@ impl Endpoint {
         let resolved: Vec<_> = requests.iter().map(|request| Resolved::new(request, &server, revision)).collect();
         // All requests of a batch share one status, so the scopes of all are checked before any of them runs.
         self.authorize(&resolved, info.checked_caller(), url)?;
-        for resolved in &resolved {
+        for (resolved, request) in resolved.iter().zip(requests) {
             line.target(resolved);
+            check_headers(&received.head, resolved, request, revision.era())?;
         }
         // The responses of a batch share one limit.
         let response_limit = self.limits.output.checked_div(requests.len()).unwrap_or_default();
@@ -387,6 +392,22 @@ impl Endpoint {
             Some(problem) => Err(misconfigured(host, &problem, true).with_id(id.cloned())),
             None => Ok(server.with_task_service(self.has_task_objects())),
         }
+    }
+}
+
+/// Checks the headers that repeat the arguments of a tool, or the target of a method of an extension.
+fn check_headers(
+    head: &BoundedRequest,
+    resolved: &Resolved,
+    request: &Request<'_>,
+    era: Era,
+) -> Result<(), Box<HttpError>> {
+    if let Some(tool) = resolved.tool() {
+        request_headers::check_params(head, tool, request, era)?;
+    }
+    match resolved.extension_method().and_then(|method| method.target.as_deref()) {
+        Some(param) => request_headers::check_name(head, param, request, era),
+        None => Ok(()),
     }
 }
 

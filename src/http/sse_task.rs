@@ -60,6 +60,8 @@ pub(super) struct Job {
     pub policy: LogPolicy,
     /// The memory for the parts of the request that the call keeps.
     pub reservation: Reservation,
+    /// The limit on the answers that wait.
+    pub waiting_answers: usize,
 }
 
 /// Starts the task of a call, and answers with a stream if the handler sends notifications.
@@ -69,7 +71,7 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
     loop {
         return match parts.next().await {
             Some(Part::Silence) => continue,
-            Some(Part::Response(status, body)) => Reply::Json(status, body),
+            Some(Part::Response(status, body, _)) => Reply::Json(status, body),
             Some(first) => stream::response(EventStream::new(first, parts, open)).into(),
             // The last message of the task is a response, unless the host stops the task.
             None => Reply::Json(StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
@@ -89,7 +91,7 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
         // Sending fails only if the client has disconnected, so the error is ignored.
         let send = |part| drop(parts.unbounded_send(part));
         futures::select_biased! {
-            (status, body) = work => return send(Part::Response(status, body)),
+            (status, body, memory) = work => return send(Part::Response(status, body, memory)),
             () = disconnected => {
                 // The call is dropped, unless its handler watches for the disconnection.
                 if cx.live().is_some_and(|live| live.is_watched.get()) {
@@ -106,11 +108,11 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
 }
 
 /// Runs the handler to its end, and writes the log line of its request.
-async fn finish(job: Job, host: Rc<dyn Host>) -> (StatusCode, Vec<u8>) {
-    let Job { prepared, mut line, policy, reservation } = job;
-    let Answered { status, message, error } = respond(prepared).await;
+async fn finish(job: Job, host: Rc<dyn Host>) -> (StatusCode, Vec<u8>, Option<Reservation>) {
+    let Job { prepared, mut line, policy, reservation, waiting_answers } = job;
+    let Answered { status, message, error, memory } = respond(prepared, Some(waiting_answers)).await;
     drop(reservation);
     line.error(error);
     line.write(policy, status.as_u16(), &host);
-    (status, message)
+    (status, message, memory)
 }

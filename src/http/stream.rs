@@ -13,6 +13,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, Response, StatusCode};
 
 use super::constant_header::set;
+use super::in_flight::Reservation;
 use crate::call::connection::Open;
 use crate::call::notifications::Notifications;
 
@@ -30,8 +31,8 @@ pub enum Body {
 pub(super) enum Part {
     /// A notification, as JSON.
     Notification(Vec<u8>),
-    /// The response. It is the last part.
-    Response(StatusCode, Vec<u8>),
+    /// The response, and the memory that it holds until the client reads it. It is the last part.
+    Response(StatusCode, Vec<u8>, Option<Reservation>),
     /// The handler has not sent anything for `SILENCE_SECONDS`.
     Silence,
 }
@@ -84,11 +85,18 @@ impl Stream for EventStream {
 /// Formats a part as an event. Silence becomes a comment, which clients ignore. The comment keeps the connection open.
 fn event(part: Part) -> Vec<u8> {
     match part {
-        Part::Notification(message) | Part::Response(_, message) => {
-            [b"event: message\ndata: ", on_one_line(message).as_slice(), b"\n\n"].concat()
+        Part::Notification(message) => message_event(message),
+        Part::Response(_, message, memory) => {
+            // The host has read the stream up to here, so the response does not wait any more.
+            drop(memory);
+            message_event(message)
         }
         Part::Silence => b": keep-alive\n\n".to_vec(),
     }
+}
+
+fn message_event(message: Vec<u8>) -> Vec<u8> {
+    [b"event: message\ndata: ", on_one_line(message).as_slice(), b"\n\n"].concat()
 }
 
 /// Replaces line breaks with spaces, because a line break would end the data of the event. JSON escapes line breaks in strings, so this

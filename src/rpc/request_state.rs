@@ -1,7 +1,8 @@
 //! `requestState`: the encrypted state that a client sends back in the next round of a call.
 //!
 //! It contains the digests of the questions that are sent with it, the answers and step results of earlier rounds, and its expiry time.
-//! It is bound to one server, caller, method and set of parameters. A client cannot read or change it.
+//! It is bound to one server, caller, method and set of parameters, and to the headers and members of `_meta` that the program passes on
+//! to other servers. A client cannot read or change it.
 //!
 //! Source: 2026-07-28, basic/patterns/mrtr, "Request State".
 
@@ -13,10 +14,11 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::call::Call;
-use crate::auth::StateKeys;
 use crate::auth::encryption_keys::NONCE;
+use crate::auth::{Principal, StateKeys};
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
+use crate::call::forwarded::forwarded;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::step_memory::Finished;
 use crate::protocol::message::Request;
@@ -96,12 +98,13 @@ fn now(call: &Call) -> u64 {
     call.cx.host().now_ms() / 1000
 }
 
-/// Returns a digest of the caller, the server, the method and the parameters. The digest covers the name of the server and the configured
-/// URL of its endpoint. It does not cover parameters that differ between rounds.
+/// Returns a digest of the caller, the server, the method, the parameters, and the parts of the request that the program passes on to other
+/// servers. The digest covers the name of the server and the configured URL of its endpoint. It does not cover parameters that differ between
+/// rounds.
 pub(super) fn request_digest(cx: &Context, request: &Request<'_>) -> String {
-    let caller = cx.request().caller().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
+    let caller = cx.request().caller().map(Principal::identity);
     let server = (cx.tools().map(|tools| tools.name()), cx.resource());
-    let mut text = format!("{caller:?}\0{server:?}\0{}\0", request.method);
+    let mut text = format!("{caller:?}\0{server:?}\0{}\0{}\0", request.method, forwarded(cx));
     if let Some(params) = request.params {
         canonical::write_members(params, is_same_in_all_rounds, &mut text);
     }

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::auth::StateKeys;
+use crate::auth::{Principal, StateKeys};
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::host::NoRandomness;
@@ -18,7 +18,7 @@ pub(super) struct Owner(String);
 impl Owner {
     /// Returns the owner of the tasks that the request of `cx` creates.
     pub(super) fn of(cx: &Context) -> Self {
-        let caller = cx.request().caller().map(|caller| (&caller.issuer, &caller.subject, &caller.client_id));
+        let caller = cx.request().caller().map(Principal::identity);
         let server = (cx.tools().map(|tools| tools.name()), cx.resource());
         Self(format!("{server:?}\0{caller:?}"))
     }

@@ -1,6 +1,7 @@
 //! A client that calls an endpoint in the same process.
 
 use std::cell::Cell;
+use std::net::IpAddr;
 use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
@@ -213,7 +214,8 @@ impl<'e> Client<'e> {
 
     /// Sends any HTTP request, to any path. The client does not add its headers to the request.
     ///
-    /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` implements [`host::Request`].
+    /// An [`http::Request`] whose body is a `Cell<Vec<u8>>` implements [`host::Request`]. For an endpoint
+    /// [without authentication](Endpoint::without_auth), it needs an extension with a loopback [`IpAddr`]: the address of the client.
     pub async fn send(&self, request: impl host::Request + 'static) -> Answer {
         let test_host: Rc<dyn Host> = Rc::new(self.host.clone());
         let answer = async { Answer::read(self.endpoint.handle(request, &test_host).await).await };
@@ -225,6 +227,7 @@ impl<'e> Client<'e> {
         let (message, headers) = self.message(method, params);
         let headers = headers.iter().chain(&self.headers);
         let request = http::Request::post(format!("http://localhost{}", self.endpoint.path))
+            .extension(IpAddr::from([127, 0, 0, 1]))
             .header("Content-Type", "application/json")
             .header("Accept", "application/json, text/event-stream");
         let request = headers.fold(request, |request, (name, value)| request.header(name, value));

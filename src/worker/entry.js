@@ -4,13 +4,17 @@
 import { env } from 'cloudflare:workers'
 
 /**
- * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the wasm module, which then needs no
- * promise.
- * The bound is lower while many calls are pending, because the wasm module limits the memory only for bodies that it reads itself.
+ * The maximum `Content-Length`, in bytes, of a body that JavaScript begins to read before it calls the wasm module. If the body arrives
+ * within the time, the wasm module needs no promise. If it does not, the wasm module checks the caller first, and then waits for the rest
+ * within its own limits.
  */
 const EARLY_BODY = 256 * 1024
-const EARLY_BODY_WHEN_BUSY = 64 * 1024
-const BUSY_CALLS = 16
+
+/** The maximum of the announced lengths of all these bodies, until the wasm module gets them. Beyond it, no further body is read early. */
+const EARLY_BODIES = 16 * 1024 * 1024
+
+/** The time in milliseconds for which JavaScript waits for such a body. */
+const EARLY_TIME = 50
 
 /**
  * The time in milliseconds after which a call is removed from the list. A handler runs at most 300 s. The platform stops a call 30 s
@@ -28,12 +32,23 @@ let calls = 0
  * @property {(outcome: object) => void} [end] ends the call, if it waits in the wasm module or is a stream that the wasm module writes
  * @property {[string, string][]} headers the additional headers of its answer
  * @property {Request} request its request
+ * @property {number} early the announced length of its body, while it counts in `earlyBytes`
  * @property {Uint8Array} [lines] the beginning of its log line, followed by a line for each id
  * @property {boolean} isBatch whether its answer is an array
  *
  * @type {Map<number, Call>}
  */
 const pendingCalls = new Map()
+
+/** The sum of the announced lengths of the bodies that are read early. */
+let earlyBytes = 0
+
+/**
+ * The bodies that JavaScript has begun to read, by their requests.
+ *
+ * @type {WeakMap<Request, Body>}
+ */
+const bodies = new WeakMap()
 
 /** The number of times that the wasm module has broken, and the number of the call that broke it last. */
 let breaks = 0
@@ -50,8 +65,11 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    // The body is not stored in a variable, so it can be garbage-collected. The wasm module drops its copy when a handler waits.
-    const answered = answer(request, env, context, await readEarly(request), number)
+    let body = call.early > 0 ? await readEarly(request, call.early) : undefined
+    if (body) release(call)
+    const answered = answer(request, env, context, body, number)
+    // The body can now be garbage-collected. The wasm module drops its copy when a handler waits.
+    body = undefined
     if (answered instanceof Response) return answered
     const settled = answerOrOutcome(call, answered)
     // If the client disconnects, the platform stops a call and does not run its code again, unless `waitUntil` keeps the call alive.
@@ -67,6 +85,8 @@ export async function receive(request, env, context, answer) {
     if (breaks === before) reportBreak(error, number)
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
   } finally {
+    release(call)
+    bodies.get(request)?.stop()
     if (!isStream) pendingCalls.delete(number)
   }
 }
@@ -75,11 +95,19 @@ function begin(number, request) {
   const started = Date.now()
   for (const [other, call] of pendingCalls) {
     if (started - call.started < CALL_LIFETIME) break
+    release(call)
     pendingCalls.delete(other)
   }
-  const call = { started, request, end: undefined, headers: [], lines: undefined, isBatch: false }
+  const call = { started, request, early: earlyLength(request), end: undefined, headers: [], lines: undefined, isBatch: false }
+  earlyBytes += call.early
   pendingCalls.set(number, call)
   return call
+}
+
+/** Stops counting the body of a call as one that is read early. */
+function release(call) {
+  earlyBytes -= call.early
+  call.early = 0
 }
 
 let hasWarmedUp = false
@@ -103,14 +131,81 @@ export function warmUp(work, headers, body) {
   })
 }
 
+/** Returns the `Content-Length` of a body that is read early, or 0 if the body is not read early. */
+function earlyLength(request) {
+  const length = announced(request)
+  return length > 0 && length <= EARLY_BODY && earlyBytes + length <= EARLY_BODIES ? length : 0
+}
+
 /**
- * Returns the body if it is short, or else undefined. It also returns undefined if the connection fails: the wasm module then reads the
- * body again, and reports the failure.
+ * Returns the body if it arrives in time, or else undefined. It also returns undefined if the connection fails, or if the body is longer
+ * than announced: the wasm module then reads on, and reports the failure.
  */
-function readEarly(request) {
-  const most = pendingCalls.size < BUSY_CALLS ? EARLY_BODY : EARLY_BODY_WHEN_BUSY
-  if (!(announced(request) <= most)) return undefined
-  return request.arrayBuffer().then((body) => new Uint8Array(body), () => undefined)
+async function readEarly(request, length) {
+  let timer
+  const late = new Promise((resolve) => { timer = setTimeout(resolve, EARLY_TIME) })
+  const body = await Promise.race([bodyOf(request).read(length).catch(() => undefined), late])
+  clearTimeout(timer)
+  if (!(body instanceof Uint8Array)) return
+  bodies.delete(request)
+  return body
+}
+
+function bodyOf(request) {
+  const known = bodies.get(request)
+  if (known) return known
+  const body = new Body(request)
+  bodies.set(request, body)
+  return body
+}
+
+/** The body of a request. It counts the bytes that arrive, because a `Content-Length` header may be wrong. */
+class Body {
+  #stream
+  #announced
+  #reader
+  #chunks = []
+  #length = 0
+  #hasEnded
+  #reading = Promise.resolve()
+
+  constructor(request) {
+    this.#stream = request.body
+    this.#announced = announced(request)
+    this.#hasEnded = request.body === null
+  }
+
+  /**
+   * Reads on, until the body has ended or has more than `limit` bytes. Returns its bytes, or the number of bytes read so far if there are
+   * more.
+   */
+  read(limit) {
+    this.#reading = this.#reading.then(() => this.#readOn(limit))
+    return this.#reading
+  }
+
+  async #readOn(limit) {
+    while (!this.#hasEnded && this.#length <= limit) {
+      this.#reader ??= this.#stream.getReader()
+      const { done, value } = await this.#reader.read()
+      if (value) this.#chunks.push(value)
+      this.#length += value?.length ?? 0
+      // A body ends at its announced length, so a short body needs one read.
+      this.#hasEnded ||= done || this.#length === this.#announced
+    }
+    if (this.#length > limit) return this.#length
+    if (this.#chunks.length !== 1) this.#chunks = [new Uint8Array(await new Blob(this.#chunks).arrayBuffer())]
+    return this.#chunks[0]
+  }
+
+  /** Stops reading, and drops the bytes. */
+  stop() {
+    this.#chunks = []
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    // The connection may have failed.
+    this.#reader?.cancel().catch(() => {})
+  }
 }
 
 /** Returns the `Content-Length`, or NaN without one. */
@@ -167,22 +262,13 @@ function relayStream(number, call, response) {
   return new Response(events, response)
 }
 
-/** Returns the body of a request if it has at most `limit` bytes, or else the number of bytes read. */
+/** Returns the body of a request if it has at most `limit` bytes. If there are more, stops and returns the number of bytes read so far. */
 export async function read(request, limit) {
-  const isShort = request.body === null || announced(request) <= limit
-  return isShort ? new Uint8Array(await request.arrayBuffer()) : limited(request.body, limit)
-}
-
-/** Returns the bytes of the stream `body`. If there are more than `limit` bytes, stops and returns the number of bytes read so far. */
-async function limited(body, limit) {
-  const chunks = []
-  let length = 0
-  for await (const chunk of body) {
-    length += chunk.length
-    if (length > limit) return length
-    chunks.push(chunk)
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+  const body = bodyOf(request)
+  const bytes = await body.read(limit)
+  body.stop()
+  bodies.delete(request)
+  return bytes
 }
 
 /** Stores the additional headers for the answer to a call, in case the wasm module breaks. */

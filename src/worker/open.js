@@ -4,6 +4,7 @@
 export class Exchange {
   #controller = new AbortController()
   #response
+  #isBound
   #reader
   #hasEnded = false
 
@@ -17,13 +18,14 @@ export class Exchange {
     const { signal } = this.#controller
     const response = await (service ?? globalThis).fetch(url, { method, headers, body, signal, redirect: 'manual' })
     this.#response = response
+    this.#isBound = service !== undefined
     return [response.status, names.map((name) => response.headers.get(name))]
   }
 
   /** Returns the next bytes of the body, or undefined at its end. */
   async next() {
     if (this.#hasEnded) return
-    if (!this.#reader && isShort(this.#response)) {
+    if (!this.#reader && !this.#isBound && isShort(this.#response)) {
       const bytes = new Uint8Array(await this.#response.arrayBuffer())
       this.#hasEnded = true
       return bytes
@@ -48,7 +50,7 @@ export class Exchange {
 
 /**
  * Returns whether the head of a response states that its body is short. The runtime reads such a body in less time as a whole. A body with a
- * content encoding may be long nevertheless.
+ * content encoding may be long nevertheless. So may the body of another Worker, because no HTTP parser compares it with its head.
  */
 function isShort({ headers }) {
   const length = headers.get('content-length')

@@ -254,9 +254,27 @@ fn localhost_in_the_url_does_not_open_the_server_to_other_machines() {
         let elsewhere = legacy("ping", json!({})).at("https://kb.example.com/mcp").address(address);
         assert_eq!(elsewhere.ask_at(&closed()).status, 503, "{address} and a public URL");
     }
-    // If the host does not know the address, only the URL counts. The endpoint does not read the address from a header.
-    let unknown = legacy("ping", json!({})).header("CF-Connecting-IP", "192.0.2.1");
-    assert_eq!(unknown.ask_at(&closed()).status, 200);
+    // The endpoint does not read the address from a header.
+    let local = legacy("ping", json!({})).header("CF-Connecting-IP", "192.0.2.1");
+    assert_eq!(local.ask_at(&closed()).status, 200);
+}
+
+/// Without authentication, the endpoint rejects a request if its host does not know the address of the client, or if a proxy has passed the
+/// request on: the address is then that of the proxy.
+#[test]
+fn an_unknown_address_or_a_proxy_closes_a_server_without_authentication() {
+    let closed = || Endpoint::new(server).without_auth().without_rate_limit();
+    let unknown = || legacy("ping", json!({})).without_address();
+    let answer = unknown().ask_at(&closed());
+    assert_eq!((answer.status, answer.message().contains("MCP_ALLOW_PUBLIC")), (503, true));
+    assert_eq!(unknown().ask_at(&closed().open_to_the_public()).status, 200);
+    for header in ["Forwarded", "X-Forwarded-For", "x-real-ip", "Via"] {
+        for value in ["127.0.0.1", "", "1.1 proxy"] {
+            let passed_on = || legacy("ping", json!({})).address("127.0.0.1").header(header, value);
+            assert_eq!(passed_on().ask_at(&closed()).status, 503, "{header}: {value}");
+            assert_eq!(passed_on().ask_at(&closed().open_to_the_public()).status, 200, "{header}: {value}");
+        }
+    }
 }
 
 /// Until the program configures authentication or calls `without_auth`, the endpoint answers 503.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Fetched};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{ConfigError, Endpoint, Introspection, ProtectedResource};
+use edge_mcp::{ConfigError, Context, Endpoint, HandlerError, Introspection, McpServer, ProtectedResource, Tool};
 use serde_json::{Value, json};
 
 use crate::claims::valid_claims;
@@ -160,6 +160,49 @@ fn answers_are_cached_for_a_limited_time() {
     assert_eq!(statuses_and_requests("off", &valid_claims(), uncached, &[0, 0, 0]).1, 3);
     let brief = validator().cache_for(Duration::from_secs(2));
     assert_eq!(statuses_and_requests("brief", &valid_claims(), brief, &[0, 1, 2]).1, 2);
+}
+
+/// The cache of answers is bounded by its bytes. The answers that expire soonest are evicted.
+#[test]
+fn the_bytes_of_cached_answers_are_bounded() {
+    const MOST: usize = 8 << 20;
+    let mut long = valid_claims();
+    long["groups"] = json!(vec![1; 30_000]);
+    let per_answer = long.to_string().len();
+    let network = network::answering(200, &long);
+    let endpoint = endpoint(validator());
+    let count = u64::try_from(MOST / per_answer + 10).expect("a few hundred");
+    for nth in 0..count {
+        assert_eq!(ask(&endpoint, &format!("long-{nth}"), &network, NOW + nth / 10).status, 200);
+    }
+    let requests = |token: u64| {
+        let before = network.requests().len();
+        assert_eq!(ask(&endpoint, &format!("long-{token}"), &network, NOW + count / 10).status, 200);
+        network.requests().len() - before
+    };
+    assert_eq!((requests(count - 1), requests(0)), (0, 1));
+}
+
+/// A cached answer has all members of the first one.
+#[test]
+fn a_cached_answer_has_all_claims() {
+    async fn all(cx: Context) -> Result<String, HandlerError> {
+        Ok(format!("{:?}", cx.caller()?))
+    }
+    let mut claims = valid_claims();
+    claims["deep"] = json!({ "a": [1.5, -1, 18_446_744_073_709_551_615_u64, null, { "b": "\u{e9}\n" }] });
+    claims["client_id"] = json!("cli");
+    let network = network::answering(200, &claims);
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let endpoint =
+        Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("all", "Shows the caller.", all)).build());
+    let endpoint = endpoint.resource(resource).auth(validator()).without_rate_limit();
+    let [first, cached] = [0, 1].map(|second| {
+        let call = legacy("tools/call", json!({ "name": "all" })).at(RESOURCE).bearer("whole");
+        call.ask_on(&endpoint, &host_at(&network, NOW + second)).tool_text().0.to_owned()
+    });
+    assert_eq!((network.requests().len(), &first), (1, &cached));
+    assert!(first.contains("18446744073709551615") && first.contains("cli"), "{first}");
 }
 
 /// A cached answer is used only for the same token, introspection endpoint and audience.

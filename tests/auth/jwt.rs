@@ -1,7 +1,10 @@
 //! JWT access tokens: signatures, headers, and the keys of the issuer.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::ready;
 use std::pin::pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Fetched, Host, RateLimit};
@@ -253,6 +256,93 @@ fn keys_are_cached() {
     );
 }
 
+/// Returns a host like [`host_at`] that counts the checks of signatures.
+fn counting(network: &TestHost, second: u64) -> (TestHost, Rc<Cell<usize>>) {
+    let checks = Rc::<Cell<usize>>::default();
+    let (counted, verifying) = (checks.clone(), host_at(network, second));
+    let host = verifying.clone().clock(second * 1000).verify(move |_, _, _| {
+        counted.set(counted.get() + 1);
+        ready(Ok(false))
+    });
+    (host, checks)
+}
+
+/// A token that is refused by its claims alone costs no check of a signature, and no fetch of keys.
+#[test]
+fn claims_are_checked_before_the_signature() {
+    for (name, value) in [
+        ("exp", json!(NOW - 120)),
+        ("iss", json!("https://other.example")),
+        ("aud", json!("https://other.example/mcp")),
+        ("sub", json!(7)),
+    ] {
+        let mut claims = valid_claims();
+        claims[name] = value;
+        let network = published(&KEYS.public());
+        let (host, checks) = counting(&network, NOW);
+        let ask = legacy("ping", json!({})).at(RESOURCE).bearer(&token(&header("ES256"), &claims));
+        assert_eq!(ask.ask_on(&endpoint(validator()), &host).status, 401, "{name}");
+        assert_eq!((checks.get(), network.requests().len()), (0, 0), "{name}");
+    }
+}
+
+/// An address that exceeds its rate limit with forged tokens causes no further checks of signatures until the period ends. Other addresses
+/// are not affected.
+#[test]
+fn signatures_are_not_checked_beyond_the_rate_limit() {
+    let (network, seen) = (published(&KEYS.public()), Rc::<RefCell<HashMap<String, usize>>>::default());
+    let limit = RateLimit::new(Duration::from_mins(1), move |key| {
+        let mut seen = seen.borrow_mut();
+        let count = seen.entry(key).or_default();
+        *count += 1;
+        ready(Ok(*count <= 3))
+    });
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
+    let (host, checks) = counting(&network, NOW);
+    let ask = |address: &str| {
+        let forged = token(&header("ES256"), &valid_claims());
+        legacy("ping", json!({})).at(RESOURCE).address(address).bearer(&forged).ask_on(&endpoint, &host).status
+    };
+    let statuses: Vec<_> = (0..10).map(|_| ask("192.0.2.1")).collect();
+    assert_eq!(statuses, [401, 401, 401, 429, 429, 429, 429, 429, 429, 429]);
+    assert_eq!(checks.get(), 4, "the fourth check finds that the address has exceeded its limit");
+    assert_eq!((ask("192.0.2.2"), checks.get()), (401, 5), "another address");
+    host.advance(Duration::from_secs(59));
+    assert_eq!((ask("192.0.2.1"), checks.get()), (429, 5));
+    host.advance(Duration::from_secs(1));
+    assert_eq!((ask("192.0.2.1"), checks.get()), (429, 6), "one check in each further period");
+}
+
+/// While the issuer is down, its last keys are used for another hour. A token of an unknown key gets a 503. As soon as the issuer answers,
+/// only the keys that it publishes are used.
+#[test]
+fn expired_keys_are_used_while_their_issuer_is_down() {
+    let mut claims = valid_claims();
+    claims["exp"] = json!(NOW + 9000);
+    let known = token(&header("ES256"), &claims);
+    let mut unnamed = header("ES256");
+    unnamed.as_object_mut().expect("an object").remove("kid");
+    let unnamed = token(&unnamed, &claims);
+    let mut head = header("ES256");
+    head["kid"] = json!("new");
+    let unknown = token(&head, &claims);
+    let network = published(&KEYS.public());
+    let endpoint = endpoint(validator());
+    let ask = |token: &str, second: u64| ask(&endpoint, token, &network, NOW + second).status;
+    assert_eq!(ask(&known, 0), 200);
+    network::change(&network, |_| Err(FetchError::TooSlow));
+    for (second, is_usable) in [(600, true), (602, true), (4199, true), (4200, false)] {
+        let expected = if is_usable { 200 } else { 503 };
+        assert_eq!((ask(&known, second), ask(&unnamed, second)), (expected, expected), "at {second} s");
+        assert_eq!(ask(&unknown, second), 503, "at {second} s");
+    }
+    network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
+    assert_eq!(ask(&known, 4300), 200);
+    network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": [KEYS.public()[0]] }).to_string())));
+    assert_eq!(ask(&known, 4900), 401, "the key is not published any more");
+}
+
 /// If the keys cannot be fetched, the endpoint answers 503. It does not answer 401, because the token may be valid.
 #[test]
 fn without_the_keys_of_the_issuer_a_token_gets_a_503() {
@@ -356,7 +446,7 @@ fn a_request_that_needs_new_keys_is_counted_per_address() {
     let seen = Cell::new(0);
     let limit = RateLimit::new(Duration::from_mins(1), move |_| {
         seen.set(seen.get() + 1);
-        std::future::ready(Ok(seen.get() <= 2))
+        ready(Ok(seen.get() <= 2))
     });
     let endpoint = Endpoint::new(server).resource(resource).auth(validator()).rate_limit(limit);
     let good_token = token(&header("ES256"), &valid_claims());

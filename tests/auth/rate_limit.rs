@@ -1,6 +1,6 @@
 //! Rate limits per caller and per address.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::ready;
 use std::rc::Rc;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use edge_mcp::host::{FetchError, Level, RateLimit};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Endpoint, Introspection, ProtectedResource, StaticTokens};
+use edge_mcp::{Endpoint, Introspection, McpServer, ProtectedResource, StaticTokens, Tool};
 use serde_json::json;
 
 use crate::issuer::{RESOURCE, host_at};
 use crate::network;
-use crate::support::{Ask, NOW, legacy, server};
+use crate::support::{Ask, NOW, legacy, post, server};
 
 const TOKENS: &str = r#"[{"token":"ada","subject":"ada","scopes":[]}, {"token":"also","subject":"ada","scopes":[]},
                          {"token":"cli","subject":"ada","client_id":"cli","scopes":[]}, {"token":"bob","subject":"bob","scopes":[]}]"#;
@@ -91,7 +91,7 @@ fn no_header_changes_the_address_that_is_counted() {
     for known in [Some("192.0.2.1"), None] {
         let limit = up_to(1);
         let endpoint = guarded(&limit);
-        let ask = || known.map_or_else(|| legacy("ping", json!({})), ping);
+        let ask = || known.map_or_else(|| legacy("ping", json!({})).without_address(), ping);
         assert_eq!(ask().ask_at(&endpoint).status, 401);
         for header in headers {
             assert_eq!(ask().header(header, "192.0.2.9").ask_at(&endpoint).status, 429, "{header} {known:?}");
@@ -137,6 +137,42 @@ fn the_address_is_counted_before_introspection() {
     assert_eq!(limit.seen.borrow().values().copied().collect::<Vec<_>>(), [4]);
     network::change(&network, |_| Err(FetchError::TooSlow));
     assert_eq!(ask("e"), 429);
+}
+
+/// Each request of a batch counts. A batch that exceeds the limit is rejected as a whole, and none of its requests runs. Messages that are
+/// not requests do not count.
+#[test]
+fn each_request_of_a_batch_counts() {
+    let batch = |length: usize| {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "count" } });
+        let mut messages = vec![call; length];
+        messages.push(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        messages.push(json!({ "jsonrpc": "2.0", "id": 9, "result": {} }));
+        post(serde_json::Value::from(messages).to_string()).address("192.0.2.1")
+    };
+    let tokens = StaticTokens::from_json("MCP_STATIC_TOKENS", Some(TOKENS)).expect("tokens");
+    let counting = |runs: &Rc<Cell<usize>>| {
+        let runs = runs.clone();
+        Endpoint::new(move |_| {
+            let runs = runs.clone();
+            let count = move || {
+                runs.set(runs.get() + 1);
+                ready("counted")
+            };
+            McpServer::builder("s", "1").tool(Tool::new("count", "Counts.", count)).build()
+        })
+    };
+    let runs = Rc::default();
+    for endpoint in [counting(&runs).auth(tokens), counting(&runs).open_to_the_public()] {
+        runs.set(0);
+        let limit = up_to(5);
+        let endpoint = endpoint.rate_limit(limit.limit());
+        assert_eq!(batch(3).bearer("ada").ask_at(&endpoint).status, 200);
+        let refused = batch(3).bearer("ada").ask_at(&endpoint);
+        assert_eq!((refused.status, refused.header("retry-after"), runs.get()), (429, Some("60"), 3));
+        assert_eq!(limit.seen.borrow().values().copied().collect::<Vec<_>>(), [6]);
+        assert_eq!(ping("192.0.2.1").bearer("ada").ask_at(&endpoint).status, 429, "a single request");
+    }
 }
 
 /// The rate limit gets digests as keys. It does not get subjects or addresses.

@@ -2,8 +2,8 @@
 
 use edge_mcp::testing::{self, TestHost, validate};
 use edge_mcp::{
-    AnyOf, ConfigError, Endpoint, ExpectedClaims, HandlerError, Introspection, Jwt, McpServer, Presented, Principal,
-    ProtectedResource, StaticTokens, TokenRefusal, TokenValidator, Tool,
+    AnyOf, ConfigError, Context, Endpoint, ExpectedClaims, HandlerError, Introspection, Jwt, McpServer, Presented,
+    Principal, ProtectedResource, StaticTokens, TokenRefusal, TokenValidator, Tool,
 };
 use serde_json::json;
 
@@ -105,7 +105,7 @@ fn several_validators_are_tried_in_order() {
     let validators = AnyOf::new()
         .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("tokens"))
         .or(Jwt::new("https://auth.example.com/jwks", ISSUER).expect("a URL"))
-        .or(Introspection::new("https://auth.example.com/introspect").expect("a URL"));
+        .or(Introspection::new("https://auth.example.com/introspect").expect("a URL").issuer(ISSUER));
     let resource = ProtectedResource::at(RESOURCE).expect("a URL");
     let endpoint = Endpoint::new(server).auth(validators).resource(resource).without_rate_limit();
     let network = network::of(|request| {
@@ -170,6 +170,70 @@ fn a_refusal_converts_into_the_error_of_a_handler() {
     let answer = call.ask_on(&endpoint.without_auth().without_rate_limit(), &host);
     assert!(answer.tool_text().1 && !answer.tool_text().0.contains("issuer"), "{answer:?}");
     assert!(host.log_text().contains("invalid: its issuer is unknown"), "{}", host.log_text());
+}
+
+/// Validators that vouch for different issuers never identify the same caller, whatever subject their tokens have. So nothing that belongs
+/// to a caller is shared: request states, tasks, the rate limit and tokens for other servers.
+#[test]
+fn callers_of_different_validators_never_have_the_same_identity() {
+    async fn identity(cx: Context) -> Result<String, HandlerError> {
+        let caller = cx.caller()?;
+        Ok(format!("{} {}", caller.issuer.as_deref().unwrap_or("none"), caller.subject))
+    }
+    fn of(token: &'static str, issuer: Option<&'static str>) -> impl TokenValidator {
+        async move |presented: Presented<'_>| {
+            let mut principal = Principal::new("owner");
+            principal.issuer = issuer.map(str::to_owned);
+            if presented.token() == token { Ok(principal) } else { Err(TokenRefusal::Expired) }
+        }
+    }
+    let network = network::of(|request| {
+        let mut claims = json!({ "active": true, "sub": "owner", "aud": RESOURCE });
+        match request.body().split(['=', '&']).nth(1) {
+            Some("nameless") => {}
+            Some("of-list") => claims["iss"] = json!("edge-mcp:static"),
+            Some("of-position") => claims["iss"] = json!("edge-mcp:validator:4"),
+            Some("of-jwt") => claims["iss"] = json!(ISSUER),
+            Some("of-other") => claims["iss"] = json!("https://other.example"),
+            _ => claims = json!({ "active": false }),
+        }
+        Ok(edge_mcp::host::Fetched::new(200, claims.to_string()))
+    });
+    let tokens = r#"[{"token":"listed","subject":"owner","scopes":[]}]"#;
+    let validators = AnyOf::new()
+        .or(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(tokens)).expect("tokens"))
+        .or(Jwt::new("https://auth.example.com/jwks", ISSUER).expect("a URL"))
+        .or(Introspection::new("https://auth.example.com/introspect").expect("a URL"))
+        .or(of("first", None))
+        .or(of("second", None))
+        .or(of("thief", Some(ISSUER)))
+        .or(AnyOf::new().or(of("nested", None)))
+        .or(AnyOf::new().or(of("nested-too", None)).or(of("nested-thief", Some("edge-mcp:static"))));
+    let endpoint =
+        Endpoint::new(|_| McpServer::builder("s", "1").tool(Tool::new("identity", "Shows it.", identity)).build());
+    let resource = ProtectedResource::at(RESOURCE).expect("a URL");
+    let endpoint = endpoint.auth(validators).resource(resource).without_rate_limit();
+    for (token, issuer) in [
+        ("listed", Some("edge-mcp:static")),
+        ("nameless", Some("https://auth.example.com/introspect")),
+        ("of-other", Some("https://other.example")),
+        ("of-list", None),
+        ("of-position", None),
+        ("of-jwt", None),
+        ("first", Some("edge-mcp:validator:4")),
+        ("second", Some("edge-mcp:validator:5")),
+        ("thief", None),
+        ("nested", Some("edge-mcp:validator:1.7")),
+        ("nested-too", Some("edge-mcp:validator:1.8")),
+        ("nested-thief", None),
+    ] {
+        let call = legacy("tools/call", json!({ "name": "identity" })).at(RESOURCE).bearer(token);
+        let answer = call.ask_on(&endpoint, &host_at(&network, NOW));
+        match issuer {
+            Some(issuer) => assert_eq!(answer.tool_text(), (&*format!("{issuer} owner"), false), "{token}"),
+            None => assert_eq!(answer.status, 401, "{token}"),
+        }
+    }
 }
 
 /// An `AnyOf` without validators rejects every token.

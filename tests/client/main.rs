@@ -19,6 +19,7 @@ mod definitions;
 mod discovery;
 mod errors;
 mod extensions;
+mod forwarded;
 mod frontmatter;
 mod hostile;
 mod hostile_lists;

@@ -58,6 +58,9 @@ const objectsOf = (n, objects, storage) => (objects.length === 0 ? '' : `
 
 const OBJECTS_DISK = '(name = "objects-disk", disk = (path = "objects", writable = true))'
 
+// The address of the client, which workerd itself does not tell.
+const LOCAL = 'injectRequestHeaders = [(name = "CF-Connecting-IP", value = "127.0.0.1")]'
+
 // Vectorize and Workers AI: the server of a test receives their requests.
 const stubOf = (n, { address }) => `(name = "stub${n}", external = (address = "${address}", http = ()))`
 const stubBindings = (n) => [
@@ -188,7 +191,7 @@ export async function startWorkerds(all) {
     if (caller) {
       services.push(await written(`caller${n}`, caller, [`(name = "FAULTS", service = "worker${n}")`]))
     }
-    sockets.push(`(name = "http${n}", address = "127.0.0.1:${ports[n]}", http = (), service = "${caller ? 'caller' : 'worker'}${n}")`)
+    sockets.push(`(name = "http${n}", address = "127.0.0.1:${ports[n]}", http = (${LOCAL}), service = "${caller ? 'caller' : 'worker'}${n}")`)
     const started = { origin: origins[n], url: `${origins[n]}/mcp`, token }
     if (database) {
       const port = await freePort()

@@ -35,6 +35,7 @@ fn a_call_is_one_request_with_the_same_arguments() {
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"m_t","arguments":{arguments},"_meta":{meta}}}}}"#
         );
         let request = Request::post("http://localhost/mcp")
+            .extension(std::net::IpAddr::from([127, 0, 0, 1]))
             .header("Content-Type", "application/json")
             .header("Accept", "application/json, text/event-stream")
             .header("MCP-Protocol-Version", revision.name())

@@ -224,7 +224,7 @@ pub fn caller<'e>(endpoint: &'e Endpoint, host: &TestHost) -> Client<'e> {
         .token(TOKEN)
         .header("Cookie", format!("session={TOKEN}"))
         .header("CF-Connecting-IP", "192.0.2.7")
-        .header("X-Forwarded-For", TOKEN)
+        .header("X-Forwarded-Host", TOKEN)
         .header("X-Api-Key", TOKEN)
         .meta("example.com/secret", json!(TOKEN))
 }

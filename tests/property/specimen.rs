@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
 use edge_mcp::host::{BodyError, Request};
@@ -222,6 +223,10 @@ impl Request for RawRequest {
     fn body(&self, limit: usize) -> impl Future<Output = Result<Vec<u8>, BodyError>> {
         let is_short = self.body.len() <= limit;
         std::future::ready(if is_short { Ok(self.body.clone()) } else { Err(BodyError::TooLarge) })
+    }
+
+    fn client_address(&self) -> Option<IpAddr> {
+        Some(IpAddr::from([127, 0, 0, 1]))
     }
 
     /// Returns any text, because every request id of a host must fit into a log line.

@@ -143,6 +143,7 @@ fn a_batch_has_methods_of_extensions() {
         |id: u32, method: &str| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "entryId": 7 } });
     let batch = json!([message(1, "ledger/strict"), message(2, "ledger/get")]);
     let request = http::Request::post("http://localhost/mcp")
+        .extension(std::net::IpAddr::from([127, 0, 0, 1]))
         .header("content-type", "application/json")
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2025-03-26")
@@ -186,7 +187,8 @@ fn the_name_header_repeats_the_target() {
         );
         assert_eq!(code(&call(&client(&without), "ledger/get", json!({ "entryId": 7 }))), None, "{headers:?}");
         let legacy = client(&target).revision(Revision::V2025_11_25);
-        assert_eq!(code(&call(&legacy, "ledger/find", json!({ "entryName": "ledger-7" }))), None, "{headers:?}");
+        let expected = expected.filter(|_| !headers.is_empty());
+        assert_eq!(code(&call(&legacy, "ledger/find", json!({ "entryName": "ledger-7" }))), expected, "{headers:?}");
     }
 }
 

@@ -71,7 +71,11 @@ fn headers_must_match_marked_arguments() {
         (json!({ "inner": { "deep": "x" } }), vec![("Mcp-Param-Deep", "x")], true),
         (json!({ "inner": { "deep": "x" } }), vec![], false),
         (json!({}), vec![], true),
-        (json!({}), vec![("Mcp-Param-Region", "eu"), ("Mcp-Param-Unknown", "x")], true),
+        (json!({}), vec![("Mcp-Param-Unknown", "x")], true),
+        (json!({}), vec![("Mcp-Param-Region", "eu")], false),
+        (json!({}), vec![("Mcp-Param-Region", "")], false),
+        (json!({ "region": null }), vec![("Mcp-Param-Region", "eu")], false),
+        (json!({ "inner": {} }), vec![("Mcp-Param-Deep", "x")], false),
     ] {
         let answer = call(&arguments, &headers);
         if agrees {
@@ -82,10 +86,43 @@ fn headers_must_match_marked_arguments() {
     }
     let null = call(&json!({ "region": null }), &[]);
     assert!(null.tool_text().1, "null needs no header, but the schema rejects it");
-    let old = legacy("tools/call", json!({ "name": "query", "arguments": { "region": "eu" } })).ask_at(&endpoint());
-    assert_eq!(old.tool_text(), ("ran", false), "older revisions do not have these headers");
+    let old = || legacy("tools/call", json!({ "name": "query", "arguments": { "region": "eu" } }));
+    assert_eq!(old().ask_at(&endpoint()).tool_text(), ("ran", false), "older revisions do not require these headers");
     let listed = modern("tools/list", json!({})).ask_at(&endpoint());
     assert_eq!(listed.result()["tools"][0]["inputSchema"]["properties"]["region"]["x-mcp-header"], "Region");
+}
+
+/// A proxy may believe the headers, whatever the revision of the body is. So the headers that are present must agree in older revisions too,
+/// and in each message of a batch.
+#[test]
+fn headers_that_are_present_must_match_in_every_revision() {
+    let message = |name: &str, region: Value| {
+        let params = json!({ "name": name, "arguments": { "region": region } });
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+    };
+    let eu = || message("query", json!("eu"));
+    for (headers, body, agrees) in [
+        (vec![], eu(), true),
+        (vec![("Mcp-Method", "tools/call"), ("Mcp-Name", "query"), ("Mcp-Param-Region", "eu")], eu(), true),
+        (vec![("Mcp-Name", "=?base64?cXVlcnk=?=")], eu(), true),
+        (vec![("Mcp-Method", "ping")], eu(), false),
+        (vec![("Mcp-Name", "other")], eu(), false),
+        (vec![("Mcp-Param-Region", "us")], eu(), false),
+        (vec![("Mcp-Param-Region", "eu")], message("query", Value::Null), false),
+        (vec![("Mcp-Param-Unknown", "eu")], json!([eu()]), true),
+        (vec![("Mcp-Param-Region", "eu")], json!([eu(), eu()]), true),
+        (vec![("Mcp-Param-Region", "eu")], json!([eu(), message("query", json!("us"))]), false),
+        (vec![("Mcp-Method", "tools/call")], json!([eu()]), false),
+        (vec![("Mcp-Name", "query")], json!([eu()]), false),
+    ] {
+        let ask = headers.iter().fold(post(body.to_string()), |ask, (name, value)| ask.header(name, value));
+        let answer = ask.ask_at(&endpoint());
+        if agrees {
+            assert_eq!(answer.status, 200, "{headers:?} {body}");
+        } else {
+            assert_eq!(answer.refusal(), (400, -32020), "{headers:?} {body}");
+        }
+    }
 }
 
 /// A CORS preflight allows the headers of marked arguments.

@@ -2,8 +2,8 @@
 
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    BuildError, Context, Elicited, Endpoint, HandlerError, InputError, McpServer, Prompt, PromptMessage, RequestInfo,
-    Resource, Sampling, StateKeys, StaticTokens, Tool,
+    AnyOf, BuildError, Context, Elicited, Endpoint, HandlerError, InputError, McpServer, Presented, Principal, Prompt,
+    PromptMessage, RequestInfo, Resource, Sampling, StateKeys, StaticTokens, TokenRefusal, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -196,6 +196,36 @@ fn a_call_can_have_several_rounds() {
     assert_ne!(second.result()["requestState"], partly.result()["requestState"]);
     let last = ask("tools/call", retry(&params, &second, json!({ "page": { "action": "accept" } })));
     assert_eq!(last.tool_text(), ("tea: Ada, Paris, file:///a,file:///b, after 1", false));
+}
+
+/// The state keeps every question of a round, so that all of them can be answered at once.
+#[test]
+fn all_questions_of_a_round_can_be_answered_at_once() {
+    let params = json!({ "name": "everything", "arguments": { "article": "tea" } });
+    let first = ask("tools/call", params.clone());
+    let answers = json!({
+        "name": { "action": "accept", "content": { "name": "Ada" } },
+        "text": { "role": "assistant", "content": { "type": "text", "text": "Paris" }, "model": "m" },
+        "roots": { "roots": [{ "uri": "file:///a" }] },
+    });
+    let second = ask("tools/call", retry(&params, &first, answers));
+    let left: Vec<_> = second.result()["inputRequests"].as_object().expect("questions").keys().cloned().collect();
+    assert_eq!(left, ["page"], "only the question of the next round is open");
+}
+
+/// Two validators may know the same subject. A state belongs to the caller of one of them.
+#[test]
+fn a_state_belongs_to_the_caller_of_one_validator() {
+    async fn other(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+        if presented.token() == "other" { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
+    }
+    let both = AnyOf::new().or(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).or(other);
+    let endpoint = endpoint().auth(both);
+    let ask = |params: Value, token: &str| ask_with(all_capabilities(), "tools/call", params, token, &endpoint);
+    let params = json!({ "name": "greet" });
+    let first = ask(params.clone(), "ada");
+    assert_eq!(ask(retry(&params, &first, ada()), "other").refusal(), (200, -32602));
+    assert_eq!(ask(retry(&params, &first, ada()), "ada").tool_text(), ("Hello, Ada!", false));
 }
 
 /// Rule 72: prompts and resources can also ask questions. Clients must not cache a result that depends on answers.

@@ -1,17 +1,18 @@
 //! Limits: requests at each limit and past it.
 
 use std::cell::Cell;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{BodyError, Host, Request};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Body, Context, Endpoint, Limits, McpServer, Prompt, Resource, StaticTokens, Tool};
-use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
 use futures::task::LocalSpawnExt;
+use futures::{FutureExt, StreamExt};
 use http::Response;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -207,6 +208,10 @@ impl Request for SlowRequest {
         self.head.header(name)
     }
 
+    fn client_address(&self) -> Option<IpAddr> {
+        Some(IpAddr::from([127, 0, 0, 1]))
+    }
+
     async fn body(&self, _: usize) -> Result<Vec<u8>, BodyError> {
         self.is_read.set(true);
         let arrives = self.arrives.take().expect("the body is read once");
@@ -322,6 +327,48 @@ fn a_waiting_call_releases_the_memory_of_its_body() {
     assert!(
         body.is_read() && PendingRequest::new(&endpoint, &host, Some(500)).is_read(),
         "dropped calls have released their memory"
+    );
+}
+
+/// An answer on a stream waits for its client, and holds memory until then. If the answers of all calls exceed the limit, an error replaces
+/// the last one.
+#[test]
+fn answers_that_wait_for_their_clients_hold_memory() {
+    let endpoint = testing::endpoint(|_| {
+        let text = |Length { bytes }: Length, cx: Context| async move {
+            cx.progress(1.0, None, "half");
+            "x".repeat(bytes)
+        };
+        McpServer::builder("s", "1").tool(Tool::new("text", "Returns a text.", text)).build()
+    });
+    let endpoint = Rc::new(endpoint);
+    let mut pool = LocalPool::new();
+    let host = on(&pool, &TestHost::new());
+    let mut call = |is_read: bool| {
+        let params = json!({ "name": "text", "arguments": { "bytes": 10 << 20 }, "_meta": { "progressToken": 1 } });
+        let ask = legacy("tools/call", params).header("Accept", "application/json, text/event-stream");
+        let (endpoint, host) = (endpoint.clone(), host.clone());
+        let work = async move {
+            let Body::Stream(mut events) = ask.raw(&endpoint, &host).await.into_body() else { panic!("a stream") };
+            let first = events.next().await;
+            let last = if is_read { events.next().await } else { None };
+            (first.is_some(), last.map(|event| String::from_utf8(event).expect("UTF-8")), events)
+        };
+        let task = pool.spawner().spawn_local_with_handle(work).expect("a task");
+        pool.run_until_stalled();
+        task.now_or_never().expect("the call has ended")
+    };
+    let is_result = |last: Option<String>| last.is_some_and(|event| event.contains("\"result\""));
+    let unread: Vec<_> = (0..3).map(|_| call(false)).collect();
+    let (_, last, _) = call(true);
+    let last = last.expect("an answer");
+    assert!(last.contains("-32603") && last.contains("The memory of this server for answers is full"), "{last}");
+    let direct = legacy("tools/call", text_of(9 << 20)).ask_at(&endpoint);
+    assert_eq!(direct.tool_text().0.len(), 9 << 20, "an answer that does not wait is not affected");
+    drop(unread);
+    assert!(
+        (0..5).all(|_| is_result(call(true).1)),
+        "an answer that its client has read holds no memory, and neither does that of a client that has left"
     );
 }
 

@@ -429,6 +429,7 @@ async fn raw(world: &World, method: &str, capabilities: Value, params: Value, he
     });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let request = http::Request::post("http://localhost/mcp")
+        .extension(std::net::IpAddr::from([127, 0, 0, 1]))
         .header("Content-Type", "application/json")
         .header("Accept", "application/json, text/event-stream")
         .header("MCP-Protocol-Version", "2026-07-28")

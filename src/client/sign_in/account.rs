@@ -38,7 +38,7 @@ const _: () = assert!(SIGN_IN_LEASE_WAITS as u128 * PAUSE.as_millis() > SIGN_IN_
 
 /// Returns the text that identifies a person. Two issuers may use the same subject.
 pub(super) fn person_key(person: &Principal) -> String {
-    Purpose::Tokens.key(&[person.issuer.as_deref().unwrap_or_default(), &person.subject])
+    Purpose::Tokens.key(&[&person.person()])
 }
 
 /// The tokens of a person for a server.

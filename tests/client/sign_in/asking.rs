@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use edge_mcp::client::McpClient;
 use edge_mcp::testing::{self, Answer, Client};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Revision, StaticTokens, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Presented, Principal, Revision, TokenRefusal, Tool};
 use serde_json::{Value, json};
 
 use super::authorization_server::{TOKEN, access};
@@ -18,6 +18,11 @@ pub const CALLER: &str = "SECRET-caller";
 
 const FIRST: &str = "tracker.sign-in.1";
 
+/// Returns the person to whom the token belongs. The pages of the program know the same person.
+async fn ada(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    if presented.token() == CALLER { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
+}
+
 /// Returns an endpoint whose tool `find` runs `find`. Its caller is ada.
 fn endpoint<F, Fut>(program: &Program, find: F) -> Endpoint
 where
@@ -25,13 +30,12 @@ where
     Fut: Future<Output = Result<String, HandlerError>> + 'static,
 {
     let client = program.client.clone();
-    let tokens = format!(r#"[{{"token":"{CALLER}","subject":"ada","scopes":[]}}]"#);
     let endpoint = testing::endpoint(move |_| {
         let (client, find) = (client.clone(), find.clone());
         let find = move |cx: Context| find(client.clone(), cx);
         McpServer::builder("desk", "1.0.0").tool(Tool::new("find", "Finds an issue.", find)).build()
     });
-    endpoint.auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens"))
+    endpoint.auth(ada)
 }
 
 async fn find(client: McpClient, cx: Context) -> Result<String, HandlerError> {
@@ -103,7 +107,7 @@ fn the_call_waits_for_the_sign_in() {
     let cx = browser.context(&host, "/callback", &format!("?code=c&state={state}"), &[]);
     let finished = async move {
         edge_mcp::host::Host::sleep(&host, Duration::from_millis(6500)).await;
-        other.sign_in.finish(&cx, &edge_mcp::Principal::new("ada")).await.status().as_u16()
+        other.sign_in.finish(&cx, &Principal::new("ada")).await.status().as_u16()
     };
     edge_mcp::host::Host::spawn(&program.host, Box::pin(async move { assert_eq!(finished.await, 200) }));
     let second = round(&caller, Some(&first), &accept());

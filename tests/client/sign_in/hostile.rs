@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use edge_mcp::client::SignIn;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Context, HandlerError, McpServer, Principal, StaticTokens, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, Presented, Principal, TokenRefusal, Tool};
 use serde_json::{Value, json};
 
 use super::asking::CALLER;
@@ -125,7 +125,6 @@ fn parts(request: &http::Request<String>, names: [&'static str; 4]) -> Vec<(&'st
 fn secrets_are_only_where_they_belong() {
     let program = Program::with(|sign_in| sign_in.client(own_client(ISSUER, "own").secret("SECRET-client")));
     let client = program.client.clone();
-    let tokens = format!(r#"[{{"token":"{CALLER}","subject":"ada","scopes":[]}}]"#);
     let endpoint = testing::endpoint(move |_| {
         let client = client.clone();
         let find = move |cx: Context| {
@@ -137,7 +136,10 @@ fn secrets_are_only_where_they_belong() {
         };
         McpServer::builder("desk", "1.0.0").tool(Tool::new("find", "Finds an issue.", find)).build()
     });
-    let endpoint = endpoint.auth(StaticTokens::from_json("T", Some(&tokens)).expect("tokens"));
+    let ada = async |presented: Presented<'_>| {
+        if presented.token() == CALLER { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
+    };
+    let endpoint = endpoint.auth(ada);
     let caller = Client::new(&endpoint).host(&program.host).token(CALLER).decline("tracker.sign-in.1");
     let mut shown = Vec::new();
     let mut show = |place: &'static str, text: String| shown.push((place, text));

@@ -582,13 +582,15 @@ fn persons_do_not_share_tokens() {
         program.call("ada").expect("a result");
         let tokens = program.tracker.tokens();
         assert_eq!(tokens[tokens.len() - 2..], [access(2), access(1)]);
-        let mut other = Principal::new("ada");
-        other.issuer = Some("https://other.example".to_owned());
-        let request = http::Request::post("https://desk.example/mcp");
-        let cx = super::browser::context(request, &program.host, Some(other));
-        let call = program.client.connect(&cx).server("tracker").expect("a server").call("track", json!({}));
-        query(&run(&program.host, call.into_future()).expect_err("a failure"));
-        assert_eq!(program.tracker.tokens().last().map(String::as_str), Some(""));
+        for issuer in ["https://other.example", ""] {
+            let mut other = Principal::new("ada");
+            other.issuer = Some(issuer.to_owned());
+            let request = http::Request::post("https://desk.example/mcp");
+            let cx = super::browser::context(request, &program.host, Some(other));
+            let call = program.client.connect(&cx).server("tracker").expect("a server").call("track", json!({}));
+            query(&run(&program.host, call.into_future()).expect_err("a failure"));
+            assert_eq!(program.tracker.tokens().last().map(String::as_str), Some(""), "{issuer:?}");
+        }
     }
 }
 

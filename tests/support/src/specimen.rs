@@ -209,7 +209,7 @@ pub struct Ask {
 }
 
 /// Properties of a request that the host gets from its platform, not from the headers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Platform {
     address: Option<IpAddr>,
     request_id: Option<String>,
@@ -258,7 +258,7 @@ pub fn post(body: impl Into<Vec<u8>>) -> Ask {
         url: url_of("/mcp"),
         headers: Vec::new(),
         body: body.into(),
-        platform: Platform::default(),
+        platform: Platform { address: Some(IpAddr::from([127, 0, 0, 1])), request_id: None },
     };
     ask.header("Content-Type", "application/json")
 }
@@ -331,6 +331,12 @@ impl Ask {
     /// Sets the IP address of the client.
     pub fn address(mut self, address: &str) -> Self {
         self.platform.address = Some(address.parse().expect("an IP address"));
+        self
+    }
+
+    /// Makes the host one that does not know the address of the client.
+    pub fn without_address(mut self) -> Self {
+        self.platform.address = None;
         self
     }
 
