@@ -45,6 +45,11 @@ impl<K: Ord, V> BoundedCache<K, V> {
         (now < entry.expires).then_some(&entry.value)
     }
 
+    /// Returns whether the cache has no entries, also none that have expired.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Inserts `value` under `key`, and replaces an earlier value. Does nothing if `expires` has already passed.
     pub(crate) fn insert(&mut self, key: K, value: V, expires: u64, now: u64) {
         self.insert_of_bytes(key, value, 0, expires, now);

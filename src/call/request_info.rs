@@ -173,7 +173,7 @@ impl RequestInfo {
     /// Returns the IP address that the request came from, if it is known, for a check whose outcome is not visible in a cached answer.
     #[cfg(feature = "gateway")]
     pub(crate) fn client_address(&self) -> Option<IpAddr> {
-        self.0.head.check().client_address()
+        self.shared.head.check().client_address()
     }
 
     /// Returns whether the endpoint authenticates its callers, but not the one of this request. Such a caller has no scope.

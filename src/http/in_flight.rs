@@ -23,6 +23,8 @@ struct Reserved {
 }
 
 impl Reserved {
+    const NOTHING: Self = Self { period: 0, in_period: 0, in_period_before: 0 };
+
     /// Removes the counts that have expired at `period`. If the clock goes backwards, nothing changes.
     fn at(self, period: u64) -> Self {
         match period.checked_sub(self.period) {
@@ -44,10 +46,6 @@ impl Reserved {
             _ => None,
         }
     }
-}
-
-impl Reserved {
-    const NOTHING: Self = Self { period: 0, in_period: 0, in_period_before: 0 };
 }
 
 thread_local! {
@@ -105,9 +103,9 @@ impl Reservation {
     pub(super) fn renew(&mut self, now_ms: u64) {
         let bytes = self.bytes;
         self.set(0);
-        let mut reserved = RESERVED.get().at(now_ms / PERIOD_MS);
+        let mut reserved = self.reserved.get().at(now_ms / PERIOD_MS);
         reserved.in_period = reserved.in_period.saturating_add(bytes);
-        RESERVED.set(reserved);
+        self.reserved.set(reserved);
         (self.bytes, self.period) = (bytes, reserved.period);
     }
 
