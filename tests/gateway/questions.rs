@@ -158,6 +158,26 @@ fn other_questions_are_passed_only_if_the_program_says_so() {
     }
 }
 
+/// C113: a server that asks for a text does not get the context of other servers, and the person sees which server asks.
+#[test]
+fn passed_sampling_names_the_mount_and_has_no_context() {
+    let messages = json!([{ "role": "user", "content": { "type": "text", "text": "Hi\u{e0041}" } }]);
+    let params = json!({ "messages": messages, "maxTokens": 9, "includeContext": "allServers", "tools": [] });
+    let server = Server::new(move |message| match message["params"].get("inputResponses") {
+        None => asks(json!({ "q": { "method": "sampling/createMessage", "params": params } }), json!("s")),
+        Some(answers) => text(&answers.to_string()),
+    });
+    let endpoint = endpoint([("m", Mount::new(server.upstream().pass_sampling()))]);
+    let answer = testing::run(caller(&endpoint, &TestHost::new()).answer("m.1.q", json!({})).call("m_t", json!({})));
+    let asked = json!({
+        "messages": [{ "role": "user", "content": { "type": "text", "text": "[m] Hi" } }],
+        "systemPrompt": "[m]",
+        "maxTokens": 9,
+    });
+    let questions: Vec<_> = answer.questions().values().map(|question| &question["params"]).collect();
+    assert_eq!(questions, [&asked]);
+}
+
 /// C114: a caller that cannot be asked is not declared, and the error says which client could be asked.
 #[test]
 fn a_caller_that_cannot_be_asked_is_not_declared() {
