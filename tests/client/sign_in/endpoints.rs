@@ -191,7 +191,8 @@ fn the_metadata_of_a_server_comes_over_its_transport() {
     assert!(begin("https://tracker.internal/mcp", None).refusal().contains("describes another resource"));
 
     program.authorization.change(SERVER_METADATA, &json!({ "token_endpoint": "http://localhost:1/token" }));
-    assert!(begin("http://localhost/mcp", Some(TRACKER)).refusal().contains("`token_endpoint`"));
+    let page = begin("http://localhost/mcp", Some(TRACKER));
+    assert!(page.refusal().contains("`token_endpoint` in its challenge or metadata must be an https: URL"), "{page:?}");
 }
 
 /// RFC 9728 §3.3, the hostile case 48: a token for a resource that contains the server is requested only if the program names this resource.
