@@ -303,7 +303,7 @@ fn a_repeated_creation_is_answered_with_the_same_task() {
             let seen = Seen::default();
             let world = world(&seen);
             world.tasks.repeat_message(1, Duration::from_secs(5));
-            let (answer, ()) = futures::future::join(request(&world, Request::Call, "", text), async {
+            let (answer, ()) = join(request(&world, Request::Call, "", text), async {
                 // The task ends before the second delivery.
                 world.host.sleep(Duration::from_secs(1)).await;
                 world.run().await;
