@@ -6,7 +6,7 @@ use edge_mcp::host::Host;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer};
 use edge_mcp::{Context, HandlerError, Tool};
-use futures::future::join3;
+use futures::future::{join, join3};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn world(seen: &Seen) -> World {
                 Ok::<_, HandlerError>(if is_sure { text } else { "declined".to_owned() })
             }
         };
-        let task = Task::new().dedupe(|_: Work| String::new()).per_caller(1).ttl(Duration::from_secs(TTL));
+        let task = Task::new().dedupe(|_: Work| String::new()).per_caller(2).ttl(Duration::from_secs(TTL));
         server.tool(Tool::new("work", "Works.", work).task(task.answer_within(Duration::from_secs(1))))
     })))
 }
@@ -303,7 +303,7 @@ fn a_repeated_creation_is_answered_with_the_same_task() {
             let seen = Seen::default();
             let world = world(&seen);
             world.tasks.repeat_message(1, Duration::from_secs(5));
-            let (answer, ()) = futures::future::join(request(&world, Request::Call, "", text), async {
+            let (answer, ()) = join(request(&world, Request::Call, "", text), async {
                 // The task ends before the second delivery.
                 world.host.sleep(Duration::from_secs(1)).await;
                 world.run().await;
@@ -338,5 +338,26 @@ fn a_call_after_a_failed_one_has_the_same_idempotency_keys() {
             assert_eq!(seen.borrow().len(), 3, "{before:?}");
             assert_ne!(key(), first, "{before:?}");
         }
+    });
+}
+
+/// The cancellation of a task does not reach the next one, although its last message is still on its way.
+#[test]
+fn a_cancellation_does_not_reach_the_next_task() {
+    testing::run(async {
+        let seen = Seen::default();
+        let world = world(&seen);
+        let id = prepare(&world, Before::Asking).await;
+        // The message after which the place of the cancelled task is free.
+        world.tasks.delay_message(3, Duration::from_secs(20));
+        let calls = async {
+            request(&world, Request::Call, &id, "quick").await;
+            world.run().await;
+        };
+        let (_, ()) = join(Box::pin(request(&world, Request::Cancel, &id, "")), Box::pin(calls)).await;
+        let client = world.client().token("ada");
+        let state = client.request("tasks/get", json!({ "taskId": id })).await;
+        assert_eq!(text(state.result()), "quick", "{}", state.json());
+        assert_counted(&world, "the new task");
     });
 }
