@@ -68,6 +68,12 @@ impl Number {
     }
 }
 
+/// Converts a JSON number to the nearest `f64`. A number out of the range of `f64` becomes infinite.
+pub fn float(number: &str) -> f64 {
+    let infinite = if number.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY };
+    Number::of(number).map_or(infinite, Number::to_f64)
+}
+
 /// Returns the shortest text of a number, such as `2.0` or `1e-7`. [`Display`](std::fmt::Display) would add 12 KB of code.
 pub fn text(number: f64) -> String {
     zmij::Buffer::new().format(number).to_owned()
@@ -324,6 +330,7 @@ mod tests {
         }
         assert_eq!(Number::of("-0"), Some(Number::Float(-0.0)));
         assert_eq!(Number::of("1e400"), None);
+        assert_eq!(["1e400", "-1e400", "-7"].map(float), [f64::INFINITY, f64::NEG_INFINITY, -7.0]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use edge_json::number::Number;
+use edge_json::number::float;
 use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::value::RawValue;
 
@@ -135,8 +135,7 @@ const MOST_MILLISECONDS: u64 = (1 << 53) - 1;
 fn interval_ms(task: Value<'_>) -> Option<u64> {
     let interval = task.get("pollIntervalMs").filter(|interval| interval.kind() == Kind::Number)?;
     // A number that is too large for the type is infinite.
-    let infinite = if interval.text().starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY };
-    let seconds = Number::of(interval.text()).map_or(infinite, Number::to_f64) / 1000.0;
+    let seconds = float(interval.text()) / 1000.0;
     let (least, most) = (Duration::from_secs(UPSTREAM_POLL_SECONDS), Duration::from_secs(UPSTREAM_POLL_MOST_SECONDS));
     let interval = Duration::from_secs_f64(seconds.clamp(least.as_secs_f64(), most.as_secs_f64()));
     u64::try_from(interval.as_millis()).ok()

@@ -1,6 +1,6 @@
 //! A filter from JSON.
 
-use edge_json::number::Number;
+use edge_json::number::float;
 use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
 
 use super::expression::{Comparison, Expression, Filter, FilterError, Test, too_many_values};
@@ -286,7 +286,7 @@ impl Parser<'_> {
             Kind::String => value.as_str().map(|text| Scalar::Text(text.into_owned())),
             Kind::Boolean => Some(Scalar::Boolean(value.text() == "true")),
             // A large integer is rounded, as in the metadata. A number that is out of range becomes infinite, which the check below rejects.
-            Kind::Number => Some(Scalar::Number(Number::of(value.text()).map_or(f64::INFINITY, Number::to_f64))),
+            Kind::Number => Some(Scalar::Number(float(value.text()))),
             Kind::Null | Kind::Array | Kind::Object => None,
         };
         let expected = kind.map_or("a string, a number or a boolean", FieldType::with_article);
