@@ -19,14 +19,22 @@ use crate::case::{Plan, ServerPlan};
 use crate::faults::Point;
 use crate::ledger::{Invariant, mark};
 use crate::network::{Head, Sent, Service, answer};
+use crate::rogue;
 use crate::sign_in;
 use crate::upstream;
 use crate::world::World;
 
 /// The number of authorization servers.
 pub const COUNT: usize = 2;
-/// The lifetime of a code in milliseconds.
-const CODE_MS: u64 = 600_000;
+/// The authorization server at which the operator has registered the program, and the id of the client.
+pub const CONFIGURED: usize = 1;
+pub const OWN_CLIENT: &str = "own-client";
+/// The id of a client of somebody else, which a wrong deployment has.
+pub const WRONG_CLIENT: &str = "another-client";
+/// The error of a page for a client that the authorization server does not know.
+pub const UNKNOWN_CLIENT: &str = "unknown_client";
+/// The lifetime of a code in milliseconds. It is longer than that of a sign-in in the program.
+const CODE_MS: u64 = 900_000;
 
 /// The name of an authorization server.
 pub fn name(number: usize) -> String {
@@ -109,6 +117,10 @@ struct RefreshToken {
 impl Grants {
     /// Returns whether a server accepts an access token.
     pub fn accept(&self, world: &World, server: usize, token: &str) -> bool {
+        let was_stored = world.sign_ins.database.get().is_none_or(|(_, rows)| rows.was_stored(token));
+        world.ledger.check(was_stored, Invariant::NoLostEffect, || {
+            format!("the access token {token} is used, and was never stored")
+        });
         let mut state = self.0.borrow_mut();
         let State { grants, access_tokens, .. } = &mut *state;
         let Some(token) = access_tokens.get_mut(token) else { return false };
@@ -125,6 +137,14 @@ impl Grants {
         let token = state.refresh_tokens.get(token)?;
         let grant = &state.grants[token.grant];
         Some((grant.person.clone(), grant.server, token.jumps))
+    }
+
+    /// Returns whether a refresh token can be used.
+    pub fn is_live(&self, token: &str) -> bool {
+        let state = self.0.borrow();
+        let Some(token) = state.refresh_tokens.get(token) else { return false };
+        let grant = &state.grants[token.grant];
+        !token.is_used && !grant.has_ended && state.clients.get(&grant.client).copied().unwrap_or(true)
     }
 
     /// Returns the number of the grant of an access token, the number of the token, and whether it is the first one of its grant.
@@ -210,7 +230,7 @@ impl Authorization {
         let mut metadata = json!({
             "issuer": issuer(self.number), "authorization_endpoint": self.own("authorize"), "token_endpoint": self.own("token"),
             "revocation_endpoint": self.own("revoke"), "code_challenge_methods_supported": ["S256"],
-            "authorization_response_iss_parameter_supported": true,
+            "authorization_response_iss_parameter_supported": !self.is_lax(),
         });
         if self.registers() {
             metadata["registration_endpoint"] = json!(self.own("register"));
@@ -218,6 +238,12 @@ impl Authorization {
             metadata["client_id_metadata_document_supported"] = json!(true);
         }
         Reply::new(200, metadata)
+    }
+
+    /// Returns whether the authorization server does not know all that it should: it ignores the resource of a request, and does not name
+    /// itself in its answers.
+    fn is_lax(&self) -> bool {
+        self.number == CONFIGURED && rogue::exists(&self.plan)
     }
 
     /// Returns whether clients register themselves. The other authorization server reads metadata documents.
@@ -236,16 +262,26 @@ impl Authorization {
         Reply::new(201, json!({ "client_id": id }))
     }
 
+    /// Returns the id of the client that does not register itself.
+    fn client(&self) -> &'static str {
+        if self.plan.has_own_client { OWN_CLIENT } else { sign_in::CLIENT_ID }
+    }
+
     /// Returns whether a client is known, or was.
     fn has_client(&self, id: &str) -> bool {
         let state = self.world.sign_ins.grants.0.borrow();
-        if self.registers() { state.clients.contains_key(id) } else { id == sign_in::CLIENT_ID }
+        if self.registers() { state.clients.contains_key(id) } else { id == self.client() }
+    }
+
+    /// Returns whether the authorization server has forgotten a client that it has registered.
+    fn has_forgotten(&self, id: &str) -> bool {
+        self.world.sign_ins.grants.0.borrow().clients.get(id) == Some(&false)
     }
 
     /// Returns whether the token endpoint knows a client.
     fn knows_client(&self, id: &str) -> bool {
         if !self.registers() {
-            return id == sign_in::CLIENT_ID;
+            return id == self.client();
         }
         let mut state = self.world.sign_ins.grants.0.borrow_mut();
         let Some(is_known) = state.clients.get_mut(id) else { return false };
@@ -258,6 +294,14 @@ impl Authorization {
         let value = |name: &str| parameters.get(name).map_or("", String::as_str);
         let server = (0..self.plan.servers.len()).find(|server| upstream::url(*server) == value("resource"));
         let server = server.filter(|server| of_server(*server) == self.number);
+        let server = server.or_else(|| rogue::victim(&self.plan).filter(|_| self.is_lax()));
+        if value("client_id") == WRONG_CLIENT && self.world.faults.fired_at(Point::ClientIsWrong) > 0 {
+            return Reply::error("invalid_client");
+        }
+        if self.has_forgotten(value("client_id")) {
+            // No browser is sent back to an unknown client.
+            return Reply::error(UNKNOWN_CLIENT);
+        }
         let is_valid = self.has_client(value("client_id"))
             && value("redirect_uri") == sign_in::CALLBACK
             && value("response_type") == "code"
@@ -269,8 +313,11 @@ impl Authorization {
         });
         let (Some(person), Some(server)) = (self.person(request), server) else { return Reply::error("access_denied") };
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("state", value("state")).append_pair("iss", &issuer(self.number));
-        if self.world.below(16) == 0 {
+        query.append_pair("state", value("state"));
+        if !self.is_lax() {
+            query.append_pair("iss", &issuer(self.number));
+        }
+        if self.world.faults.at(Point::PersonDeclines).is_some() {
             query.append_pair("error", "access_denied");
         } else {
             let mut state = self.world.sign_ins.grants.0.borrow_mut();
@@ -312,7 +359,7 @@ impl Authorization {
         let code = codes.get_mut(value("code"))?;
         let is_own = URL_SAFE_NO_PAD.encode(Sha256::digest(value("code_verifier"))) == code.challenge
             && value("client_id") == code.client
-            && value("resource") == upstream::url(code.server)
+            && (value("resource") == upstream::url(code.server) || self.is_lax())
             && value("redirect_uri") == sign_in::CALLBACK;
         if !is_own || self.world.schedule.now_ms() > code.expires_ms {
             return None;
@@ -419,6 +466,19 @@ fn send(to: oneshot::Sender<Head>, reply: Reply) {
     let text = if reply.body.is_null() { String::new() } else { reply.body.to_string() };
     let (first, second) = text.as_bytes().split_at(text.len() / 2);
     answer(to, reply.status, headers, vec![first.to_vec(), second.to_vec()]);
+}
+
+/// Checks after everybody has removed their accesses that the authorization servers have ended all of them, if nothing has failed.
+pub fn check_end(world: &World) {
+    if world.faults.has_failed_except(&[]) || world.faults.fired_at(Point::GrantEnds) > 0 {
+        return;
+    }
+    let state = world.sign_ins.grants.0.borrow();
+    let is_live = |grant: &&Grant| !grant.has_ended;
+    let live: Vec<_> = state.grants.iter().filter(is_live).map(|grant| (&grant.person, grant.server)).collect();
+    world.ledger.check(live.is_empty(), Invariant::Books, || {
+        format!("the authorization servers have the accesses {live:?}, and the program has none")
+    });
 }
 
 /// The path of the metadata of a server.

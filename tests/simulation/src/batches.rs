@@ -12,7 +12,7 @@ use crate::items;
 use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
 use crate::parts::Part;
-use crate::program::{self, token};
+use crate::program;
 
 /// A message of a batch.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -187,7 +187,7 @@ impl Caller {
         let mut request = Sent::post(program::URL, message.to_string().into_bytes())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
-            .header("authorization", &format!("Bearer {}", token(self.name())))
+            .header("authorization", &world.bearer(self.name()))
             .header("mcp-protocol-version", version);
         if let Some(method) = message["method"].as_str().filter(|_| version == "2026-07-28") {
             request = request.header("mcp-method", method);

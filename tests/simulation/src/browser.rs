@@ -11,15 +11,46 @@ use serde_json::Value;
 
 use crate::authorization::{self, COUNT};
 use crate::faults::Point;
+use crate::identities;
 use crate::ledger::Invariant;
 use crate::network::Sent;
 use crate::program::{ORIGIN, token};
+use crate::rogue;
 use crate::sign_in::{self, CALLBACK, PAGE, SESSION};
 use crate::upstream;
 use crate::world::World;
 
 /// The time for which a person waits for a page, in milliseconds.
 const PATIENCE: u64 = 60_000;
+
+/// The lifetime of links and of sign-ins in milliseconds.
+const LINK_MS: u64 = 600_000;
+
+/// The faults after which an access can be lost.
+const LOSSES: &[Point] = &[
+    Point::RequestLost,
+    Point::RequestDelayed,
+    Point::RequestTwice,
+    Point::RequestCut,
+    Point::AnswerLost,
+    Point::AnswerDelayed,
+    Point::AnswerCut,
+    Point::AnswerEnds,
+    Point::AnswerStalls,
+    Point::TokenRevoked,
+    Point::TokenServerFails,
+    Point::TokenServerFailsLate,
+    Point::ClientForgotten,
+    Point::GrantEnds,
+    Point::TokenWriteFails,
+    Point::DatabaseFails,
+    Point::DatabaseFailsLate,
+    Point::DatabaseIsSlow,
+    Point::IsolateEnds,
+    Point::ObjectEnds,
+    Point::WriteEnds,
+    Point::ClockJumps,
+];
 
 /// A cookie: its origin, name and value.
 type Cookie = (String, String, String);
@@ -174,8 +205,27 @@ impl Browser {
         }
     }
 
+    /// Signs in to the hostile server, as far as the program lets the person do that.
+    pub async fn sign_in_to_rogue(&self) {
+        let mut page = if self.is_known() { self.get(&format!("{PAGE}?server={}", rogue::NAME)).await } else { None };
+        // The browser goes to the authorization server, and back to the program.
+        for _ in 0..2 {
+            let Some(location) = page.filter(|page| page.status == 302).and_then(|page| page.location) else { return };
+            page = self.get(&location).await;
+        }
+    }
+
+    /// Returns whether the pages of the program know the person.
+    fn is_known(&self) -> bool {
+        let is_listed = identities::is_listed(self.world.plan(), &self.person);
+        is_listed || self.world.known.principal(&self.person).is_some()
+    }
+
     /// Signs in to a server. Returns whether it worked.
     pub async fn sign_in(&self, server: usize) -> bool {
+        if !self.is_known() {
+            return false;
+        }
         let link = self.links.borrow_mut().remove(&server).filter(|_| !self.once_in(3));
         let link = link.unwrap_or_else(|| format!("{PAGE}?server={}", upstream::name(server)));
         self.sign_in_at(server, &link).await
@@ -190,7 +240,13 @@ impl Browser {
             let page = other.get(link).await;
             other.refused("the link of another person", page.as_ref());
         }
+        if parameter(link, "ticket").is_some() && self.world.faults.at(Point::LinkIsOld).is_some() {
+            return self.open_late("a link", link).await;
+        }
         let Some(callback) = self.code_at(link).await else { return false };
+        if self.world.faults.at(Point::LinkIsOld).is_some() {
+            return self.open_late("the end of a sign-in", &callback).await;
+        }
         // The person needs some time.
         self.world.schedule.sleep(self.world.below(3000) as u64).await;
         if self.world.faults.at(Point::CodeForeign).is_some() {
@@ -214,6 +270,16 @@ impl Browser {
             (first, again.await)
         };
         self.finished(server, &callback, [first, second])
+    }
+
+    /// Opens a page after its expiry. It must not work.
+    async fn open_late(&self, what: &str, url: &str) -> bool {
+        self.world.schedule.sleep(LINK_MS).await;
+        let page = self.get(url).await;
+        if let Some(page) = page.filter(|page| page.is_done() || page.status == 302) {
+            self.violate(Invariant::Expiry, format!("{what} that has expired is accepted: {page:?}"));
+        }
+        false
     }
 
     /// Checks the pages at the end of a sign-in.
@@ -253,7 +319,9 @@ impl Browser {
         };
         let page = self.get_again(location).await?;
         let Some(location) = page.location.as_ref().filter(|_| page.status == 302) else {
-            self.failed("the authorization", &page);
+            if !page.text.contains(authorization::UNKNOWN_CLIENT) {
+                self.failed("the authorization", &page);
+            }
             return None;
         };
         let is_callback = location.split('?').next() == Some(CALLBACK);
@@ -304,6 +372,9 @@ impl Browser {
     /// Removes the access to a server.
     pub async fn forget(&self, server: usize) {
         self.world.sign_ins.change(&self.world, &self.person, server, false);
+        if !self.is_known() {
+            return;
+        }
         let Some(page) = self.get_again(&sign_in::forget_url(&upstream::name(server))).await else { return };
         if page.status != 200 {
             self.failed("the removal of an access", &page);
@@ -339,13 +410,15 @@ impl Browser {
         !self.world.sign_ins.is_in_since(&self.person, server, self.since.get())
     }
 
-    /// Checks the answer to a call without faults, after the run. A person whose access was lost must sign in, and nothing else may fail.
-    pub fn probed(&self, server: usize, answer: Option<Value>) {
-        let text = answer.unwrap_or_default().to_string();
-        let is_done = text.contains(&upstream::done(server, 1));
-        let is_out = text.contains("requires you to sign in");
-        if !is_done && !is_out {
-            self.violate(Invariant::NothingLeft, format!("after the run, a call of s{server} fails: {text}"));
+    /// Checks after the run that an access that was lost had a reason.
+    pub fn check_lost(&self, server: usize) {
+        let World { sign_ins, faults, .. } = &*self.world;
+        let Some((sqlite, rows)) = sign_ins.database.get() else { return };
+        let is_lost = !sign_ins.is_in_since(&self.person, server, u64::MAX)
+            || faults.has_fired(LOSSES)
+            || !rows.is_usable(&self.world, sqlite, &self.person, server);
+        if !is_lost {
+            self.violate(Invariant::NoLostEffect, format!("the access to s{server} is lost without a reason"));
         }
     }
 }

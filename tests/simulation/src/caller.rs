@@ -11,12 +11,15 @@ use serde_json::{Map, Value, json};
 
 use crate::browser::Browser;
 use crate::case::{CallerPlan, Operation};
+use crate::expiry::Kept;
 use crate::faults::Point;
+use crate::identities;
 use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
+use crate::numbers;
 use crate::parts::{self, Part};
 use crate::passages;
-use crate::program::{self, token};
+use crate::program;
 use crate::upstream;
 use crate::world::World;
 
@@ -26,6 +29,9 @@ pub const ROUNDS: usize = 40;
 const POLLS: usize = 400;
 /// The faults after which an answer can be incomplete.
 const INCOMPLETE: &[Point] = &[Point::AnswerCut, Point::AnswerEnds, Point::AnswerStalls, Point::IsolateEnds];
+
+/// The faults after which a task can be stopped, because its attempts end without progress.
+const STOPS: &[Point] = &[Point::ObjectEnds, Point::WriteFails, Point::WriteEnds, Point::ClockJumps];
 
 /// What hostile callers can get of others: the parameters of a round, and the ids of tasks.
 #[derive(Default)]
@@ -45,6 +51,7 @@ pub struct Caller {
     browser: Rc<Browser>,
     /// The number of the call.
     number: RefCell<u32>,
+    pub kept: RefCell<Vec<Kept>>,
 }
 
 /// A call: its tool and its parts.
@@ -65,11 +72,13 @@ impl Caller {
             random: RefCell::new(Random::new(seed)),
             browser: Browser::new(world, &plan.name),
             number: RefCell::default(),
+            kept: RefCell::default(),
         }
     }
 
     /// Does everything that the caller does.
     pub async fn run(self) {
+        self.introduce().await;
         for operation in &self.plan.operations {
             self.browser.begin_operation();
             match operation {
@@ -79,6 +88,9 @@ impl Caller {
                 Operation::Published(server, asks) => self.published(*server, *asks).await,
                 Operation::Batch(batch) => self.batch(batch).await,
                 Operation::CancelOther => self.cancel_other().await,
+                Operation::TrustRogue => self.trust_rogue().await,
+                Operation::Once(acts) => self.once(acts).await,
+                Operation::Measure(spelled) => self.measure(spelled).await,
                 Operation::Search(tool, question) => passages::call(&self, tool, question).await,
                 Operation::Wait(ms) => self.world.schedule.sleep(*ms).await,
                 Operation::SignIn(server) => drop(self.browser.sign_in(*server).await),
@@ -86,13 +98,31 @@ impl Caller {
                 Operation::Together(calls) => {
                     join_all(calls.iter().map(|parts| self.call("direct", parts, None))).await;
                 }
-                Operation::Probe(server) => self.browser.probed(*server, self.probe(*server).await),
+                Operation::Probe(server) => self.probe(*server).await,
+                Operation::Settle => self.settle().await,
             }
+        }
+        self.use_what_has_expired().await;
+    }
+
+    /// Sends a request, so that the pages of the program know a person whom a validator knows only by a token.
+    async fn introduce(&self) {
+        for _ in 0..5 {
+            if identities::is_listed(self.world.plan(), self.name()) || self.world.known.principal(self.name()).is_some() {
+                return;
+            }
+            self.post("tools/list", json!({}), None).await;
         }
     }
 
     pub fn name(&self) -> &str {
         &self.plan.name
+    }
+
+    /// Numbers calls from here on.
+    pub fn number_from(self, number: u32) -> Self {
+        self.number.replace(number);
+        self
     }
 
     /// Returns the number of a new call.
@@ -122,7 +152,7 @@ impl Caller {
         self.random.borrow_mut().once_in(times)
     }
 
-    fn fires(&self, point: Point) -> bool {
+    pub fn fires(&self, point: Point) -> bool {
         self.world.faults.at(point).is_some()
     }
 
@@ -142,12 +172,8 @@ impl Caller {
         server.is_some_and(|server| servers[server].sign_in.is_some() && self.browser.is_out(server))
     }
 
-    /// Calls a server, and returns the answer of the program.
-    async fn probe(&self, server: usize) -> Arrived {
-        let owned = mark(&self.plan.name, "probe");
-        let parts = [Part::Remote { server, number: 1, asks: false }];
-        let arguments = json!({ "caller": self.plan.name, "owned": owned, "place": "", "parts": parts });
-        self.post("tools/call", json!({ "name": "direct", "arguments": arguments }), Some("direct")).await
+    pub fn browser(&self) -> &Browser {
+        &self.browser
     }
 
     /// Calls a tool, and follows the call to its end.
@@ -163,6 +189,7 @@ impl Caller {
             return self.violate(Invariant::OwnAccess, format!("{tool} is answered without its scope: {result}"));
         }
         if result["resultType"] == "task" {
+            self.keep_task(&result);
             let Some(id) = result["taskId"].as_str() else {
                 return self.violate(Invariant::OneAnswer, format!("a task has no id: {result}"));
             };
@@ -181,6 +208,7 @@ impl Caller {
     async fn rounds(&self, first: Value, tool: &str, called: &Called<'_>) -> Option<Value> {
         let mut params = first;
         let mut earlier: Vec<Value> = Vec::new();
+        let mut answered = Vec::new();
         for _ in 0..ROUNDS {
             let answer = self.round(&params, tool).await?;
             let result = &answer["result"];
@@ -191,10 +219,13 @@ impl Caller {
             if result["resultType"] != "input_required" {
                 return Some(result.clone());
             }
+            self.check_answered(&answered, &result["inputRequests"]);
             self.open_links(&result["inputRequests"]).await;
             let mut next = params.clone();
             next["inputResponses"] = self.answers(&result["inputRequests"], false).into();
             next["requestState"] = result["requestState"].clone();
+            answered = asked(&result["inputRequests"]);
+            self.keep_state(&next);
             earlier.push(std::mem::replace(&mut params, next));
             if self.plan.is_modern {
                 self.overheard.rounds.borrow_mut().push((self.plan.name.clone(), params.clone()));
@@ -211,6 +242,13 @@ impl Caller {
         }
         self.violate(Invariant::Budget, format!("a call has more than {ROUNDS} rounds: {:?}", called.parts));
         None
+    }
+
+    /// Checks that no question of the last round is asked again: its answer was sent.
+    fn check_answered(&self, answered: &[(String, String)], questions: &Value) {
+        if let Some(again) = asked(questions).iter().find(|question| answered.contains(question)) {
+            self.violate(Invariant::OwnResult, format!("the question {again:?} is asked again after its answer"));
+        }
     }
 
     /// Sends a round, and sends it again if its answer is lost.
@@ -265,7 +303,7 @@ impl Caller {
     }
 
     /// Checks that a request was refused, if it was answered.
-    fn refused(&self, answer: Arrived, what: &str) {
+    pub fn refused(&self, answer: Arrived, what: &str) {
         let is_refused = answer.as_ref().is_none_or(|answer| {
             answer["error"]["code"] == -32_602 || (answer["error"].is_object() && self.has_faults())
         });
@@ -356,11 +394,24 @@ impl Caller {
                 }
                 Some("completed") => return self.ended(&task["result"], called),
                 Some("cancelled") if cancel_after.is_some() => return,
+                Some("failed") if self.is_stopped(task, called) => {
+                    return self.violate(Invariant::Progress, format!("a broken deployment stops a task: {task}"));
+                }
                 Some("failed" | "cancelled") if self.has_faults() => return,
+                None if self.world.deployments.current().is_broken => self.world.schedule.sleep(2000).await,
                 _ => return self.call_failed(&answer, "a task", called),
             }
         }
         self.violate(Invariant::Budget, format!("a task does not end in {POLLS} polls: {:?}", called.parts));
+    }
+
+    /// Returns whether a task was stopped, and only a broken deployment can be the reason.
+    fn is_stopped(&self, task: &Value, called: &Called<'_>) -> bool {
+        let World { faults, .. } = &*self.world;
+        let message = task["error"]["message"].as_str().unwrap_or_default();
+        let has_reason = has_time_limit(called.parts) || parts::all(called.parts).contains(&&Part::Crash);
+        let is_broken = faults.fired_at(Point::ProgramIsBroken) > 0 && !faults.has_fired(STOPS);
+        message.contains("The task was stopped") && is_broken && !has_reason
     }
 
     /// Asks for the result of a job until it has ended.
@@ -433,7 +484,8 @@ impl Caller {
     /// Records the failure of a call. If the clock decides whether a step runs, the next attempt of a task may begin other steps. The library
     /// stops such a task, because it may be the task of a program that has changed.
     fn call_failed(&self, answer: &Value, what: &str, called: &Called<'_>) {
-        if !has_time_limit(called.parts) {
+        let is_explained = has_time_limit(called.parts) || parts::all(called.parts).contains(&&Part::Crash);
+        if !is_explained {
             self.failed(answer, what);
         }
     }
@@ -497,10 +549,10 @@ impl Caller {
         }
         params["_meta"] = meta.into();
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let mut request = Sent::post(url, message.to_string().into_bytes())
+        let mut request = Sent::post(url, numbers::spelled(message.to_string()).into_bytes())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
-            .header("authorization", &format!("Bearer {}", token(&self.plan.name)));
+            .header("authorization", &self.world.bearer(&self.plan.name));
         if self.plan.is_modern {
             request = request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
             if let Some(target) = target {
@@ -570,6 +622,12 @@ impl Caller {
     fn complete_stream(body: &[u8], id: usize) -> Arrived {
         messages(body).into_iter().find(|message| message["id"] == id && message.get("method").is_none())
     }
+}
+
+/// Returns the keys and the messages of the forms of these questions.
+fn asked(questions: &Value) -> Vec<(String, String)> {
+    let forms = questions.as_object().into_iter().flatten().filter(|(_, question)| question["params"]["mode"] != "url");
+    forms.map(|(key, question)| (key.clone(), question["params"]["message"].to_string())).collect()
 }
 
 /// Returns the messages of an event stream.

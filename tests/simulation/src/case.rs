@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches::Batched;
 use crate::faults::{FaultPlan, Point};
+use crate::identities::{self, Accepted};
+use crate::numbers::Spelled;
+use crate::once::{self, Act};
 use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
 use crate::passages::{self, PassagesPlan, Question};
@@ -37,6 +40,15 @@ pub struct Plan {
     pub page_size: usize,
     pub servers: Vec<ServerPlan>,
     pub passages: Option<PassagesPlan>,
+    /// Whether the operator has registered the program at one of the authorization servers.
+    #[serde(default)]
+    pub has_own_client: bool,
+    /// Whether there is a hostile server, if persons sign in to others.
+    #[serde(default)]
+    pub has_rogue: bool,
+    /// Whether all callers do more after the run.
+    #[serde(default)]
+    pub is_thorough: bool,
     pub callers: Vec<CallerPlan>,
 }
 
@@ -67,6 +79,9 @@ impl ServerPlan {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct CallerPlan {
     pub name: String,
+    /// The validator that accepts its token.
+    #[serde(default)]
+    pub accepted: Accepted,
     /// Its scopes: `work`, and perhaps `secret`.
     pub scopes: Vec<String>,
     /// Whether its client is of revision 2026-07-28.
@@ -108,6 +123,14 @@ pub enum Operation {
     Forget(usize),
     /// Calls the tool `direct` several times at once.
     Together(Vec<Vec<Part>>),
+    /// Acts on a key of the tool `once`, at these times in milliseconds.
+    Once(Vec<(u64, Act)>),
+    /// Signs in to the hostile server, and calls it.
+    TrustRogue,
+    /// Calls the tool whose numbers have bounds.
+    Measure(Spelled),
+    /// After the run: calculates vectors until none is missing.
+    Settle,
     /// After the run: calls a server without faults.
     Probe(usize),
 }
@@ -155,6 +178,7 @@ fn plan(random: &mut Random) -> Plan {
             passages::add_operations(caller, random);
         }
     }
+    identities::add(&mut callers, random);
     Plan {
         isolates: 1 + random.below(3),
         is_built_once: random.once_in(2),
@@ -164,6 +188,9 @@ fn plan(random: &mut Random) -> Plan {
         page_size: random.below(4),
         servers,
         passages,
+        has_own_client: random.once_in(2),
+        has_rogue: random.once_in(3),
+        is_thorough: random.once_in(3),
         callers,
     }
 }
@@ -176,14 +203,19 @@ fn caller(name: &str, servers: &[ServerPlan], has_source: bool, random: &mut Ran
     let with_sign_in = servers.iter().enumerate().filter(|(_, server)| server.sign_in.is_some());
     let with_sign_in: Vec<usize> = with_sign_in.map(|(number, _)| number).collect();
     let signed_in: Vec<usize> = with_sign_in.iter().copied().filter(|_| !random.once_in(4)).collect();
-    let operations: Vec<_> = (0..=random.below(3))
+    let mut operations: Vec<_> = (0..=random.below(3))
         .map(|_| operation(servers.len(), &with_sign_in, is_modern, has_source, has_secret, random))
         .collect();
+    let has_tasks = is_modern && random.once_in(2);
+    if has_tasks && random.once_in(3) {
+        operations.push(Operation::Once(once::acts(random)));
+    }
     CallerPlan {
         name: name.to_owned(),
+        accepted: Accepted::Listed,
         scopes,
         is_modern,
-        has_tasks: is_modern && random.once_in(2),
+        has_tasks,
         listens: random.once_in(2),
         has_progress: random.once_in(2),
         has_browser: random.once_in(2),
@@ -205,9 +237,10 @@ fn operation(
     };
     if !with_sign_in.is_empty() && random.once_in(2) {
         let server = with_sign_in[random.below(with_sign_in.len())];
-        return match random.below(6) {
+        return match random.below(7) {
             0 => Operation::SignIn(server),
             1 => Operation::Forget(server),
+            2 => Operation::TrustRogue,
             _ => Operation::Together(together(server, random)),
         };
     }
@@ -218,9 +251,15 @@ fn operation(
         4..=9 if !is_modern && random.once_in(2) => {
             Operation::Batch((0..=random.below(7)).map(|_| Batched::new(random, parts)).collect())
         }
+        20 if random.once_in(2) => Operation::Measure(Spelled::new(random)),
         20 => Operation::CancelOther,
         15 => Operation::Call(random.one(&["guarded", "guarded-durable"]).to_owned(), parts(random)),
         1 => Operation::Wait(random.below(60_000) as u64),
+        2 if random.once_in(4) => {
+            let step = Part::Step("a".to_owned(), Vec::new());
+            let parts = if random.once_in(2) { vec![Part::Crash] } else { vec![step, Part::Crash] };
+            Operation::Call("durable".to_owned(), parts)
+        }
         2 => Operation::Cancel(random.below(20_000) as u64, parts(random)),
         3 | 21..=23 => {
             let mut before = parts(random);

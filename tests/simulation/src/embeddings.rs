@@ -16,6 +16,13 @@ use crate::world::World;
 
 pub const URL: &str = "https://models.example/v1";
 const DIMENSIONS: usize = 12;
+/// The word of a text that the model refuses.
+pub const POISON: &str = "poison";
+
+/// Returns whether the model refuses a text, whenever it gets it.
+pub fn is_refused(text: &str) -> bool {
+    text.split_whitespace().any(|word| word == POISON)
+}
 
 pub fn key() -> String {
     mark("models", "key")
@@ -59,6 +66,9 @@ impl Embeddings {
         }
         let request: Value = serde_json::from_slice(&request.body).ok()?;
         let texts = request["input"].as_array()?.iter().filter_map(Value::as_str);
+        if texts.clone().any(is_refused) {
+            return Some((400, json!({ "error": { "message": "no" } })));
+        }
         let item = |(nth, text): (usize, &str)| json!({ "index": nth, "embedding": vector(text) });
         let mut data: Vec<Value> = texts.enumerate().map(item).collect();
         // The order of the answer is any one.
@@ -106,6 +116,15 @@ fn vector(text: &str) -> Vec<f64> {
         }
     }
     sum
+}
+
+/// Returns whether a vector has the direction of that of a text.
+pub fn is_of(text: &str, of_text: &[f32]) -> bool {
+    let expected = vector(text);
+    let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(one, other)| one * other).sum::<f64>();
+    let found: Vec<f64> = of_text.iter().map(|value| f64::from(*value)).collect();
+    let lengths = (dot(&expected, &expected) * dot(&found, &found)).sqrt();
+    found.len() == expected.len() && dot(&expected, &found) > 0.999 * lengths
 }
 
 /// Checks that a stored vector is that of a text, and that its code is relative to the centre of all codes.

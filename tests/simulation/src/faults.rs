@@ -24,10 +24,14 @@ macro_rules! points {
 }
 
 points! {
+    KeyChanges 1000 "The key of the token store is replaced, with both keys in between.",
+    ClientIsWrong 1000 "A deployment of the program has the id of another client.",
+    ProgramIsBroken 1000 "A deployment of the program cannot build its server, for half a minute.",
     RequestLost 150 "A request does not reach its server.",
     RequestDelayed 400 "A request takes long, so that later requests overtake it.",
     RequestTwice 120 "A request reaches its server twice.",
     RequestCut 60 "The body of a request ends early.",
+    RequestStalls 40 "The body of a request stops, and the connection stays open.",
     AnswerLost 200 "The server answers, and the connection ends before the head of its answer.",
     AnswerDelayed 400 "An answer takes long, so that later answers overtake it.",
     AnswerCut 150 "The connection ends within the body of an answer.",
@@ -44,10 +48,17 @@ points! {
     TokenRevoked 100 "Another server does not accept a token any more.",
     DatabaseFails 80 "A batch of statements fails before it has an effect.",
     DatabaseFailsLate 80 "A batch of statements takes effect, and its answer is lost.",
+    TokenWriteFails 300 "A write of the token store fails before it has an effect.",
     DatabaseIsSlow 200 "A batch of statements takes long.",
     EmbeddingFails 150 "The embedding model answers with the status 429, 500 or 503.",
     EmbeddingIsWrong 150 "The embedding model answers with unusable vectors.",
     EmbeddingIsSilent 60 "The embedding model never answers.",
+    LimitReached 30 "A caller is over its rate limit.",
+    LimitFails 100 "The counter of the rate limit fails.",
+    IssuerFails 100 "An issuer answers a question about a token, or a request for its keys, with the status 500.",
+    IndexFails 150 "The vector index fails before a request has an effect.",
+    IndexFailsLate 100 "A request to the vector index takes effect, and its answer is lost.",
+    IndexIsLate 3000 "A change of the vector index is visible after some seconds.",
     ClockJumps 5 "The clock jumps by minutes.",
     IsolateEnds 12 "An isolate ends while its tasks wait.",
     ObjectEnds 60 "The isolate of a durable object ends while its work waits.",
@@ -55,6 +66,7 @@ points! {
     WriteEnds 80 "The isolate of a durable object ends at a write.",
     AlarmIsLate 200 "The alarm of a durable object rings late.",
     AlarmRepeats 100 "The alarm of a durable object rings again, although it was answered.",
+    MessageDelayed 300 "A message takes long to reach its durable object, so that later messages overtake it.",
     MessageLost 60 "A message does not reach its durable object.",
     MessageAnswerLost 60 "The answer of a durable object to a message is lost.",
     ServerListsForever 100 "From now on, each page of a list of another server has a next page.",
@@ -71,10 +83,14 @@ points! {
     TokenServerFailsLate 60 "An authorization server issues tokens, and answers with the status 500.",
     ClientForgotten 60 "An authorization server forgets a client that it has registered.",
     GrantEnds 60 "An authorization server ends the access of a person.",
+    PersonDeclines 625 "A person does not allow the access.",
     CallbackTwice 1500 "A browser opens the end of a sign-in twice.",
     CallbackForeign 1500 "Another browser, or another person, opens the end of a sign-in.",
     TicketForeign 1500 "Another person opens the link of a sign-in.",
     CodeForeign 1500 "A browser ends its own sign-in with the code of another one.",
+    DeletionIsLate 2500 "The alarm that deletes what has expired rings late.",
+    CallerIsLate 1500 "A caller sends a state or the id of a task after it has expired.",
+    LinkIsOld 500 "A person opens the link or the end of a sign-in after it has expired.",
 }
 
 /// The points that must not make a request of an honest person fail, except for a request to sign in if the access has ended.
@@ -85,6 +101,11 @@ const HARMLESS: &[Point] = &[
     Point::CallbackForeign,
     Point::TicketForeign,
     Point::CodeForeign,
+    Point::PersonDeclines,
+    Point::LimitFails,
+    Point::IndexIsLate,
+    Point::DeletionIsLate,
+    Point::CallerIsLate,
 ];
 
 /// The faults of a run.
@@ -156,9 +177,14 @@ impl Faults {
         self.is_over.set(true);
     }
 
-    /// Returns whether something has failed that can make a request fail.
+    /// Returns whether something has failed that can make a request fail, and may still fail.
     pub fn has_failed(&self) -> bool {
-        self.fired.borrow().iter().any(|(point, _)| !HARMLESS.contains(point))
+        !self.is_over.get() && self.has_failed_except(&[])
+    }
+
+    /// Returns whether something has failed at any time that can make a request fail, except at these points.
+    pub fn has_failed_except(&self, points: &[Point]) -> bool {
+        self.fired.borrow().iter().any(|(point, _)| !HARMLESS.contains(point) && !points.contains(point))
     }
 
     /// Returns how often a fault at this point has happened.

@@ -18,9 +18,11 @@ use serde_json::{Value, json};
 
 use crate::caller::{Caller, ROUNDS};
 use crate::case::Plan;
+use crate::identities::name_of;
 use crate::ledger::{Invariant, mark};
 use crate::parts::Reply;
 use crate::passages::{RELATED, SEARCH};
+use crate::rogue;
 use crate::upstream;
 use crate::world::World;
 
@@ -112,7 +114,7 @@ async fn enter(world: &World, name: &str, cx: &Context) -> Result<String, Handle
         let is_own = reply.as_ref().is_some_and(|reply| reply.reply.starts_with(&format!("{name}:0#")));
         world.ledger.check(is_own, Invariant::OwnResult, || format!("{name} has the answer to another question"));
     }
-    Ok(cx.caller()?.subject.clone())
+    Ok(name_of(cx.caller()?))
 }
 
 /// Adds the items to the server of the program.
@@ -169,7 +171,7 @@ fn prompt(name: &'static str, world: &Rc<World>) -> Prompt {
     let complete = Completion::with(move |request, cx| {
         let world = of_word.clone();
         async move {
-            let caller = cx.caller().map(|caller| caller.subject.clone()).unwrap_or_default();
+            let caller = cx.caller().map(name_of).unwrap_or_default();
             world.reached(&cx, (name.contains("vault") || name.contains("vip")).then_some("secret"), name);
             suggestions(&request.value, &caller)
         }
@@ -202,7 +204,7 @@ fn notes(folder: &'static str, world: &Rc<World>) -> ResourceTemplate {
     let complete = Completion::with(move |request, cx| {
         let world = of_word.clone();
         async move {
-            let caller = cx.caller().map(|caller| caller.subject.clone()).unwrap_or_default();
+            let caller = cx.caller().map(name_of).unwrap_or_default();
             world.reached(&cx, (folder != "notes").then_some("secret"), folder);
             suggestions(&request.value, &caller)
         }
@@ -336,11 +338,14 @@ impl Caller {
         };
         let mut expected: BTreeSet<String> = match kind {
             Kind::Tools => {
-                let own = ["approved", "ask_clerk", "direct", "durable", "job-cancel", "job-result", "later", "sub"];
+                let own = [
+                    "approved", "ask_clerk", "direct", "durable", "job-cancel", "job-result", "later", "measure", "once", "sub",
+                ];
                 let guarded =
                     if has_secret || plan.lists_all { ["guarded", "guarded-durable"].as_slice() } else { &[] };
                 let searches = if plan.passages.is_some() { [SEARCH, RELATED].as_slice() } else { &[] };
-                own.iter().chain(guarded).chain(searches).map(|name| (*name).to_owned()).collect()
+                let rogue = if rogue::exists(plan) { [rogue::NAME].as_slice() } else { &[] };
+                own.iter().chain(rogue).chain(guarded).chain(searches).map(|name| (*name).to_owned()).collect()
             }
             Kind::Prompts => PROMPTS.iter().map(|name| (*name).to_owned()).collect(),
             Kind::Resources => {

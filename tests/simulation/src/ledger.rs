@@ -57,6 +57,16 @@ pub enum Invariant {
     OwnAccess,
     /// A refresh token is used once.
     OneRefresh,
+    /// Nothing is accepted after its expiry: no state, task, token or link.
+    Expiry,
+    /// The value that the schema permits is the value that the handler gets.
+    OneValue,
+    /// A count equals the things that it counts.
+    Books,
+    /// After the faults have stopped, everything succeeds within a bounded number of tries. What fails for ever does not stop the rest.
+    Progress,
+    /// A request does at most the work that the rate limit has counted.
+    CountedWork,
     /// The program does not panic.
     NoPanic,
 }

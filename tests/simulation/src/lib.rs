@@ -2,26 +2,34 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod admissions;
+pub mod afterwards;
 pub mod authorization;
 pub mod batches;
 pub mod browser;
 pub mod caller;
 pub mod case;
 pub mod database;
+pub mod deployments;
 pub mod digest;
 pub mod embeddings;
+pub mod expiry;
 pub mod faults;
+pub mod identities;
 pub mod items;
 pub mod ledger;
 pub mod listening;
 pub mod memory;
 pub mod model;
 pub mod network;
+pub mod numbers;
 pub mod objects;
+pub mod once;
 pub mod parts;
 pub mod passages;
 pub mod program;
 pub mod published;
+pub mod rogue;
 pub mod run;
 pub mod schedule;
 pub mod shelf;
@@ -29,7 +37,9 @@ pub mod shrink;
 pub mod sign_in;
 pub mod sign_in_rows;
 pub mod tables;
+pub mod task_books;
 pub mod token_uses;
 pub mod upstream;
 pub mod upstream_items;
+pub mod vector_service;
 pub mod world;

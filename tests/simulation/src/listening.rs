@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::caller::Caller;
 use crate::ledger::Invariant;
 use crate::network::Sent;
-use crate::program::{self, token};
+use crate::program;
 
 /// The longest time of a stream, in milliseconds: 10 minutes, and the time for the requests to the objects.
 const LONGEST_MS: u64 = 620_000;
@@ -30,7 +30,7 @@ impl Caller {
         let request = Sent::post(program::URL, message.to_string().into_bytes())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
-            .header("authorization", &format!("Bearer {}", token(self.name())))
+            .header("authorization", &self.world().bearer(self.name()))
             .header("mcp-protocol-version", "2026-07-28")
             .header("mcp-method", "subscriptions/listen");
         let world = self.world();

@@ -13,7 +13,7 @@ use simulation::run::{Outcome, run};
 use simulation::shrink::{Shrunk, shrink, test_of};
 
 const USAGE: &str =
-    "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink] [--show SEED] [--case FILE]";
+    "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink] [--all] [--show SEED] [--case FILE]";
 
 struct Settings {
     seconds: u64,
@@ -22,6 +22,8 @@ struct Settings {
     threads: usize,
     /// Whether a failing case is made smaller.
     shrinks: bool,
+    /// Whether the runs go on after a violation.
+    goes_on: bool,
     /// The seed of the one run whose events are printed.
     show: Option<u64>,
     /// The file with the one case whose events are printed.
@@ -102,7 +104,7 @@ fn simulate(settings: &Settings) -> ExitCode {
     if let Some((seed, violation, time)) = failure {
         let text = violation.to_string().replace('\n', " ");
         println!("\nseed {seed} violates {text} (after {:.1} s)", time.as_secs_f64());
-        if !settings.shrinks {
+        if !settings.shrinks || settings.goes_on {
             return ExitCode::FAILURE;
         }
         println!("\nThe case is made smaller …");
@@ -129,8 +131,13 @@ fn work(settings: &Settings, found: &Found, began: Instant) {
         }
         drop(all);
         if let Some(violation) = violation {
+            if settings.goes_on {
+                println!("seed {seed} violates {violation}");
+            }
             found.failure.lock().expect("no thread panics").get_or_insert((seed, violation, began.elapsed()));
-            break;
+            if !settings.goes_on {
+                break;
+            }
         }
     }
     found.is_over.store(true, Ordering::Relaxed);
@@ -172,24 +179,30 @@ fn coverage(found: &Found, time: Duration) -> ExitCode {
 fn settings() -> Result<Settings, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut settings =
-        Settings { seconds: 60, first: 0, runs: u64::MAX, threads, shrinks: true, show: None, case: None };
+        Settings { seconds: 60, first: 0, runs: u64::MAX, threads, shrinks: true, goes_on: false, show: None, case: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
-        if name == "--no-shrink" {
-            settings.shrinks = false;
-            continue;
-        }
-        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
-        let number = value.parse::<u64>().map_err(|_| format!("{name} needs a number, and got {value}"));
         match name.as_str() {
-            "--seconds" => settings.seconds = number?,
-            "--seed" => settings.first = number?,
-            "--runs" => settings.runs = number?,
-            "--threads" => settings.threads = usize::try_from(number?.max(1)).unwrap_or(1),
-            "--show" => settings.show = Some(number?),
-            "--case" => settings.case = Some(value),
-            _ => return Err(format!("{name} is not an option")),
+            "--no-shrink" => settings.shrinks = false,
+            "--all" => settings.goes_on = true,
+            _ => set(&mut settings, &name, arguments.next())?,
         }
     }
     Ok(settings)
+}
+
+/// Sets the option `name`.
+fn set(settings: &mut Settings, name: &str, value: Option<String>) -> Result<(), String> {
+    let value = value.ok_or_else(|| format!("{name} needs a value"))?;
+    let number = value.parse::<u64>().map_err(|_| format!("{name} needs a number, and got {value}"));
+    match name {
+        "--seconds" => settings.seconds = number?,
+        "--seed" => settings.first = number?,
+        "--runs" => settings.runs = number?,
+        "--threads" => settings.threads = usize::try_from(number?.max(1)).unwrap_or(1),
+        "--show" => settings.show = Some(number?),
+        "--case" => settings.case = Some(value),
+        _ => return Err(format!("{name} is not an option")),
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use futures::channel::{mpsc, oneshot};
 
 use crate::ledger::Invariant;
 use crate::network::Sent;
-use crate::program::{self, token};
+use crate::program;
 use crate::world::World;
 
 /// The memory for all bodies of an isolate, which is also the size of the largest body.
@@ -24,7 +24,7 @@ pub async fn check(world: Rc<World>, mut callers: mpsc::UnboundedReceiver<()>) {
     while callers.next().await.is_some() {}
     let mut refusals = 0;
     for _ in 0..SECONDS {
-        if world.schedule.is_idle() {
+        if world.schedule.is_idle() && !world.deployments.current().is_broken {
             match probe(&world).await {
                 Some(503 | 413) => refusals += 1,
                 _ => return,
@@ -46,7 +46,7 @@ async fn probe(world: &World) -> Option<u16> {
     let mut request = Sent::post(program::URL, b"{}".to_vec())
         .header("content-type", "application/json")
         .header("accept", "application/json, text/event-stream")
-        .header("authorization", &format!("Bearer {}", token(caller)));
+        .header("authorization", &world.bearer(caller));
     request.headers.retain(|(name, _)| name != "content-length");
     let request = request.header("content-length", &IN_FLIGHT.to_string());
     let (answer, head) = oneshot::channel();

@@ -11,6 +11,7 @@ use futures::{FutureExt, StreamExt};
 use http::HeaderMap;
 
 use crate::faults::{Fault, Point};
+use crate::program::ORIGIN;
 use crate::schedule::Owner;
 use crate::world::World;
 
@@ -23,6 +24,8 @@ pub struct Sent {
     pub body: Vec<u8>,
     /// Whether the body ended early.
     pub is_cut: bool,
+    /// Whether the body never ends, and the connection stays open.
+    pub is_stalled: bool,
     /// Whether the network delivers it a second time.
     pub is_again: bool,
 }
@@ -30,7 +33,7 @@ pub struct Sent {
 impl Sent {
     pub fn post(url: &str, body: Vec<u8>) -> Self {
         let headers = vec![("content-length".to_owned(), body.len().to_string())];
-        Self { method: "POST".into(), url: url.into(), headers, body, is_cut: false, is_again: false }
+        Self { method: "POST".into(), url: url.into(), headers, body, is_cut: false, is_stalled: false, is_again: false }
     }
 
     pub fn get(url: &str) -> Self {
@@ -89,6 +92,9 @@ pub async fn exchange(world: Rc<World>, service: Rc<dyn Service>, mut request: S
     if let Some(fault) = faults.at(Point::RequestCut) {
         request.body.truncate(fault.size(request.body.len() + 1));
         request.is_cut = true;
+    }
+    if request.url.starts_with(ORIGIN) && faults.at(Point::RequestStalls).is_some() {
+        request.is_stalled = true;
     }
     let (answer, mut head) = oneshot::channel();
     if let Some(fault) = faults.at(Point::RequestTwice) {

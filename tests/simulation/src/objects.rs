@@ -1,12 +1,16 @@
 //! The durable objects: their rows, their alarms, and the isolates in which they run.
 //!
-//! An object runs in one isolate at a time. All its changes between two waits take effect together, before anybody sees an answer.
+//! An object runs in one isolate at a time. All its changes between two waits take effect together, before anybody sees an answer. A wait
+//! for nothing, after which the work goes on at once, is not one: if the isolate ends then, the changes are lost. An alarm whose isolate ends
+//! rings again some times. Then the platform forgets it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use edge_mcp::host::{TaskObjects, TaskRows};
 use futures::FutureExt;
@@ -16,7 +20,14 @@ use futures::future::LocalBoxFuture;
 use crate::faults::Point;
 use crate::program::Isolate;
 use crate::schedule::Owner;
+use crate::task_books;
 use crate::world::World;
+
+/// The time in milliseconds after which an alarm is not one for an attempt.
+const LONG_MS: u64 = 300_000;
+
+/// The number of times that an alarm rings again if its isolate ends.
+const MOST_INTERRUPTIONS: u32 = 6;
 
 /// Creates an isolate of the program.
 type Start = dyn Fn() -> Rc<Isolate>;
@@ -37,6 +48,8 @@ pub struct Object {
     is_ringing: Cell<bool>,
     /// The isolate in which the object runs.
     isolate: RefCell<Option<Rc<Isolate>>>,
+    /// The number of times that the isolate has ended in a row while it answered the alarm.
+    interruptions: Cell<u32>,
     /// The rows and the alarm before the changes since the last wait.
     before: RefCell<Option<Before>>,
     /// Whether the isolate ends at this write.
@@ -82,6 +95,23 @@ impl Objects {
         left.map(line).collect::<Vec<_>>().join("; ")
     }
 
+    /// Checks that each running task of a caller is counted. If `is_quiet`, nothing else may be counted.
+    fn books(&self, is_quiet: bool) {
+        let objects = self.objects.borrow();
+        let all: Vec<_> = objects.iter().map(|(name, object)| (name.as_str(), object.rows.borrow())).collect();
+        let all: Vec<_> = all.iter().map(|(name, rows)| (*name, &**rows)).collect();
+        task_books::check(&self.world, &all, is_quiet);
+    }
+
+    fn check_books(&self) {
+        self.books(false);
+    }
+
+    /// Checks the counts of tasks when nothing works.
+    pub fn check_quiet_books(&self) {
+        self.books(true);
+    }
+
     fn object(&self, name: &str) -> Rc<Object> {
         self.objects.borrow_mut().entry(name.to_owned()).or_default().clone()
     }
@@ -89,7 +119,12 @@ impl Objects {
     /// Returns the isolate of an object. If it has ended, the object continues in another one.
     fn isolate(&self, object: &Object) -> Option<Rc<Isolate>> {
         let mut isolate = object.isolate.borrow_mut();
-        let is_dead = isolate.as_ref().is_none_or(|isolate| self.world.schedule.is_dead(isolate.owner));
+        let schedule = &self.world.schedule;
+        let number = self.world.deployments.current().number;
+        if let Some(old) = isolate.take_if(|isolate| isolate.deployment != number) {
+            schedule.kill(old.owner);
+        }
+        let is_dead = isolate.as_ref().is_none_or(|isolate| schedule.is_dead(isolate.owner));
         if is_dead {
             *isolate = Some(self.start.borrow().as_ref()?());
         }
@@ -115,8 +150,11 @@ impl Objects {
         let alarm = async move {
             while let Some(at) = object.alarm.get() {
                 let schedule = &this.world.schedule;
-                schedule.sleep(at.saturating_sub(schedule.now_ms())).await;
-                if let Some(fault) = this.world.faults.at(Point::AlarmIsLate) {
+                let ms = at.saturating_sub(schedule.now_ms());
+                schedule.sleep(ms).await;
+                // A long time is that of a deletion.
+                let point = if ms > LONG_MS { Point::DeletionIsLate } else { Point::AlarmIsLate };
+                if let Some(fault) = this.world.faults.at(point) {
                     schedule.sleep(fault.ms(60_000)).await;
                 }
                 if object.alarm.get() != Some(at) || object.is_ringing.get() {
@@ -124,23 +162,27 @@ impl Objects {
                 }
                 object.is_ringing.set(true);
                 object.alarm.set(None);
-                let is_answered = this.clone().ring(&name, &object).await;
+                let answered = this.clone().ring(&name, &object).await;
                 object.is_ringing.set(false);
-                let repeats = !is_answered || this.world.faults.at(Point::AlarmRepeats).is_some();
-                if repeats && object.alarm.get().is_none() {
-                    object.alarm.set(Some(schedule.now_ms() + 2000));
+                let interruptions = if answered.is_none() { object.interruptions.get() + 1 } else { 0 };
+                object.interruptions.set(interruptions);
+                let is_forgotten = interruptions > MOST_INTERRUPTIONS;
+                let repeats = answered != Some(true) || this.world.faults.at(Point::AlarmRepeats).is_some();
+                if repeats && !is_forgotten && object.alarm.get().is_none() {
+                    object.alarm.set(Some(schedule.now_ms() + (2000 << interruptions.saturating_sub(1))));
                 }
             }
         };
         self.world.schedule.spawn(Owner::World, alarm.boxed_local());
     }
 
-    async fn ring(self: Rc<Self>, name: &str, object: &Rc<Object>) -> bool {
+    /// Answers an alarm. Returns whether that succeeded, or `None` if the isolate has ended.
+    async fn ring(self: Rc<Self>, name: &str, object: &Rc<Object>) -> Option<bool> {
         self.world.ledger.count();
-        let Some(isolate) = self.isolate(object) else { return true };
+        let Some(isolate) = self.isolate(object) else { return Some(true) };
         let (name, rows, owner) = (name.to_owned(), self.rows_of(name, object), isolate.owner);
         let ring = async move { isolate.endpoint().task_alarm(&name, rows, &isolate.host).await.is_ok() };
-        self.work(object.clone(), owner, ring.boxed_local()).await.unwrap_or(false)
+        self.work(object.clone(), owner, ring.boxed_local()).await
     }
 
     fn rows_of(self: &Rc<Self>, name: &str, object: &Rc<Object>) -> Rc<dyn TaskRows> {
@@ -159,6 +201,9 @@ impl TaskObjects for Handle {
             let World { faults, schedule, ledger, .. } = &*objects.world;
             ledger.count();
             schedule.sleep(1).await;
+            if let Some(fault) = faults.at(Point::MessageDelayed) {
+                schedule.sleep(fault.ms(5000)).await;
+            }
             if faults.at(Point::MessageLost).is_some() {
                 return Err("the object is not reachable".to_owned());
             }
@@ -193,12 +238,14 @@ impl<T> Future for Atomic<T> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
         let (objects, object, owner) = (self.objects.clone(), self.object.clone(), self.owner);
-        object.before.replace(Some(Before { rows: Vec::new(), alarm: object.alarm.get() }));
-        let polled = self.work.as_mut().poll(task);
-        let before = object.before.take();
-        if object.ends.take() {
+        let unchanged = || Before { rows: Vec::new(), alarm: object.alarm.get() };
+        object.before.borrow_mut().get_or_insert_with(unchanged);
+        let woken = Arc::new(Woken { waker: task.waker().clone(), is_woken: AtomicBool::new(false) });
+        let polled = self.work.as_mut().poll(&mut Context::from_waker(&Waker::from(woken.clone())));
+        let crashes = objects.world.crashes.take();
+        if object.ends.take() || crashes {
             // The changes since the last wait are lost, and so is the answer.
-            if let Some(Before { rows, alarm }) = before {
+            if let Some(Before { rows, alarm }) = object.before.take() {
                 let mut stored = object.rows.borrow_mut();
                 for (key, value) in rows.into_iter().rev() {
                     match value {
@@ -213,6 +260,11 @@ impl<T> Future for Atomic<T> {
             self.answer = None;
             return Poll::Ready(());
         }
+        let goes_on = polled.is_pending() && woken.is_woken.load(Ordering::Relaxed);
+        let before = if goes_on { None } else { object.before.take() };
+        if before.is_some_and(|before| before.rows.iter().any(|(key, _)| task_books::counts(key))) {
+            objects.check_books();
+        }
         let polled = polled.map(|output| {
             if let Some(answer) = self.answer.take() {
                 // Nobody may wait for the answer any more.
@@ -224,6 +276,19 @@ impl<T> Future for Atomic<T> {
             objects.world.schedule.kill(owner);
         }
         polled
+    }
+}
+
+/// Tells whether work is woken while it is polled, and so goes on at once.
+struct Woken {
+    waker: Waker,
+    is_woken: AtomicBool,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.is_woken.store(true, Ordering::Relaxed);
+        self.waker.wake_by_ref();
     }
 }
 

@@ -56,6 +56,8 @@ pub enum Part {
     ReadRemote { server: usize, number: u32 },
     /// Saves, removes or finds passages.
     Passages(Work),
+    /// Ends the isolate in each attempt of a task, as a panic does.
+    Crash,
 }
 
 /// The arguments of the tools that run parts.
@@ -277,7 +279,7 @@ pub fn result<'t>(parts: &[Part], mut text: &'t str) -> Option<&'t str> {
             Part::Remote { server, number, .. } => text.strip_prefix(&upstream::done(*server, *number))?,
             Part::ReadRemote { server, number } => text.strip_prefix(&upstream_items::read_result(*server, *number))?,
             Part::Passages(_) => text.strip_prefix('⟨')?.split_once('⟩')?.1,
-            Part::Sleep(_) | Part::Start | Part::Progress | Part::Yield => text,
+            Part::Sleep(_) | Part::Start | Part::Progress | Part::Yield | Part::Crash => text,
         };
     }
     Some(text)
@@ -388,6 +390,13 @@ pub fn run<'a>(
                     add(format_args!("{}", asked(running, place, *is_noisy, rounds).await?));
                 }
                 Part::Progress => cx.progress(1.0, None, mark_of(&program.caller, "progress")),
+                Part::Crash => {
+                    if cx.task().is_some() {
+                        world.fork();
+                        world.crashes.set(true);
+                        std::future::pending::<()>().await;
+                    }
+                }
                 Part::Start => cx.start_task().await,
                 Part::Yield => turn().await,
                 Part::Attempt(ms, inner) => match attempt(running, *ms, inner, &place).await {

@@ -19,9 +19,11 @@ use crate::caller::{Called, Caller};
 use crate::case::{CallerPlan, Operation};
 use crate::database::FaultyDatabase;
 use crate::embeddings;
+use crate::identities::name_of;
 use crate::ledger::Invariant;
 use crate::parts::{self, Part};
 use crate::shelf::{Begun, Found, Shelf, WORDS};
+use crate::vector_service;
 use crate::world::World;
 
 /// The name of the index.
@@ -37,8 +39,14 @@ const MOST_TEXT: usize = 250;
 pub struct PassagesPlan {
     /// Whether passages have vectors.
     pub has_vectors: bool,
+    /// Whether a service beside the database finds the nearest vectors.
+    #[serde(default)]
+    pub has_index: bool,
     /// The most chunks of a document.
     pub most_chunks: usize,
+    /// Whether the embedding model refuses some chunks, whenever it gets them.
+    #[serde(default)]
+    pub has_poison: bool,
 }
 
 impl PassagesPlan {
@@ -46,7 +54,10 @@ impl PassagesPlan {
     pub fn random(random: &mut Random) -> Option<Self> {
         // The centre of the vectors changes with the 64th vector.
         let most_chunks = if random.once_in(10) { 40 } else { 2 + random.below(5) };
-        random.once_in(4).then(|| Self { has_vectors: random.once_in(2), most_chunks })
+        random.once_in(4).then(|| {
+            let has_vectors = random.once_in(2);
+            Self { has_vectors, has_index: has_vectors && random.once_in(3), most_chunks, has_poison: has_vectors && random.once_in(3) }
+        })
     }
 }
 
@@ -216,14 +227,18 @@ fn model() -> EmbeddingModel {
 pub fn with_store(endpoint: Endpoint, world: &Rc<World>) -> Endpoint {
     let Some(shelf) = world.shelf.get() else { return endpoint };
     let passages = SqlitePassages::new(FaultyDatabase::database(world, &shelf.sqlite, &shelf.check));
-    let vectors = shelf.plan.has_vectors.then(|| Rc::new(SqliteVectors::new(passages.clone())));
+    let vectors = shelf.plan.has_vectors.then(|| {
+        let vectors = SqliteVectors::new(passages.clone());
+        let index = || Rc::new(vector_service::Handle { world: world.clone(), service: shelf.service.clone() });
+        Rc::new(if shelf.plan.has_index { vectors.vector_index(index()) } else { vectors })
+    });
     endpoint.state(Library { passages, vectors })
 }
 
 /// Sets the space of a request: the subject of its caller.
 pub fn set_space(request: &RequestInfo) {
     if let Some(caller) = request.caller() {
-        request.extend(SearchScope::new().space(&caller.subject));
+        request.extend(SearchScope::new().space(&name_of(caller)));
     }
 }
 
@@ -244,7 +259,7 @@ fn graph() -> GraphOptions {
 }
 
 fn space(cx: &Context) -> Result<Space, HandlerError> {
-    Ok(Space { index: INDEX.into(), name: cx.caller()?.subject.clone() })
+    Ok(Space { index: INDEX.into(), name: name_of(cx.caller()?) })
 }
 
 /// Does the work of a part, and returns a text that belongs to the caller. `call` distinguishes the versions of this call from others.
@@ -337,7 +352,7 @@ async fn search(
     if shelf.plan.has_vectors && question.has_meaning {
         retriever = retriever.embedder(model());
     }
-    let begun = shelf.begin(&cx.caller()?.subject, []);
+    let begun = shelf.begin(&name_of(cx.caller()?), []);
     let search = Search::new(question.words.join(" ")).top_k(question.top_k).within(question.filter.filter());
     let SearchResult { passages, mode, note, .. } = retriever.retrieve(search, cx).await?;
     world.trace(|| {

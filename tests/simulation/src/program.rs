@@ -14,19 +14,26 @@ use edge_mcp::{
     StaticTokens, Tool,
 };
 use futures::channel::{mpsc, oneshot};
-use futures::future::ready;
+use futures::future::{pending, ready};
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 
-use crate::case::{Plan, ServerPlan};
+use crate::admissions;
+use crate::case::{CallerPlan, Plan, ServerPlan};
+use crate::deployments;
+use crate::identities::{self, Accepted, EXPIRES, name_of};
 use crate::items;
-use crate::ledger::mark;
+use crate::faults::Point;
+use crate::ledger::{Invariant, mark};
 use crate::memory;
 use crate::model;
 use crate::network::{Head, Sent, Service, pump, reader};
+use crate::numbers;
+use crate::once;
 use crate::objects::{Handle, Objects};
 use crate::parts::{self, Outer, Program as Arguments, Running};
 use crate::passages;
+use crate::rogue;
 use crate::schedule::Owner;
 use crate::sign_in;
 use crate::upstream;
@@ -39,9 +46,14 @@ pub const URL: &str = "https://program.example/mcp";
 /// The URL of another program with the same keys and tools, whose server has another name.
 pub const OTHER_URL: &str = "https://other.example/mcp";
 
+/// The longest time from the beginning of a request whose body stops to its answer, in milliseconds.
+const BODY_MS: u64 = 40_000;
+
 /// An isolate of the program. It shares no memory with others.
 pub struct Isolate {
     pub owner: Owner,
+    /// The number of its deployment.
+    pub deployment: u32,
     pub host: Rc<dyn Host>,
     endpoint: Endpoint,
 }
@@ -54,7 +66,8 @@ impl Isolate {
     fn new(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<Objects>) -> Rc<Self> {
         let owner = world.isolate();
         let host: Rc<dyn Host> = Rc::new(IsolateHost { world: world.clone(), owner });
-        Rc::new(Self { owner, host, endpoint: endpoint(world, name, plan, objects, owner) })
+        let deployment = world.deployments.current().number;
+        Rc::new(Self { owner, deployment, host, endpoint: endpoint(world, name, plan, objects, owner) })
     }
 }
 
@@ -99,7 +112,8 @@ impl Program {
         let mut isolates = self.isolates.borrow_mut();
         let at = self.next.get() % isolates.len();
         self.next.set(self.next.get() + 1);
-        if self.world.schedule.is_dead(isolates[at].owner) {
+        let is_old = isolates[at].deployment != self.world.deployments.current().number;
+        if is_old || self.world.schedule.is_dead(isolates[at].owner) {
             isolates[at] = Isolate::new(&self.world, self.name, &self.plan, &Rc::downgrade(&self.objects));
         }
         isolates[at].clone()
@@ -116,8 +130,13 @@ impl Service for Program {
     fn serve(&self, request: Sent, answer: oneshot::Sender<Head>) {
         let isolate = self.isolate();
         let owner = isolate.owner;
+        let (world, is_stalled) = (self.world.clone(), request.is_stalled);
+        let began = world.schedule.now_ms();
         let work = async move {
             let response = isolate.endpoint.handle(Received(request), &isolate.host).await;
+            let ms = world.schedule.now_ms() - began;
+            let is_late = is_stalled && ms > BODY_MS && world.faults.fired_at(Point::ClockJumps) == 0;
+            world.ledger.check(!is_late, Invariant::Budget, || format!("a body that stops is awaited for {ms} ms"));
             let (head, body) = response.into_parts();
             let (reader, left) = reader();
             let (sender, receiver) = mpsc::unbounded();
@@ -152,11 +171,15 @@ impl Request for Received {
     }
 
     fn body(&self, limit: usize) -> impl Future<Output = Result<Vec<u8>, BodyError>> {
+        if self.0.is_stalled {
+            return pending().left_future();
+        }
         ready(match &self.0 {
             Sent { is_cut: true, .. } => Err(BodyError::Broken("the connection has ended".into())),
             Sent { body, .. } if body.len() > limit => Err(BodyError::TooLarge),
             Sent { body, .. } => Ok(body.clone()),
         })
+        .right_future()
     }
 }
 
@@ -172,30 +195,34 @@ fn endpoint(world: &Rc<World>, name: &'static str, plan: &Plan, objects: &Weak<O
     let server = server(world, name, plan, &client);
     let mut limits = Limits::default();
     (limits.body, limits.in_flight) = (memory::IN_FLIGHT, memory::IN_FLIGHT);
-    let endpoint = if plan.is_built_once {
+    let endpoint = if world.deployments.current().is_broken {
+        Endpoint::new(move |_: &RequestInfo| Err(deployments::error()))
+    } else if plan.is_built_once {
         Endpoint::of(server)
     } else {
         Endpoint::new(move |_: &RequestInfo| Ok(server.clone()))
     };
-    let endpoint = endpoint.each(|request| {
+    let of_each = world.clone();
+    let endpoint = endpoint.each(move |request| {
+        request.caller().into_iter().for_each(|caller| of_each.known.record(caller));
         passages::set_space(request);
         Ok(())
     });
     let endpoint = passages::with_store(endpoint, world)
-        .auth(tokens(plan))
-        .without_rate_limit()
+        .auth(identities::validators(plan))
+        .rate_limit(admissions::limit(world))
         .state_keys(keys)
         .log(LogPolicy::All)
         .limits(limits)
         .task_objects(Handle(objects.clone()));
-    sign_in::pages(endpoint, sign_in, &client, plan)
+    sign_in::pages(world, endpoint, sign_in, &client, plan)
 }
 
 /// Returns the tokens of the callers.
 pub fn tokens(plan: &Plan) -> StaticTokens {
-    let callers = plan.callers.iter().map(|caller| (&caller.name, &caller.scopes));
-    let tokens: Vec<_> =
-        callers.map(|(name, scopes)| json!({ "token": token(name), "subject": name, "scopes": scopes })).collect();
+    let callers = plan.callers.iter().filter(|caller| caller.accepted == Accepted::Listed);
+    let entry = |CallerPlan { name, scopes, .. }: &CallerPlan| json!({ "token": token(name), "subject": name, "scopes": scopes, "expires": EXPIRES });
+    let tokens: Vec<_> = callers.map(entry).collect();
     StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&json!(tokens).to_string())).expect("tokens")
 }
 
@@ -222,6 +249,7 @@ fn server(world: &Rc<World>, name: &'static str, plan: &Plan, client: &McpClient
         .tool(tool("durable").task(task.clone()))
         .tool(tool("later").task(task.starts_later()));
     let server = passages::with_tools(server, world);
+    let server = rogue::with_tool(once::add(numbers::add(server, world), world), plan, client);
     let mut server = items::add(server, world, plan).logging(LogLevel::Info);
     if plan.has_source {
         let names = (0..plan.servers.len()).map(|server| format!("{}_work", upstream::name(server)));
@@ -244,7 +272,7 @@ fn client(plan: &Plan, sign_in: Option<&SignIn>) -> McpClient {
     for (number, server) in plan.servers.iter().enumerate() {
         client = client.server(upstream::name(number), upstream_of(number, server, sign_in));
     }
-    client.build().expect("a client")
+    rogue::with_upstream(client, plan, sign_in).build().expect("a client")
 }
 
 fn upstream_of(number: usize, plan: &ServerPlan, sign_in: Option<&SignIn>) -> Upstream {
@@ -257,7 +285,7 @@ fn upstream_of(number: usize, plan: &ServerPlan, sign_in: Option<&SignIn>) -> Up
     } else if plan.has_tokens {
         // Each caller has a token of their own.
         let token = move |cx: Context| async move {
-            let caller = cx.caller()?.subject.clone();
+            let caller = name_of(cx.caller()?);
             Ok::<_, HandlerError>(Some(upstream::token(number, &caller)))
         };
         upstream.bearer_with(token)
@@ -273,6 +301,9 @@ struct Outers(Rc<RefCell<BTreeMap<String, Rc<Outer>>>>);
 async fn handle(world: Rc<World>, client: McpClient, program: Arguments, cx: Context) -> Result<String, HandlerError> {
     let is_outermost = program.place.is_empty();
     if is_outermost {
+        if cx.task().is_none() {
+            world.admissions.started(&world, &program.caller);
+        }
         let outer = Rc::new(Outer::new(cx.idempotency_key()?, &program.parts));
         let outers = cx.extension::<Outers>().unwrap_or_default();
         outers.0.borrow_mut().insert(program.caller.clone(), outer);

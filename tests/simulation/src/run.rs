@@ -8,17 +8,20 @@ use futures::channel::mpsc;
 use crate::authorization;
 use crate::caller::Caller;
 use crate::case::{Case, Plan};
+use crate::deployments;
 use crate::embeddings::{self, Embeddings};
 use crate::faults::{Count, Faults, Point};
 use crate::ledger::{Invariant, Violation};
+use crate::identities;
 use crate::memory;
 use crate::model::{self, Model};
 use crate::program::{self, Program};
+use crate::rogue;
 use crate::schedule::Owner;
 use crate::shelf::Shelf;
 use crate::upstream::{self, Server};
 use crate::world::World;
-use crate::{sign_in, sign_in_rows};
+use crate::{admissions, afterwards, sign_in_rows};
 
 /// The most turns of a run.
 const TURNS: u64 = 400_000;
@@ -79,6 +82,9 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     let other = Program::new(&world, "other", &Rc::new(Plan { isolates: 1, servers: Vec::new(), ..case.plan.clone() }));
     world.services.add(program::OTHER_URL, other.clone());
     authorization::add(&world, &plan);
+    identities::add_services(&world, &plan);
+    rogue::add(&world, &plan);
+    world.schedule.spawn(Owner::World, deployments::run(world.clone()).boxed_local());
     let overheard = Rc::default();
     let (callers, ended) = mpsc::unbounded();
     for (number, caller) in (0_u64..).zip(&plan.callers) {
@@ -87,12 +93,16 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
         world.schedule.spawn(Owner::World, caller.run().map(move |()| drop(alive)).boxed_local());
     }
     drop(callers);
-    world.schedule.spawn(Owner::World, memory::check(world.clone(), ended).boxed_local());
+    let (quiet, objects) = (memory::check(world.clone(), ended), program.objects().clone());
+    world.schedule.spawn(Owner::World, quiet.map(move |()| objects.check_quiet_books()).boxed_local());
     turns(&world, &program);
     if !world.ledger.is_violated() {
-        sign_in::probe(&world, &plan);
+        afterwards::begin(&world, &plan);
         turns(&world, &program);
         sign_in_rows::check_end(&world);
+        authorization::check_end(&world);
+        admissions::flood(&world, &plan);
+        turns(&world, &program);
     }
     if !world.ledger.is_violated() {
         check_end(&world, &program);

@@ -15,7 +15,7 @@ use futures::future::LocalBoxFuture;
 use crate::digest;
 
 /// The time at the start of a run, in milliseconds since 1970: 2027-01-15T08:00:00Z.
-const START_MS: u64 = 1_800_000_000_000;
+pub const START_MS: u64 = 1_800_000_000_000;
 
 /// The owner of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,10 +38,14 @@ pub struct Schedule {
     /// A digest of everything that has happened, to compare two runs.
     digest: Cell<u64>,
     turns: Cell<u64>,
+    /// The owner and the first task of the task that is being polled.
+    current: Cell<(Owner, u64)>,
 }
 
 struct Task {
     owner: Owner,
+    /// The task of the same isolate that has started this one, or that one's first task.
+    first: u64,
     /// The work, unless it is being polled.
     work: Option<LocalBoxFuture<'static, ()>>,
     waker: Waker,
@@ -71,6 +75,7 @@ impl Schedule {
             random: RefCell::new(Random::new(seed)),
             digest: Cell::new(digest::EMPTY),
             turns: Cell::new(0),
+            current: Cell::new((Owner::World, 0)),
         }
     }
 
@@ -86,6 +91,11 @@ impl Schedule {
     /// Returns the number of turns so far.
     pub fn turns(&self) -> u64 {
         self.turns.get()
+    }
+
+    /// Returns the number of the first task of the work that is being done: all tasks that an isolate has started for a request have the same.
+    pub fn current(&self) -> u64 {
+        self.current.get().1
     }
 
     /// Returns the number of tasks that have not ended.
@@ -115,7 +125,9 @@ impl Schedule {
         }
         let id = self.number();
         let waker = Waker::from(Arc::new(Ready { task: id, ready: self.ready.clone() }));
-        self.tasks.borrow_mut().insert(id, Task { owner, work: Some(work), waker });
+        let (of_current, first) = self.current.get();
+        let first = if owner != Owner::World && of_current == owner { first } else { id };
+        self.tasks.borrow_mut().insert(id, Task { owner, first, work: Some(work), waker });
         self.ready.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
     }
 
@@ -175,6 +187,7 @@ impl Schedule {
         let (owner, mut work, waker) = {
             let mut tasks = self.tasks.borrow_mut();
             let task = tasks.get_mut(&id)?;
+            self.current.set((task.owner, task.first));
             (task.owner, task.work.take()?, task.waker.clone())
         };
         let polled = work.as_mut().poll(&mut Context::from_waker(&waker));

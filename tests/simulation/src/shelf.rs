@@ -14,9 +14,11 @@ use serde_json::{Map, Value, json};
 
 use crate::database::Check;
 use crate::digest;
+use crate::embeddings;
 use crate::ledger::{Invariant, mark};
 use crate::passages::{Choice, INDEX, PassagesPlan, Question};
 use crate::tables::{self, Stored};
+use crate::vector_service::VectorService;
 use crate::world::World;
 
 /// A word of every passage, and words of some passages. The stem of each word is the word. The last one is misspelled.
@@ -34,6 +36,8 @@ pub struct Shelf {
     pub plan: PassagesPlan,
     pub sqlite: TestDatabase,
     pub check: Check,
+    /// The service beside the database.
+    pub service: Rc<VectorService>,
     record: RefCell<Record>,
 }
 
@@ -119,7 +123,8 @@ fn has_word(chunk: &Chunk, words: &[String]) -> bool {
 }
 
 /// Returns the version of a document, which depends only on its space, its name and its number.
-fn document(space: &str, name: &str, version: &str, most_chunks: usize) -> Document {
+fn document(space: &str, name: &str, version: &str, plan: &PassagesPlan) -> Document {
+    let PassagesPlan { most_chunks, has_poison, .. } = *plan;
     let seed = format!("{space}/{name}/{version}");
     let mut random = Random::new(digest::of(seed.as_bytes()));
     let count = if random.once_in(8) { 0 } else { most_chunks - random.below(most_chunks.div_ceil(2)) };
@@ -132,6 +137,7 @@ fn document(space: &str, name: &str, version: &str, most_chunks: usize) -> Docum
         } else {
             format!("{EVERYWHERE} {word} {name} {version} {nth}/{count} {owned}")
         };
+        let text = if has_poison && random.once_in(6) { format!("{text} {}", embeddings::POISON) } else { text };
         let heading = vec!["Top".into(), (if nth * 2 < count { "First part" } else { "Second" }).into()];
         let links = (0..random.below(3)).map(|_| Link {
             document: format!("d{}", random.below(5)),
@@ -168,13 +174,13 @@ impl Shelf {
                     shelf.changed(&world);
                 }
             });
-            Self { plan: plan.clone(), sqlite, check, record: RefCell::default() }
+            Self { plan: plan.clone(), sqlite, check, service: Rc::default(), record: RefCell::default() }
         })
     }
 
     /// Returns a version of a document.
     pub fn document(&self, space: &str, name: &str, version: &str) -> Document {
-        document(space, name, version, self.plan.most_chunks)
+        document(space, name, version, &self.plan)
     }
 
     /// Records that work begins, and the versions that it leaves. A version of `None` is that of a removed document.
@@ -242,7 +248,8 @@ impl Shelf {
 
     /// Checks that the other tables agree with the chunks.
     pub fn check_others(&self, world: &World) {
-        if let Err(problem) = tables::check_others(&self.sqlite, self.plan.has_vectors) {
+        let service = self.plan.has_index.then_some(&*self.service);
+        if let Err(problem) = tables::check_others(&self.sqlite, self.plan.has_vectors, service) {
             world.ledger.violate(Invariant::WholeBatch, problem);
         }
     }
@@ -299,7 +306,7 @@ impl Shelf {
 
     /// Checks the report of an indexer.
     pub fn embedded(&self, world: &World, begun: &Begun, indexed: &Indexed) {
-        let has_faults = !world.faults.fired().is_empty();
+        let has_faults = self.plan.has_poison || !world.faults.fired().is_empty();
         world.ledger.check(indexed.note.is_none() || has_faults, Invariant::Success, || {
             format!("vectors fail without a fault: {:?}", indexed.note)
         });

@@ -129,7 +129,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     }
     if let Some(passages) = &case.plan.passages {
         found.push(plan(&|case| case.plan.passages = None));
-        let simple = PassagesPlan { has_vectors: false, ..passages.clone() };
+        let simple = PassagesPlan { has_vectors: false, has_index: false, ..passages.clone() };
         if simple != *passages {
             found.push(plan(&|case| case.plan.passages = Some(simple.clone())));
         }

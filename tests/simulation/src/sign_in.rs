@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{McpClient, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration};
+use edge_mcp::client::{McpClient, SignIn, SqliteTokens, TokenStore, TokenStoreError, token_migration};
 use edge_mcp::testing::TestDatabase;
 use edge_mcp::{Context, Endpoint, HandlerError, PageRequest, Principal, StaticTokens};
 use futures::FutureExt;
@@ -13,12 +13,12 @@ use futures::future::LocalBoxFuture;
 use http::Response;
 
 use crate::authorization::Grants;
-use crate::caller::Caller;
-use crate::case::{CallerPlan, Operation, Plan};
+use crate::case::Plan;
 use crate::database::{Check, FaultyDatabase};
-use crate::program::{ORIGIN, tokens};
+use crate::faults::Point;
+use crate::program::{self, ORIGIN, tokens};
 use crate::schedule::Owner;
-use crate::sign_in_rows::{KEY, Rows};
+use crate::sign_in_rows::Rows;
 use crate::token_uses::{Access, Uses};
 use crate::world::World;
 
@@ -74,9 +74,10 @@ pub fn settings(world: &Rc<World>, plan: &Plan, owner: Owner) -> Option<SignIn> 
         }
     });
     let tokens = SqliteTokens::new(FaultyDatabase::database(world, sqlite, &check));
-    let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some(KEY)).expect("a key");
+    let keys = world.deployments.keys();
     let tokens = WatchedTokens { tokens, world: world.clone(), owner };
-    Some(SignIn::new("Program", PAGE, keys, tokens).expect("settings").dynamic_registration())
+    let sign_in = SignIn::new("Program", PAGE, keys, tokens).expect("settings").dynamic_registration();
+    Some(world.deployments.with_client(sign_in, plan))
 }
 
 /// A token store that records its operations.
@@ -114,7 +115,13 @@ impl TokenStore for WatchedTokens {
         new: &'a str,
         keep: Duration,
     ) -> LocalBoxFuture<'a, Result<bool, TokenStoreError>> {
-        self.watched(key, self.tokens.replace(key, current, new, keep))
+        let replaced = async move {
+            match self.world.faults.at(Point::TokenWriteFails) {
+                Some(_) => Err(TokenStoreError::new("the store does not answer")),
+                None => self.tokens.replace(key, current, new, keep).await,
+            }
+        };
+        self.watched(key, replaced.boxed_local())
     }
 
     fn remove<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<(), TokenStoreError>> {
@@ -129,6 +136,7 @@ struct Pages {
     sign_in: SignIn,
     client: McpClient,
     tokens: StaticTokens,
+    world: Rc<World>,
 }
 
 impl Pages {
@@ -137,7 +145,13 @@ impl Pages {
         let cookies = cx.header("Cookie").unwrap_or_default();
         let mut cookies = cookies.split(';').filter_map(|cookie| cookie.trim().split_once('='));
         let token = cookies.find(|(name, _)| *name == SESSION).map(|(_, token)| token);
-        let person = token.and_then(|token| self.tokens.check(token, cx.now_ms() / 1000).ok());
+        let token = token.unwrap_or_default();
+        if let Ok(person) = self.tokens.check(token, cx.now_ms() / 1000) {
+            self.world.known.record(&person);
+            return Ok(person);
+        }
+        let name = self.world.callers.iter().find(|name| program::token(name) == token);
+        let person = name.and_then(|name| self.world.known.principal(name));
         person.ok_or_else(|| HandlerError::invalid("Log in first."))
     }
 
@@ -151,9 +165,15 @@ impl Pages {
 }
 
 /// Adds the pages of the sign-in to the program.
-pub fn pages(endpoint: Endpoint, sign_in: Option<SignIn>, client: &McpClient, plan: &Plan) -> Endpoint {
+pub fn pages(
+    world: &Rc<World>,
+    endpoint: Endpoint,
+    sign_in: Option<SignIn>,
+    client: &McpClient,
+    plan: &Plan,
+) -> Endpoint {
     let Some(sign_in) = sign_in else { return endpoint };
-    let pages = Rc::new(Pages { sign_in, client: client.clone(), tokens: tokens(plan) });
+    let pages = Rc::new(Pages { sign_in, client: client.clone(), tokens: tokens(plan), world: world.clone() });
     let page = |answer: fn(Rc<Pages>, Context) -> LocalBoxFuture<'static, Page>| {
         let pages = pages.clone();
         move |_: PageRequest, cx: Context| answer(pages.clone(), cx)
@@ -175,29 +195,4 @@ pub fn pages(endpoint: Endpoint, sign_in: Option<SignIn>, client: &McpClient, pl
 /// Returns the URL of the page that removes the access to a server.
 pub fn forget_url(server: &str) -> String {
     format!("{ORIGIN}/forget?server={server}")
-}
-
-/// After a run, when no lease is left: each person calls each server with a sign-in once more, without faults, and then removes the access.
-pub fn probe(world: &Rc<World>, plan: &Plan) {
-    let servers: Vec<usize> =
-        (0..plan.servers.len()).filter(|server| plan.servers[*server].sign_in.is_some()).collect();
-    if servers.is_empty() {
-        return;
-    }
-    world.faults.stop();
-    for (number, caller) in (0_u64..).zip(&plan.callers) {
-        let probes = servers.iter().map(|server| Operation::Probe(*server));
-        let operations = [Operation::Wait(30_000)].into_iter().chain(probes);
-        let operations = operations.chain(servers.iter().map(|server| Operation::Forget(*server)));
-        let plan = CallerPlan {
-            is_modern: true,
-            has_tasks: false,
-            has_progress: false,
-            has_browser: false,
-            operations: operations.collect(),
-            ..caller.clone()
-        };
-        let caller = Caller::new(world, &plan, &Rc::default(), number);
-        world.schedule.spawn(Owner::World, caller.run().boxed_local());
-    }
 }

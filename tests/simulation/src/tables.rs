@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use edge_mcp::rag::{Chunk, Document};
+use edge_mcp::rag::{Chunk, Document, Space};
 use edge_mcp::storage::Statement;
 use edge_mcp::testing::TestDatabase;
 use futures::FutureExt;
@@ -10,6 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::embeddings;
+use crate::passages::INDEX;
+use crate::vector_service::VectorService;
 
 /// A document, as the tables have it.
 #[derive(Debug, Default)]
@@ -57,6 +59,13 @@ pub fn pending(sqlite: &TestDatabase, space: &str) -> usize {
     rows(sqlite.database().query(PENDING).bind(space))[0]
 }
 
+/// Returns the texts of the passages of a space that have no vector.
+pub fn pending_texts(sqlite: &TestDatabase, space: &str) -> Vec<String> {
+    const PENDING: &str = "SELECT chunk.text FROM rag_vectors AS vector JOIN rag_chunks AS chunk ON chunk.id = vector.id \
+        WHERE vector.vector IS NULL AND vector.space = (SELECT id FROM rag_spaces WHERE space = ?1)";
+    rows(sqlite.database().query(PENDING).bind(space))
+}
+
 const CHUNKS: &str = "\
 SELECT space.space, document.name, json(document.metadata), document.passages, chunk.id, chunk.ordinal, chunk.heading, chunk.text, \
   (SELECT group_concat(link.target || '#' || link.section, ' ') FROM rag_links AS link WHERE link.chunk = chunk.id AND link.space = space.id) \
@@ -96,10 +105,6 @@ const WRONG_VECTORS: &[(&str, &str)] = &[
         "rag_vectors AS vector JOIN rag_chunks AS chunk ON chunk.id = vector.id JOIN rag_documents AS document ON document.id = chunk.document WHERE document.space <> vector.space",
     ),
     (
-        "vectors without a code",
-        "rag_vectors WHERE vector IS NOT NULL AND (space, id / 2048, id) NOT IN (SELECT space, page, id FROM rag_codes)",
-    ),
-    (
         "codes without a vector",
         "rag_codes AS code WHERE NOT EXISTS (SELECT 1 FROM rag_vectors AS vector WHERE vector.id = code.id AND vector.space = code.space AND vector IS NOT NULL)",
     ),
@@ -113,6 +118,19 @@ const WRONG_VECTORS: &[(&str, &str)] = &[
     ),
     ("passages with too many connections", "(SELECT source FROM rag_neighbours GROUP BY source HAVING count(*) > 16)"),
 ];
+
+/// The same for vectors whose nearest ones no service finds, and for the others.
+const WITHOUT_SERVICE: &[(&str, &str)] = &[(
+    "vectors without a code",
+    "rag_vectors WHERE vector IS NOT NULL AND (space, id / 2048, id) NOT IN (SELECT space, page, id FROM rag_codes)",
+)];
+const WITH_CODES: &[(&str, &str)] = &[("codes beside the service", "rag_codes")];
+
+/// The passages with a vector, with the names of their spaces.
+const WITH_SERVICE: &str = "\
+SELECT vector.id, space.space, chunk.heading || char(10) || chunk.text FROM rag_vectors AS vector \
+CROSS JOIN rag_chunks AS chunk ON chunk.id = vector.id CROSS JOIN rag_spaces AS space ON space.id = vector.space \
+WHERE vector.vector IS NOT NULL";
 
 /// The vectors, with the texts of their passages, their codes, and the centre of the codes.
 const VECTORS: &str = "\
@@ -147,7 +165,11 @@ pub fn read(sqlite: &TestDatabase) -> Result<BTreeMap<(String, String), Stored>,
 }
 
 /// Checks that the other tables agree with the chunks.
-pub fn check_others(sqlite: &TestDatabase, has_vectors: bool) -> Result<(), String> {
+pub fn check_others(
+    sqlite: &TestDatabase,
+    has_vectors: bool,
+    service: Option<&VectorService>,
+) -> Result<(), String> {
     let database = sqlite.database();
     no_rows(sqlite, WRONG)?;
     let (stored, of_space, indexed) = rows::<(Option<u64>, u64, u64)>(database.query(TERMS))[0];
@@ -158,6 +180,18 @@ pub fn check_others(sqlite: &TestDatabase, has_vectors: bool) -> Result<(), Stri
     }
     if has_vectors {
         no_rows(sqlite, WRONG_VECTORS)?;
+    }
+    if let Some(service) = service {
+        no_rows(sqlite, WITH_CODES)?;
+        for (id, name, text) in rows::<(i64, String, String)>(database.query(WITH_SERVICE)) {
+            let namespace = Space { index: INDEX.into(), name: name.into() }.namespace();
+            let vector = service.vector(&namespace, id);
+            if !vector.as_deref().is_some_and(|vector| embeddings::is_of(&text, vector)) {
+                return Err(format!("the passage {id} ({text}) has the vector {vector:?} in the index"));
+            }
+        }
+    } else if has_vectors {
+        no_rows(sqlite, WITHOUT_SERVICE)?;
         for (id, text, vector, code, centre) in rows::<(i64, String, String, String, String)>(database.query(VECTORS)) {
             embeddings::check(&text, &vector, &code, &centre)
                 .map_err(|problem| format!("the vector of {id} ({text}) {problem}"))?;

@@ -81,7 +81,7 @@ impl Uses {
             return true;
         }
         let Some((person, server, jumps)) = world.sign_ins.grants.of_refresh_token(token) else { return false };
-        let (key, now) = (key_of(&person, server), world.schedule.now_ms());
+        let (key, now) = (key_of(world, &person, server), world.schedule.now_ms());
         let is_trouble = |record: &Rc<Record>| {
             let end = record.end.get().unwrap_or(now);
             let is_slow = record.has_failed.get() || end - record.begin > SLOW_MS;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::faults::Point;
+use crate::identities::name_of;
 use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
 use crate::parts::Running;
@@ -150,7 +151,7 @@ impl Server {
 pub async fn read(running: &Running, server: usize, number: u32) -> Result<String, HandlerError> {
     let Running { world, client, cx, .. } = running;
     let peer = client.connect(cx).server(&name(server))?;
-    let caller = cx.caller()?.subject.clone();
+    let caller = name_of(cx.caller()?);
     let caller = world.plan().servers[server].has_callers().then_some(caller);
     let (text, number_of_content) = match number % 4 {
         0 => (peer.read_resource(&format!("note://{number}")).await?.text(), number),

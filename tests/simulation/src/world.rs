@@ -5,16 +5,20 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::Context;
-use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened, Outbound};
+use edge_mcp::host::{CannotCheck, FetchError, Host, Level, NoRandomness, Opened, Outbound, PublicKey};
 use edge_mcp_test_support::random::Random;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use crate::admissions::Admissions;
 use crate::case::Plan;
+use crate::deployments::Deployments;
 use crate::faults::{Faults, Point};
+use crate::identities::{self, Known, name_of};
 use crate::ledger::{Invariant, Ledger};
 use crate::model::Conversations;
 use crate::network::{Sent, Services, exchange, lost};
+use crate::once::Worked;
 use crate::schedule::{Owner, Schedule};
 use crate::shelf::Shelf;
 use crate::sign_in::SignIns;
@@ -34,6 +38,10 @@ pub struct World {
     pub remote_calls: RemoteCalls,
     pub conversations: Conversations,
     pub sign_ins: SignIns,
+    pub known: Known,
+    pub admissions: Admissions,
+    pub worked: Worked,
+    pub deployments: Deployments,
     /// The passages, if the case has them.
     pub shelf: OnceCell<Rc<Shelf>>,
     /// The names of the callers.
@@ -42,6 +50,8 @@ pub struct World {
     /// Whether a call can have two histories: its isolate has ended, or its caller has sent a request again.
     is_forked: Cell<bool>,
     random: RefCell<Random>,
+    /// Whether the work that is being polled ends its isolate.
+    pub crashes: Cell<bool>,
     isolates: Cell<u32>,
     /// Whether the lines of the log are printed.
     pub is_verbose: bool,
@@ -57,10 +67,15 @@ impl World {
             remote_calls: RemoteCalls::default(),
             conversations: Conversations::default(),
             sign_ins: SignIns::default(),
+            known: Known::default(),
+            admissions: Admissions::default(),
+            worked: Worked::default(),
+            deployments: Deployments::default(),
             shelf: OnceCell::new(),
             callers,
             plan: OnceCell::new(),
             is_forked: Cell::new(false),
+            crashes: Cell::new(false),
             random: RefCell::new(Random::new(seed ^ 0x5eed)),
             isolates: Cell::new(0),
             is_verbose,
@@ -78,6 +93,11 @@ impl World {
         self.plan.get().expect("a plan")
     }
 
+    /// Returns the value of the header with the token of a caller.
+    pub fn bearer(&self, caller: &str) -> String {
+        identities::bearer(self.plan(), caller)
+    }
+
     /// Returns whether a caller has a scope.
     pub fn has_scope(&self, caller: &str, scope: &str) -> bool {
         self.plan().callers.iter().any(|known| known.name == caller && known.scopes.iter().any(|known| known == scope))
@@ -85,7 +105,7 @@ impl World {
 
     /// Checks that the caller of a handler has the scope that it needs.
     pub fn reached(&self, cx: &Context, scope: Option<&str>, handler: &str) {
-        let caller = cx.caller().map(|caller| caller.subject.clone()).unwrap_or_default();
+        let caller = cx.caller().map(name_of).unwrap_or_default();
         let may = scope.is_none_or(|scope| self.has_scope(&caller, scope));
         self.ledger.check(may, Invariant::OwnAccess, || format!("{caller} reaches {handler} without its scope"));
     }
@@ -178,6 +198,17 @@ impl Host for IsolateHost {
         self.world.ledger.check(is_json, Invariant::OneAnswer, || format!("a line of the log is not JSON: {line}"));
     }
 
+    fn verify(
+        &self,
+        key: PublicKey,
+        message: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
+        self.world.admissions.verified(&self.world);
+        let is_signed = identities::is_signed(&key, &message, &signature);
+        self.world.schedule.sleep(1).map(move |()| Ok(is_signed)).boxed_local()
+    }
+
     fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         if self.is_dead() {
             return std::future::pending().boxed_local();
@@ -191,6 +222,7 @@ impl Host for IsolateHost {
             body: request.body.clone().into_bytes(),
             url: request.url,
             is_cut: false,
+            is_stalled: false,
             is_again: false,
         };
         let using = self.world.sign_ins.uses.begin(&self.world, self.owner, &sent);
