@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches::Batched;
 use crate::faults::{FaultPlan, Point};
+use crate::gateway_plan::{self, GatewayPlan};
 use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
 use crate::passages::{self, PassagesPlan, Question};
@@ -38,6 +39,9 @@ pub struct Plan {
     pub servers: Vec<ServerPlan>,
     pub passages: Option<PassagesPlan>,
     pub callers: Vec<CallerPlan>,
+    /// The gateway that runs instead of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<GatewayPlan>,
 }
 
 /// Another server.
@@ -120,6 +124,9 @@ impl Case {
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let faults = faults(seed, &mut random);
+        if seed % 4 == 3 {
+            return gateway_plan::case(seed, faults, &mut random);
+        }
         Self { seed, plan: plan(&mut random), faults }
     }
 }
@@ -165,6 +172,7 @@ fn plan(random: &mut Random) -> Plan {
         servers,
         passages,
         callers,
+        gateway: None,
     }
 }
 

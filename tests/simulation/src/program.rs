@@ -117,21 +117,23 @@ impl Service for Program {
         let isolate = self.isolate();
         let owner = isolate.owner;
         let work = async move {
-            let response = isolate.endpoint.handle(Received(request), &isolate.host).await;
-            let (head, body) = response.into_parts();
-            let (reader, left) = reader();
-            let (sender, receiver) = mpsc::unbounded();
-            let sent =
-                answer.send(Head { status: head.status.as_u16(), headers: head.headers, body: receiver, reader });
-            if sent.is_err() {
-                return;
-            }
-            match body {
-                Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
-                Body::Stream(events) => pump(events.map(|event| event.clone()), sender, left).await,
-            }
+            serve(&isolate.endpoint, &isolate.host, request, answer).await;
         };
         self.world.schedule.spawn(owner, work.boxed_local());
+    }
+}
+
+/// Answers a request as the endpoint does.
+pub async fn serve(endpoint: &Endpoint, host: &Rc<dyn Host>, request: Sent, answer: oneshot::Sender<Head>) {
+    let (head, body) = endpoint.handle(Received(request), host).await.into_parts();
+    let (reader, left) = reader();
+    let (sender, receiver) = mpsc::unbounded();
+    if answer.send(Head { status: head.status.as_u16(), headers: head.headers, body: receiver, reader }).is_err() {
+        return;
+    }
+    match body {
+        Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
+        Body::Stream(events) => pump(events.map(|event| event.clone()), sender, left).await,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::caller::Caller;
 use crate::case::{Case, Plan};
 use crate::embeddings::{self, Embeddings};
 use crate::faults::{Count, Faults, Point};
+use crate::gateway;
 use crate::ledger::{Invariant, Violation};
 use crate::memory;
 use crate::model::{self, Model};
@@ -62,6 +63,9 @@ pub fn repeat(json: &str) {
 }
 
 fn run_here(case: &Case, is_verbose: bool) -> Outcome {
+    if let Some(gateway) = &case.plan.gateway {
+        return gateway::run(case, gateway, is_verbose);
+    }
     let plan = Rc::new(case.plan.clone());
     let callers = plan.callers.iter().map(|caller| caller.name.clone()).collect();
     let world = World::new(case.seed, Faults::new(case.faults.clone()), callers, is_verbose);
@@ -88,10 +92,11 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     }
     drop(callers);
     world.schedule.spawn(Owner::World, memory::check(world.clone(), ended).boxed_local());
-    turns(&world, &program);
+    let serves = |owner| program.serves(owner);
+    turns(&world, &serves);
     if !world.ledger.is_violated() {
         sign_in::probe(&world, &plan);
-        turns(&world, &program);
+        turns(&world, &serves);
         sign_in_rows::check_end(&world);
     }
     if !world.ledger.is_violated() {
@@ -111,12 +116,13 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     outcome
 }
 
-fn turns(world: &World, program: &Program) {
+/// Runs the tasks of a run until nothing can happen any more. `serves` says whether the tasks of an owner belong to an isolate of the program.
+pub fn turns(world: &World, serves: &dyn Fn(Owner) -> bool) {
     while let Some(owner) = world.schedule.turn() {
         if world.ledger.is_violated() {
             return;
         }
-        if program.serves(owner) && world.faults.at(Point::IsolateEnds).is_some() {
+        if serves(owner) && world.faults.at(Point::IsolateEnds).is_some() {
             world.trace(|| format!("{owner:?} ends"));
             world.schedule.kill(owner);
         }
