@@ -20,10 +20,11 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::faults::Faults;
 use crate::gateway_caller::{GatewayClient, Hooks, Outcomes, depends_on_evil};
+use crate::gateway_names::{definition, digest, pinned, shared_token, text_of, token};
 use crate::gateway_plan::{
     Asks, Doing, EVE, GatewayCaller, GatewayPlan, Kind, Listed, MountPlan, Party, Pinning, Planned, Tool,
 };
-use crate::gateway_server::{HIDDEN, MountedServer, definition, digest, pinned, shared_token, text_of, token};
+use crate::gateway_server::{HIDDEN, MountedServer};
 use crate::hostile::UNREVIEWED;
 use crate::ledger::{Invariant, Violation};
 use crate::network::{Head, Sent, Service};
@@ -138,8 +139,8 @@ fn run_once(case: &Case, gateway: &GatewayPlan, without: Option<Party>, is_verbo
         };
         world.schedule.spawn(Owner::World, request.boxed_local());
     }
-    let serves = |owner| program.serves(owner);
-    turns(&world, &serves);
+    let is_isolate = |owner| program.serves(owner);
+    turns(&world, &is_isolate);
     let found = outcomes.take();
     let honest = servers.iter().filter(|server| server.kind() != Kind::Evil);
     let requests = honest.map(|server| (server.kind(), server.requests())).collect();
@@ -151,7 +152,7 @@ fn run_once(case: &Case, gateway: &GatewayPlan, without: Option<Party>, is_verbo
             let probe = probe(client(name), left + nth as u64 * 1000);
             world.schedule.spawn(Owner::World, probe.boxed_local());
         }
-        turns(&world, &serves);
+        turns(&world, &is_isolate);
     }
     if !world.ledger.is_violated() {
         let tasks = world.schedule.tasks();

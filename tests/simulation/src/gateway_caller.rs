@@ -9,11 +9,10 @@ use futures::future::{FutureExt, LocalBoxFuture, join_all};
 use serde_json::{Map, Value, json};
 
 use crate::gateway;
+use crate::gateway_names::{PAGE_TYPE, done, pinned, sent_to, shown_name, text_of};
 use crate::gateway_narrow::{problem_of_list, problem_of_result};
 use crate::gateway_plan::{Asks, Doing, EVE, GatewayCaller, GatewayPlan, Kind, Listed, MountPlan, Pinning, Tool, Uri};
-use crate::gateway_server::{
-    ARGUMENT, HIDDEN, PAGE_TYPE, PROMPT, TEMPLATE, done, pinned, sent_to, shown_name, text_of,
-};
+use crate::gateway_server::{ARGUMENT, HIDDEN, PROMPT, TEMPLATE};
 use crate::hostile::UNREVIEWED;
 use crate::ledger::{Invariant, mark};
 use crate::network::Sent;
@@ -403,11 +402,6 @@ impl GatewayClient {
 /// Returns whether the outcome of a request can depend on the hostile server. A server with apps can stop the calls of the pages of others, because
 /// such a call does not name its server.
 pub fn depends_on_evil(gateway: &GatewayPlan, asks: &Asks) -> bool {
-    match asks {
-        Asks::Page(_) => gateway.mount(Kind::Evil).is_some_and(|mount| mount.has_apps),
-        Asks::Repeat(_, asks) => depends_on_evil(gateway, asks),
-        Asks::Call(Kind::Evil, ..) | Asks::CallFound(Kind::Evil) | Asks::Find(Kind::Evil) => true,
-        Asks::Read(Kind::Evil, _) | Asks::Prompt(Kind::Evil) | Asks::Complete(Kind::Evil) => true,
-        _ => false,
-    }
+    let has_rival = gateway.mount(Kind::Evil).is_some_and(|mount| mount.has_apps);
+    asks.server() == Some(Kind::Evil) || (matches!(asks, Asks::Page(_)) && has_rival)
 }

@@ -125,7 +125,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Tool {
     Work,
-    /// Its name is long and has spaces, so callers know it by a name with a hash.
+    /// Its name is long, so callers know it by a name with a hash. That name is before this one in the alphabet.
     Long,
     /// It has a page, which calls [`Tool::Pay`].
     Show,
@@ -141,7 +141,7 @@ impl Tool {
     pub fn name(self) -> &'static str {
         match self {
             Self::Work => "work",
-            Self::Long => "list all of the bookings of every branch office",
+            Self::Long => "listtheopenbookingsofeverybranchofficeofthecompany",
             Self::Show => "show",
             Self::Pay => "pay",
             Self::Ask => "ask",
@@ -317,7 +317,7 @@ impl GatewayPlan {
             requests.push(Planned { at, caller: "ada".to_owned(), asks: Asks::List(Listed::Tools) });
         }
         if without != Some(Party::Server) {
-            for _ in 0..1 + random.below(4) {
+            for _ in 0..=random.below(4) {
                 let asks = hostile_asks(&honest, random);
                 requests.push(Planned { at: random.below(30_000) as u64, caller: EVE.to_owned(), asks });
             }
@@ -417,7 +417,7 @@ pub fn smaller(case: &Case) -> Vec<Case> {
         let kind = gateway.mounts[nth].kind;
         with(&|gateway| {
             gateway.mounts.remove(nth);
-            gateway.requests.retain(|request| !request.asks.concerns(kind));
+            gateway.requests.retain(|request| request.asks.server() != Some(kind));
         });
     }
     for nth in 0..gateway.requests.len() {
@@ -448,13 +448,19 @@ pub fn smaller(case: &Case) -> Vec<Case> {
 }
 
 impl Asks {
-    /// Returns whether a request names a server.
-    fn concerns(&self, kind: Kind) -> bool {
+    /// Returns the server that a request names.
+    pub fn server(&self) -> Option<Kind> {
         match self {
-            Self::Call(of, ..) | Self::Find(of) | Self::CallFound(of) | Self::Read(of, _) => *of == kind,
-            Self::Prompt(of) | Self::Complete(of) | Self::Page(of) | Self::Hidden(of) => *of == kind,
-            Self::Repeat(_, asks) => asks.concerns(kind),
-            Self::List(_) | Self::Unknown(_) => false,
+            Self::Call(kind, ..)
+            | Self::Find(kind)
+            | Self::CallFound(kind)
+            | Self::Read(kind, _)
+            | Self::Prompt(kind)
+            | Self::Complete(kind)
+            | Self::Page(kind)
+            | Self::Hidden(kind) => Some(*kind),
+            Self::Repeat(_, asks) => asks.server(),
+            Self::List(_) | Self::Unknown(_) => None,
         }
     }
 }

@@ -6,8 +6,9 @@ use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::gateway_names::shown_name;
 use crate::gateway_plan::{GatewayPlan, Kind, Listed, Pinning, Tool};
-use crate::gateway_server::{MountedServer, Reply, shown_name};
+use crate::gateway_server::{MountedServer, Reply};
 use crate::ledger::{Invariant, mark};
 
 /// The owner of texts that nobody has reviewed.

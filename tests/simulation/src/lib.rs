@@ -13,6 +13,7 @@ pub mod embeddings;
 pub mod faults;
 pub mod gateway;
 pub mod gateway_caller;
+pub mod gateway_names;
 pub mod gateway_narrow;
 pub mod gateway_plan;
 pub mod gateway_server;
