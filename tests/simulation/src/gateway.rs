@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::faults::Faults;
-use crate::gateway_caller::{GatewayClient, Hooks, Outcomes, depends_on_evil};
+use crate::gateway_caller::{GatewayClient, Outcomes, Shared, depends_on_evil};
 use crate::gateway_names::{definition, digest, pinned, shared_token, text_of, token};
 use crate::gateway_plan::{
     Asks, Doing, EVE, GatewayCaller, GatewayPlan, Kind, Listed, MountPlan, Party, Pinning, Planned, Tool,
@@ -123,7 +123,7 @@ fn run_once(case: &Case, gateway: &GatewayPlan, without: Option<Party>, is_verbo
             gateway: gateway.clone(),
             caller,
             outcomes: outcomes.clone(),
-            hooks: watched.hooks.clone(),
+            shared: watched.shared.clone(),
         }
     };
     let mut end = 0;
@@ -218,7 +218,7 @@ struct Isolate {
 struct Watched {
     /// The lines of the log that name an honest server.
     log: Rc<RefCell<BTreeSet<String>>>,
-    hooks: Rc<Hooks>,
+    shared: Rc<Shared>,
 }
 
 impl Program {
@@ -254,7 +254,7 @@ impl Isolate {
         let owner = world.isolate();
         let inner = IsolateHost { world: world.clone(), owner };
         let host = Rc::new(GatewayHost { inner, log: watched.log.clone() });
-        Rc::new(Self { owner, host, endpoint: endpoint(plan, &watched.hooks) })
+        Rc::new(Self { owner, host, endpoint: endpoint(plan, &watched.shared) })
     }
 }
 
@@ -267,10 +267,10 @@ impl Service for Program {
     }
 }
 
-fn endpoint(plan: &GatewayPlan, hooks: &Rc<Hooks>) -> Endpoint {
+fn endpoint(plan: &GatewayPlan, shared: &Rc<Shared>) -> Endpoint {
     let mounts = plan.mounts.iter();
     let gateway = mounts
-        .fold(Gateway::builder("edge", "1.0.0"), |gateway, plan| gateway.mount(plan.kind.name(), mount(plan, hooks)));
+        .fold(Gateway::builder("edge", "1.0.0"), |gateway, plan| gateway.mount(plan.kind.name(), mount(plan, shared)));
     let gateway = gateway.build().expect("a gateway");
     let token = |caller: &GatewayCaller| json!({ "token": token_of(&caller.name), "subject": caller.name, "scopes": caller.scopes });
     let tokens: Vec<_> = plan.callers.iter().map(token).collect();
@@ -282,7 +282,7 @@ fn endpoint(plan: &GatewayPlan, hooks: &Rc<Hooks>) -> Endpoint {
         .log(LogPolicy::Failures)
 }
 
-fn mount(plan: &MountPlan, hooks: &Rc<Hooks>) -> Mount {
+fn mount(plan: &MountPlan, shared: &Rc<Shared>) -> Mount {
     let kind = plan.kind;
     let upstream = Upstream::at(&format!("{}/mcp", kind.origin())).expect("a URL");
     let upstream = if plan.is_known { upstream.revision(plan.era.revision()) } else { upstream };
@@ -293,12 +293,12 @@ fn mount(plan: &MountPlan, hooks: &Rc<Hooks>) -> Mount {
     } else {
         upstream.bearer(&shared_token(kind)).expect("a token")
     };
-    let hooks = hooks.clone();
+    let shared = shared.clone();
     let mut mount = Mount::new(upstream).without([HIDDEN]).each_tool(move |tool| {
-        let hooks = hooks.clone();
+        let shared = shared.clone();
         tool.hook(move |event, _| {
             if let ToolEvent::Output(_) = event {
-                *hooks.seen.borrow_mut().entry(kind).or_default() += 1;
+                *shared.seen.borrow_mut().entry(kind).or_default() += 1;
             }
             async { Ok(()) }
         })

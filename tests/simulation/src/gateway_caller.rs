@@ -34,14 +34,18 @@ pub struct GatewayClient {
     pub gateway: Rc<GatewayPlan>,
     pub caller: GatewayCaller,
     pub outcomes: Outcomes,
-    pub hooks: Rc<Hooks>,
+    pub shared: Rc<Shared>,
 }
 
-/// The numbers of results that hooks have seen, and that callers got.
+/// What all callers of a run share.
 #[derive(Default)]
-pub struct Hooks {
+pub struct Shared {
+    /// The numbers of results that the hooks of the servers have seen.
     pub seen: RefCell<BTreeMap<Kind, usize>>,
+    /// The numbers of results that callers got.
     got: RefCell<BTreeMap<Kind, usize>>,
+    /// The ids of tasks with the names of their callers. The hostile caller overhears them.
+    tasks: RefCell<Vec<(String, String)>>,
 }
 
 impl GatewayClient {
@@ -104,6 +108,16 @@ impl GatewayClient {
                 let name = format!("{}_{}", kind.name(), HIDDEN.to_uppercase());
                 self.call(*kind, Tool::Work, &name, arguments(*kind), number).await
             }
+            Asks::OthersTask => {
+                let tasks = self.shared.tasks.borrow().clone();
+                for (_, id) in tasks.into_iter().filter(|(owner, _)| *owner != self.caller.name) {
+                    let answer = self.post("tasks/get", json!({ "taskId": id }), Some(Kind::Desk)).await?;
+                    self.world.ledger.check(answer["error"].is_object(), Invariant::OwnResult, || {
+                        format!("{} knows the task of another caller: {answer}", self.caller.name)
+                    });
+                }
+                Err("no task is known".to_owned())
+            }
             Asks::Unknown(nth) => {
                 let params = json!({ "name": format!("unknown{nth}"), "arguments": {} });
                 let answer = self.post("tools/call", params, None).await?;
@@ -161,7 +175,7 @@ impl GatewayClient {
                 let has_rival = self.gateway.mount(Kind::Evil).is_some_and(|mount| mount.has_apps);
                 is_honest(kind) && self.exists(*kind, Tool::Pay) && (!has_rival || self.gateway.tricks.is_empty())
             }
-            Asks::Hidden(_) | Asks::Unknown(_) | Asks::Repeat(..) => false,
+            Asks::Hidden(_) | Asks::OthersTask | Asks::Unknown(_) | Asks::Repeat(..) => false,
         }
     }
 
@@ -222,7 +236,7 @@ impl GatewayClient {
 
     /// Checks that the hook of a server has seen each result of it.
     fn check_hooks(&self, kind: Kind) {
-        let (mut seen, got) = (self.hooks.seen.borrow_mut(), &self.hooks.got);
+        let (mut seen, got) = (self.shared.seen.borrow_mut(), &self.shared.got);
         let seen = *seen.entry(kind).or_default();
         let mut got = got.borrow_mut();
         let got = got.entry(kind).or_default();
@@ -234,6 +248,7 @@ impl GatewayClient {
 
     /// Polls a task to its end.
     async fn task(&self, id: &str, kind: Kind) -> Result<Value, String> {
+        self.shared.tasks.borrow_mut().push((self.caller.name.clone(), id.to_owned()));
         for _ in 0..ROUNDS {
             let task = self.result("tasks/get", json!({ "taskId": id }), Some(kind)).await?;
             match task["status"].as_str() {

@@ -186,6 +186,8 @@ pub enum Asks {
     Page(Kind),
     /// Calls the hidden tool of a server, in upper case.
     Hidden(Kind),
+    /// Asks for the tasks of other callers.
+    OthersTask,
     /// Calls a tool with a name that no server has.
     Unknown(u32),
     /// Does the same several times, one after the other.
@@ -384,13 +386,14 @@ fn hostile_asks(kinds: &[Kind], random: &mut Random) -> Asks {
         2 => Doing::Invalid(status),
         _ => Doing::Work,
     };
-    let asks = match random.below(9) {
+    let asks = match random.below(10) {
         0 => Asks::Read(kind, Uri::Long),
         1 => Asks::Read(kind, Uri::Unknown),
         2 => Asks::Read(Kind::Evil, Uri::Skill),
         3 => Asks::Unknown(0),
         4 => Asks::List(Listed::ALL[random.below(4)]),
         5 => Asks::Hidden(kind),
+        6 => Asks::OthersTask,
         _ => Asks::Call(kind, Tool::Work, doing),
     };
     match random.below(3) {
@@ -460,7 +463,7 @@ impl Asks {
             | Self::Page(kind)
             | Self::Hidden(kind) => Some(*kind),
             Self::Repeat(_, asks) => asks.server(),
-            Self::List(_) | Self::Unknown(_) => None,
+            Self::List(_) | Self::OthersTask | Self::Unknown(_) => None,
         }
     }
 }
