@@ -283,9 +283,9 @@ impl GatewayPlan {
         }
         let honest = kinds.clone();
         kinds.insert(random.below(kinds.len() + 1), Kind::Evil);
-        let mut mounts: Vec<_> = kinds.iter().map(|kind| mount(*kind, random)).collect();
+        let mounts = kinds.iter().map(|kind| mount(*kind, random)).collect();
         let tricks = Trick::ALL.iter().copied().filter(|trick| random.once_in(trick.rarity())).collect();
-        let mut tricks = if without == Some(Party::Caller) { Vec::new() } else { tricks };
+        let tricks = if without == Some(Party::Caller) { Vec::new() } else { tricks };
         let scopes = |random: &mut Random| {
             kinds.iter().filter(|_| !random.once_in(4)).map(|kind| kind.name().to_owned()).collect()
         };
@@ -300,31 +300,62 @@ impl GatewayPlan {
             let caller = ["ada", "bob"][random.below(2)].to_owned();
             requests.push(Planned { at: nth * 8000 + random.below(900) as u64, caller, asks: asks(&kinds, random) });
         }
-        let mut change_at = random.once_in(2).then(|| random.below(30_000) as u64);
-        if without == Some(Party::Server) && random.once_in(3) {
-            // Something that is counted or cached can be full only after many requests.
-            let nth = random.below(requests.len());
-            let (trick, again) = if random.once_in(2) {
-                change_at = Some(requests[nth].at + 7900);
-                for mount in &mut mounts {
-                    mount.pinning = if has_pins(mount.kind) { Pinning::Some } else { Pinning::Nothing };
-                }
-                (Trick::Changes, Asks::Call(Kind::Evil, Tool::Work, Doing::Work))
-            } else {
-                (Trick::Notifies, Asks::List(Listed::ALL[random.below(4)]))
-            };
-            tricks = vec![trick];
-            requests[nth].asks = Asks::Repeat(36, Box::new(again));
-            let at = requests.len() as u64 * 8000;
-            requests.push(Planned { at, caller: "ada".to_owned(), asks: Asks::List(Listed::Tools) });
+        let change_at = random.once_in(2).then(|| random.below(30_000) as u64);
+        let isolates = 1 + random.below(2);
+        let mut plan = Self { without, isolates, mounts, tricks, change_at, callers: callers.into(), requests };
+        if without != Some(Party::Caller) {
+            plan.aim(random);
         }
         if without != Some(Party::Server) {
             for _ in 0..=random.below(4) {
                 let asks = hostile_asks(&honest, random);
-                requests.push(Planned { at: random.below(30_000) as u64, caller: EVE.to_owned(), asks });
+                plan.requests.push(Planned { at: random.below(30_000) as u64, caller: EVE.to_owned(), asks });
             }
         }
-        Self { without, isolates: 1 + random.below(2), mounts, tricks, change_at, callers: callers.into(), requests }
+        plan
+    }
+
+    /// Aims some cases at something that a hostile server can only do if several things come together.
+    fn aim(&mut self, random: &mut Random) {
+        let at = self.requests.len() as u64 * 8000;
+        let is_counted = self.without == Some(Party::Server);
+        let (trick, requests) = match random.below(12) {
+            // The tool of a page is held back, and another server has a tool with its name.
+            0 => {
+                self.change_at = Some(0);
+                (Trick::TakesPages, vec![Asks::Page(Kind::Bank)])
+            }
+            1 => {
+                let honest = self.mounts.iter().map(|mount| mount.kind).filter(|kind| *kind != Kind::Evil);
+                (Trick::Floods, honest.map(Asks::Find).collect())
+            }
+            2 => {
+                let call = Asks::Call(Kind::Evil, Tool::Long, Doing::Work);
+                (Trick::TakesHash, vec![Asks::List(Listed::Tools), call])
+            }
+            // Something that is counted or cached can be full only after many requests.
+            3 | 4 if is_counted => {
+                self.change_at = Some(at + 7900);
+                let call = Asks::Call(Kind::Evil, Tool::Work, Doing::Work);
+                (Trick::Changes, vec![Asks::Repeat(36, Box::new(call)), Asks::List(Listed::Tools)])
+            }
+            5 | 6 if is_counted => {
+                let list = Asks::List(Listed::ALL[random.below(4)]);
+                (Trick::Notifies, vec![Asks::Repeat(36, Box::new(list)), Asks::List(Listed::Tools)])
+            }
+            _ => return,
+        };
+        self.tricks = vec![trick];
+        for mount in &mut self.mounts {
+            let has_pins = matches!(mount.kind, Kind::Bank | Kind::Evil) && trick != Trick::Notifies;
+            mount.pinning = if has_pins { Pinning::Some } else { Pinning::Nothing };
+            mount.has_apps = matches!(mount.kind, Kind::Bank | Kind::Evil) && trick == Trick::TakesPages;
+            mount.is_searched |= trick == Trick::Floods;
+            mount.has_scope = false;
+        }
+        for (nth, asks) in (0_u64..).zip(requests) {
+            self.requests.push(Planned { at: at + nth * 8000, caller: "ada".to_owned(), asks });
+        }
     }
 
     /// Returns whether the tools of a server are found by search, so that there are tools for it.
@@ -353,11 +384,6 @@ fn mount(kind: Kind, random: &mut Random) -> MountPlan {
         has_scope: random.once_in(3),
         is_searched: random.once_in(3),
     }
-}
-
-/// Returns whether the program can pin tools of a server.
-fn has_pins(kind: Kind) -> bool {
-    matches!(kind, Kind::Bank | Kind::Evil)
 }
 
 /// Returns what an honest caller requests. The hostile server is one of the servers.
