@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// The systems of a case, and what the callers do.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Plan {
     /// The number of isolates that serve requests.
     pub isolates: usize,

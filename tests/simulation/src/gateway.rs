@@ -28,8 +28,8 @@ use crate::gateway_server::{HIDDEN, MountedServer};
 use crate::hostile::UNREVIEWED;
 use crate::ledger::{Invariant, Violation};
 use crate::network::{Head, Sent, Service};
-use crate::program::{serve, token as token_of};
-use crate::run::{Outcome, turns};
+use crate::program::{Received, send, token as token_of};
+use crate::run::{Isolates, Outcome, turns};
 use crate::schedule::Owner;
 use crate::world::{IsolateHost, World};
 
@@ -139,8 +139,7 @@ fn run_once(case: &Case, gateway: &GatewayPlan, without: Option<Party>, is_verbo
         };
         world.schedule.spawn(Owner::World, request.boxed_local());
     }
-    let is_isolate = |owner| program.serves(owner);
-    turns(&world, &is_isolate);
+    turns(&world, &program);
     let found = outcomes.take();
     let honest = servers.iter().filter(|server| server.kind() != Kind::Evil);
     let requests = honest.map(|server| (server.kind(), server.requests())).collect();
@@ -152,7 +151,7 @@ fn run_once(case: &Case, gateway: &GatewayPlan, without: Option<Party>, is_verbo
             let probe = probe(client(name), left + nth as u64 * 1000);
             world.schedule.spawn(Owner::World, probe.boxed_local());
         }
-        turns(&world, &is_isolate);
+        turns(&world, &program);
     }
     if !world.ledger.is_violated() {
         let tasks = world.schedule.tasks();
@@ -233,10 +232,6 @@ impl Program {
         })
     }
 
-    fn serves(&self, owner: Owner) -> bool {
-        self.isolates.borrow().iter().any(|isolate| isolate.owner == owner)
-    }
-
     /// Returns the isolate for the next request. An isolate that has ended is replaced.
     fn isolate(&self) -> Rc<Isolate> {
         let mut isolates = self.isolates.borrow_mut();
@@ -246,6 +241,12 @@ impl Program {
             isolates[at] = Isolate::new(&self.world, &self.plan, &self.watched);
         }
         isolates[at].clone()
+    }
+}
+
+impl Isolates for Rc<Program> {
+    fn serves(&self, owner: Owner) -> bool {
+        self.isolates.borrow().iter().any(|isolate| isolate.owner == owner)
     }
 }
 
@@ -262,7 +263,10 @@ impl Service for Program {
     fn serve(&self, request: Sent, answer: oneshot::Sender<Head>) {
         let isolate = self.isolate();
         let owner = isolate.owner;
-        let work = async move { serve(&isolate.endpoint, &isolate.host, request, answer).await };
+        let work = async move {
+            let (head, body) = isolate.endpoint.handle(Received(request), &isolate.host).await.into_parts();
+            send(head, body, answer).await;
+        };
         self.world.schedule.spawn(owner, work.boxed_local());
     }
 }

@@ -259,18 +259,7 @@ const REJECTIONS: [u16; 9] = [400, 403, 404, 405, 406, 413, 414, 415, 431];
 pub fn case(seed: u64, faults: FaultPlan, random: &mut Random) -> Case {
     let gateway = GatewayPlan::new(random);
     let faults = if gateway.without.is_some() { FaultPlan::None } else { faults };
-    let plan = Plan {
-        isolates: gateway.isolates,
-        is_built_once: false,
-        has_source: false,
-        has_vault: false,
-        lists_all: false,
-        page_size: 0,
-        servers: Vec::new(),
-        passages: None,
-        callers: Vec::new(),
-        gateway: Some(gateway),
-    };
+    let plan = Plan { isolates: gateway.isolates, gateway: Some(gateway), ..Plan::default() };
     Case { seed, plan, faults }
 }
 

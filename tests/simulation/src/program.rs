@@ -16,6 +16,7 @@ use edge_mcp::{
 use futures::channel::{mpsc, oneshot};
 use futures::future::ready;
 use futures::{FutureExt, StreamExt};
+use http::response::Parts;
 use serde_json::json;
 
 use crate::case::{Plan, ServerPlan};
@@ -117,15 +118,16 @@ impl Service for Program {
         let isolate = self.isolate();
         let owner = isolate.owner;
         let work = async move {
-            serve(&isolate.endpoint, &isolate.host, request, answer).await;
+            let response = isolate.endpoint.handle(Received(request), &isolate.host).await;
+            let (head, body) = response.into_parts();
+            send(head, body, answer).await;
         };
         self.world.schedule.spawn(owner, work.boxed_local());
     }
 }
 
-/// Answers a request as the endpoint does.
-pub async fn serve(endpoint: &Endpoint, host: &Rc<dyn Host>, request: Sent, answer: oneshot::Sender<Head>) {
-    let (head, body) = endpoint.handle(Received(request), host).await.into_parts();
+/// Sends an answer of a program, until nobody reads it any more.
+pub async fn send(head: Parts, body: Body, answer: oneshot::Sender<Head>) {
     let (reader, left) = reader();
     let (sender, receiver) = mpsc::unbounded();
     if answer.send(Head { status: head.status.as_u16(), headers: head.headers, body: receiver, reader }).is_err() {
@@ -138,7 +140,7 @@ pub async fn serve(endpoint: &Endpoint, host: &Rc<dyn Host>, request: Sent, answ
 }
 
 /// A request that has reached the program.
-struct Received(Sent);
+pub struct Received(pub Sent);
 
 impl Request for Received {
     fn method(&self) -> String {

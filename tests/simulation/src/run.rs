@@ -10,7 +10,6 @@ use crate::caller::Caller;
 use crate::case::{Case, Plan};
 use crate::embeddings::{self, Embeddings};
 use crate::faults::{Count, Faults, Point};
-use crate::gateway;
 use crate::ledger::{Invariant, Violation};
 use crate::memory;
 use crate::model::{self, Model};
@@ -64,7 +63,7 @@ pub fn repeat(json: &str) {
 
 fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     if let Some(gateway) = &case.plan.gateway {
-        return gateway::run(case, gateway, is_verbose);
+        return crate::gateway::run(case, gateway, is_verbose);
     }
     let plan = Rc::new(case.plan.clone());
     let callers = plan.callers.iter().map(|caller| caller.name.clone()).collect();
@@ -92,11 +91,10 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     }
     drop(callers);
     world.schedule.spawn(Owner::World, memory::check(world.clone(), ended).boxed_local());
-    let serves = |owner| program.serves(owner);
-    turns(&world, &serves);
+    turns(&world, &program);
     if !world.ledger.is_violated() {
         sign_in::probe(&world, &plan);
-        turns(&world, &serves);
+        turns(&world, &program);
         sign_in_rows::check_end(&world);
     }
     if !world.ledger.is_violated() {
@@ -116,13 +114,25 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     outcome
 }
 
-/// Runs the tasks of a run until nothing can happen any more. `serves` says whether the tasks of an owner belong to an isolate of the program.
-pub fn turns(world: &World, serves: &dyn Fn(Owner) -> bool) {
+/// A program whose isolates serve requests.
+pub trait Isolates {
+    /// Returns whether these tasks belong to an isolate that serves requests.
+    fn serves(&self, owner: Owner) -> bool;
+}
+
+impl Isolates for Rc<Program> {
+    fn serves(&self, owner: Owner) -> bool {
+        Program::serves(self, owner)
+    }
+}
+
+/// Runs the tasks of a run until nothing can happen any more.
+pub fn turns(world: &World, program: &impl Isolates) {
     while let Some(owner) = world.schedule.turn() {
         if world.ledger.is_violated() {
             return;
         }
-        if serves(owner) && world.faults.at(Point::IsolateEnds).is_some() {
+        if program.serves(owner) && world.faults.at(Point::IsolateEnds).is_some() {
             world.trace(|| format!("{owner:?} ends"));
             world.schedule.kill(owner);
         }
