@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches::Batched;
 use crate::faults::{FaultPlan, Point};
-use crate::gateway_plan::{self, GatewayPlan};
 use crate::items::{Item, Kind};
 use crate::parts::{Generator, Part};
 use crate::passages::{self, PassagesPlan, Question};
@@ -24,6 +23,9 @@ pub struct Case {
 /// The systems of a case, and what the callers do.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Plan {
+    /// The gateway that runs instead of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<crate::gateway_plan::GatewayPlan>,
     /// The number of isolates that serve requests.
     pub isolates: usize,
     /// Whether the server of the program is built once, so that callers share its lists.
@@ -39,9 +41,6 @@ pub struct Plan {
     pub servers: Vec<ServerPlan>,
     pub passages: Option<PassagesPlan>,
     pub callers: Vec<CallerPlan>,
-    /// The gateway that runs instead of the program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gateway: Option<GatewayPlan>,
 }
 
 /// Another server.
@@ -125,7 +124,7 @@ impl Case {
         let mut random = Random::new(seed);
         let faults = faults(seed, &mut random);
         if seed % 4 == 3 {
-            return gateway_plan::case(seed, faults, &mut random);
+            return crate::gateway_plan::case(seed, faults, &mut random);
         }
         Self { seed, plan: plan(&mut random), faults }
     }
@@ -163,6 +162,7 @@ fn plan(random: &mut Random) -> Plan {
         }
     }
     Plan {
+        gateway: None,
         isolates: 1 + random.below(3),
         is_built_once: random.once_in(2),
         has_source,
@@ -172,7 +172,6 @@ fn plan(random: &mut Random) -> Plan {
         servers,
         passages,
         callers,
-        gateway: None,
     }
 }
 
