@@ -24,8 +24,11 @@ pub struct Case {
 }
 
 /// The systems of a case, and what the callers do.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Plan {
+    /// The gateway that runs instead of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<crate::gateway_plan::GatewayPlan>,
     /// The number of isolates that serve requests.
     pub isolates: usize,
     /// Whether the server of the program is built once, so that callers share its lists.
@@ -143,6 +146,9 @@ impl Case {
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let faults = faults(seed, &mut random);
+        if seed % 4 == 3 {
+            return crate::gateway_plan::case(seed, faults, &mut random);
+        }
         Self { seed, plan: plan(&mut random), faults }
     }
 }
@@ -180,6 +186,7 @@ fn plan(random: &mut Random) -> Plan {
     }
     identities::add(&mut callers, random);
     Plan {
+        gateway: None,
         isolates: 1 + random.below(3),
         is_built_once: random.once_in(2),
         has_source,

@@ -69,6 +69,10 @@ pub enum Invariant {
     CountedWork,
     /// The program does not panic.
     NoPanic,
+    /// What a hostile caller or a hostile server does changes nothing for others.
+    Isolation,
+    /// The narrowest clients in use accept each list and each result of the gateway.
+    NarrowClient,
 }
 
 /// The identity of an effect: the id of the call, and the names and inputs of the steps and calls around it. Equal steps of one parent have

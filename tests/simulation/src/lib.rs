@@ -43,3 +43,11 @@ pub mod upstream;
 pub mod upstream_items;
 pub mod vector_service;
 pub mod world;
+
+pub mod gateway;
+pub mod gateway_caller;
+pub mod gateway_names;
+pub mod gateway_narrow;
+pub mod gateway_plan;
+pub mod gateway_server;
+pub mod hostile;

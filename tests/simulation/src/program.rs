@@ -16,6 +16,7 @@ use edge_mcp::{
 use futures::channel::{mpsc, oneshot};
 use futures::future::{pending, ready};
 use futures::{FutureExt, StreamExt};
+use http::response::Parts;
 use serde_json::json;
 
 use crate::admissions;
@@ -138,24 +139,27 @@ impl Service for Program {
             let is_late = is_stalled && ms > BODY_MS && world.faults.fired_at(Point::ClockJumps) == 0;
             world.ledger.check(!is_late, Invariant::Budget, || format!("a body that stops is awaited for {ms} ms"));
             let (head, body) = response.into_parts();
-            let (reader, left) = reader();
-            let (sender, receiver) = mpsc::unbounded();
-            let sent =
-                answer.send(Head { status: head.status.as_u16(), headers: head.headers, body: receiver, reader });
-            if sent.is_err() {
-                return;
-            }
-            match body {
-                Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
-                Body::Stream(events) => pump(events.map(|event| event.clone()), sender, left).await,
-            }
+            send(head, body, answer).await;
         };
         self.world.schedule.spawn(owner, work.boxed_local());
     }
 }
 
+/// Sends an answer of a program, until nobody reads it any more.
+pub async fn send(head: Parts, body: Body, answer: oneshot::Sender<Head>) {
+    let (reader, left) = reader();
+    let (sender, receiver) = mpsc::unbounded();
+    if answer.send(Head { status: head.status.as_u16(), headers: head.headers, body: receiver, reader }).is_err() {
+        return;
+    }
+    match body {
+        Body::Bytes(bytes) => pump(futures::stream::iter([bytes]), sender, left).await,
+        Body::Stream(events) => pump(events.map(|event| event.clone()), sender, left).await,
+    }
+}
+
 /// A request that has reached the program.
-struct Received(Sent);
+pub struct Received(pub Sent);
 
 impl Request for Received {
     fn method(&self) -> String {

@@ -65,6 +65,9 @@ pub fn repeat(json: &str) {
 }
 
 fn run_here(case: &Case, is_verbose: bool) -> Outcome {
+    if let Some(gateway) = &case.plan.gateway {
+        return crate::gateway::run(case, gateway, is_verbose);
+    }
     let plan = Rc::new(case.plan.clone());
     let callers = plan.callers.iter().map(|caller| caller.name.clone()).collect();
     let world = World::new(case.seed, Faults::new(case.faults.clone()), callers, is_verbose);
@@ -121,7 +124,20 @@ fn run_here(case: &Case, is_verbose: bool) -> Outcome {
     outcome
 }
 
-fn turns(world: &World, program: &Program) {
+/// A program whose isolates serve requests.
+pub trait Isolates {
+    /// Returns whether these tasks belong to an isolate that serves requests.
+    fn serves(&self, owner: Owner) -> bool;
+}
+
+impl Isolates for Rc<Program> {
+    fn serves(&self, owner: Owner) -> bool {
+        Program::serves(self, owner)
+    }
+}
+
+/// Runs the tasks of a run until nothing can happen any more.
+pub fn turns(world: &World, program: &impl Isolates) {
     while let Some(owner) = world.schedule.turn() {
         if world.ledger.is_violated() {
             return;

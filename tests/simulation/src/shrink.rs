@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Operation};
 use crate::faults::FaultPlan;
+use crate::gateway_plan;
 use crate::ledger::{Invariant, Violation};
 use crate::parts::Part;
 use crate::passages::PassagesPlan;
@@ -137,6 +138,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     if case.plan.has_source {
         found.push(plan(&|case| case.plan.has_source = false));
     }
+    found.extend(gateway_plan::smaller(case));
     found
 }
 
