@@ -290,6 +290,8 @@ impl GatewayPlan {
             requests.push(Planned { at: nth * 8000 + random.below(900) as u64, caller, asks: asks(&kinds, random) });
         }
         let change_at = random.once_in(2).then(|| random.below(30_000) as u64);
+        // The requests of the hostile caller decide which isolate answers the others, and so whether a list is older than the change.
+        let change_at = change_at.filter(|_| without != Some(Party::Caller));
         let isolates = 1 + random.below(2);
         let mut plan = Self { without, isolates, mounts, tricks, change_at, callers: callers.into(), requests };
         if without != Some(Party::Caller) {
