@@ -128,8 +128,8 @@ impl<'d> Check<'_, 'd> {
         fits
     }
 
-    /// Checks the whole value once more, with long integers as the `f64` that the program may get, if a comparison has another result for it.
-    /// A comparison must not combine both results, because `not` turns them around.
+    /// Checks the whole value once more, with long integers as the `f64` that the program may get, if a comparison has another result for
+    /// it. A comparison must not combine both results, because `not` turns them around.
     fn rounded_fits(&mut self, value: Value<'d>) -> bool {
         if !self.forms_differ {
             return true;
@@ -318,8 +318,8 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// Returns whether `accepts` holds for a number. The program may get a long integer as it is or as an `f64`, in which a `number` is read, and
-    /// in which a JSON value has an integer of more than 64 bits. If the results differ, the value is checked in both forms.
+    /// Returns whether `accepts` holds for a number. The program may get a long integer as it is, or as an `f64`: if the type is `number`,
+    /// or in a JSON value if the integer has more than 64 bits. If the results differ, the value is checked in both forms.
     fn accepts(&mut self, number: &str, compared: &Number, accepts: &dyn Fn(&Decimal) -> bool) -> bool {
         let Some(decimal) = self.decimal(number) else { return false };
         let exact = accepts(&decimal);
