@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gateway")]
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use futures::FutureExt;
@@ -30,6 +31,8 @@ pub(super) struct Link {
     pub channel: Rc<Channel>,
     pub session: Rc<Session>,
     pub lists: Lists,
+    /// Whether the call uses the server.
+    is_used: Cell<bool>,
 }
 
 /// One server of a [`Connection`].
@@ -47,7 +50,7 @@ impl McpClient {
 
 impl Connection {
     fn new(client: McpClient, cx: Context) -> Self {
-        let of_call = Rc::new(OfCall::new(cx, client.0.servers.len()));
+        let of_call = Rc::new(OfCall::new(cx));
         let link = |server: &Rc<Server>| Rc::new(Link::new(client.clone(), server.clone(), of_call.clone()));
         Self(client.0.servers.iter().map(link).collect())
     }
@@ -58,7 +61,7 @@ impl Connection {
     /// The client has no server of this name.
     pub fn server(&self, name: &str) -> Result<Peer, ClientError> {
         let link = self.0.iter().find(|link| link.channel.server().name == name);
-        link.map(|link| Peer(link.clone())).ok_or_else(|| unknown(name, "is not a server of this client."))
+        link.map(Peer::of).ok_or_else(|| unknown(name, "is not a server of this client."))
     }
 
     /// Returns the server of a client that has one server.
@@ -66,8 +69,8 @@ impl Connection {
     /// # Errors
     /// The client has no server, or several.
     pub fn only(&self) -> Result<Peer, ClientError> {
-        match self.links() {
-            [link] => Ok(Peer(link.clone())),
+        match &*self.0 {
+            [link] => Ok(Peer::of(link)),
             _ => Err(unknown("", "The client does not have exactly one server. Name the server.")),
         }
     }
@@ -80,8 +83,8 @@ fn unknown(server: &str, problem: &str) -> ClientError {
 /// Creates a connection to the server `nth` of a client. It has its own limit of requests.
 #[cfg(feature = "gateway")]
 pub(crate) fn to(client: &McpClient, nth: usize, cx: &Context) -> Option<Peer> {
-    let (server, of_call) = (client.0.servers.get(nth)?.clone(), Rc::new(OfCall::new(cx.clone(), 1)));
-    Some(Peer(Rc::new(Link::new(client.clone(), server, of_call))))
+    let (server, of_call) = (client.0.servers.get(nth)?.clone(), Rc::new(OfCall::new(cx.clone())));
+    Some(Peer::of(&Rc::new(Link::new(client.clone(), server, of_call))))
 }
 
 #[cfg(feature = "gateway")]
@@ -97,8 +100,17 @@ impl Peer {
     }
 }
 
+impl Peer {
+    fn of(link: &Rc<Link>) -> Self {
+        link.begin_use();
+        Self(link.clone())
+    }
+}
+
 impl Connection {
+    /// Returns the links to all servers.
     pub(super) fn links(&self) -> &[Rc<Link>] {
+        self.0.iter().for_each(|link| link.begin_use());
         &self.0
     }
 
@@ -113,7 +125,14 @@ impl Link {
     fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
         let channel = Rc::new(Channel::new(client, server, of_call));
         let session = Rc::new(Session::new(channel.clone()));
-        Self { channel, lists: Lists::new(session.clone()), session }
+        Self { channel, lists: Lists::new(session.clone()), session, is_used: Cell::new(false) }
+    }
+
+    /// Counts the server of the link once.
+    fn begin_use(&self) {
+        if !self.is_used.replace(true) {
+            self.channel.of_call().add_server();
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use crate::limits::{UPSTREAM_PINGS, UPSTREAM_POLLS, UPSTREAM_REQUESTS};
 /// The state that the links of a connection share.
 pub(super) struct OfCall {
     pub cx: Context,
-    /// The number of servers.
-    servers: usize,
+    /// The number of servers that the call uses.
+    servers: Cell<usize>,
     /// The number of requests that were sent.
     requests: Cell<usize>,
     /// The number of requests about tasks, which do not count as requests.
@@ -20,8 +20,14 @@ pub(super) struct OfCall {
 }
 
 impl OfCall {
-    pub(super) fn new(cx: Context, servers: usize) -> Self {
-        Self { cx, servers, requests: Cell::new(0), polls: Cell::new(0), pings: Cell::new(0), next_id: Cell::new(1) }
+    pub(super) fn new(cx: Context) -> Self {
+        let [servers, requests, polls, pings] = [const { Cell::new(0) }; 4];
+        Self { cx, servers, requests, polls, pings, next_id: Cell::new(1) }
+    }
+
+    /// Counts a server that the call uses.
+    pub(super) fn add_server(&self) {
+        self.servers.set(self.servers.get().saturating_add(1));
     }
 
     /// Returns a new id, as JSON text.
@@ -38,11 +44,11 @@ impl OfCall {
         requests < UPSTREAM_REQUESTS.saturating_add(self.polls.get())
     }
 
-    /// Returns whether a server that has got `sent` requests for a list leaves as many for each other server. A server decides how many
-    /// pages its list has, so it must not use the requests of the others.
+    /// Returns whether a server that has got `sent` requests for a list leaves as many for each other server of the call. A server decides how
+    /// many pages its list has, so it must not use the requests of the others.
     pub(super) fn leaves_a_share(&self, sent: usize) -> bool {
         let left = UPSTREAM_REQUESTS.saturating_sub(self.requests.get());
-        sent.saturating_mul(self.servers.saturating_sub(1)) <= left
+        sent.saturating_mul(self.servers.get().saturating_sub(1)) <= left
     }
 
     /// Permits one more request, which is about a task. A task may need more requests than a connection may send otherwise, so the number of

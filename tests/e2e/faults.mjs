@@ -26,18 +26,21 @@ export const PANICS = [
   ['a panic in the server function', { ...tool('echo', { text: 'x' }), headers: { Break: 'panic' } }],
 ]
 
-/** Sends a request and returns the `Response`. `body` replaces the default body. */
-export function send(worker, { method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params })) {
+/** Sends a body with additional headers, and returns the `Response`. */
+export function post(worker, headers, body) {
   return fetch(worker.url, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': NEWEST, 'Mcp-Method': method,
-      ...(params.name || params.uri ? { 'Mcp-Name': params.name ?? params.uri } : {}), ...headers,
-    },
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
     body,
     duplex: 'half',
     signal: AbortSignal.timeout(TIMEOUT),
   })
+}
+
+/** Sends a request and returns the `Response`. `body` replaces the default body. */
+export function send(worker, { method, params, headers = {} }, id, body = JSON.stringify({ jsonrpc: '2.0', id, method, params })) {
+  const name = params.name ?? params.uri
+  return post(worker, { 'MCP-Protocol-Version': NEWEST, 'Mcp-Method': method, ...(name ? { 'Mcp-Name': name } : {}), ...headers }, body)
 }
 
 /** Sends a request and returns the status, `Retry-After` and the parsed body. `body` replaces the default body of the request. */

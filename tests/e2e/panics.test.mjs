@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import {
-  CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertAnswered, assertCrashed, assertInterrupted, assertServing, send, stream, tool,
+  CRASH_KINDS, PANICS, PROGRESS_META, ask, askBatch, assertAnswered, assertCrashed, assertInterrupted, assertServing, post, send, stream,
+  tool,
 } from './faults.mjs'
 import { startWorkerd } from './workerd.mjs'
 
@@ -105,9 +106,8 @@ describe('the response after a crash', () => {
       const plain = (name, args) => ({ method: 'tools/call', params: { name, arguments: args } })
       const { name, arguments: args } = request.params
       const calls = [plain('echo', { text: 'x' }), plain(name, args), plain('echo', { text: 'y' })].map((each, n) => withId(each, ids[n]))
-      const batch = { ...request, headers: { 'MCP-Protocol-Version': '2025-03-26' } }
       const body = `[${calls},{"jsonrpc":"2.0","method":"notifications/initialized"}]`
-      assert.equal(await (await send(worker, batch, null, body)).text(), `[${ids.map((id) => error(id, CRASHED))}]`)
+      assert.equal(await (await post(worker, { 'MCP-Protocol-Version': '2025-03-26' }, body)).text(), `[${ids.map((id) => error(id, CRASHED))}]`)
     })
 
     test(`has the same CORS headers as other responses if the origin is allowed (${request.params.name})`, async () => {

@@ -105,6 +105,7 @@ fn run_once(case: &Case, gateway: &GatewayPlan, without: Option<Party>, is_verbo
     let callers = gateway.callers.iter().map(|caller| caller.name.clone()).collect();
     let world = World::new(case.seed, Faults::new(case.faults.clone()), callers, is_verbose);
     world.plan.set(Rc::new(case.plan.clone())).expect("no plan");
+    world.trace(|| format!("{gateway:?}"));
     let mut servers = Vec::new();
     for mount in &gateway.mounts {
         let is_hostile = mount.kind == Kind::Evil && without != Some(Party::Server);

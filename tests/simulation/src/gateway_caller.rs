@@ -265,7 +265,7 @@ impl GatewayClient {
         let (method, member) = listed.names();
         let result = self.result(method, json!({}), None).await?;
         let ledger = &self.world.ledger;
-        if let Some(problem) = problem_of_list(listed, &result) {
+        if let Some(problem) = problem_of_list(listed, &result, self.caller.is_modern) {
             ledger.violate(Invariant::NarrowClient, format!("{method}: {problem}"));
         }
         let items = result[member].as_array().cloned().unwrap_or_default();

@@ -15,7 +15,7 @@ const TOOL: &[Rule] = &[
     ("title", false, Value::is_string),
     ("description", false, Value::is_string),
     ("inputSchema", true, is_schema),
-    ("outputSchema", false, is_schema),
+    ("outputSchema", false, is_output_schema),
     ("annotations", false, are_annotations_of_tool),
     ("icons", false, are_icons),
     ("_meta", false, Value::is_object),
@@ -59,8 +59,8 @@ const LIST: &[Rule] = &[("nextCursor", false, Value::is_string), ("_meta", false
 const RESULT: &[Rule] =
     &[("content", true, are_blocks), ("isError", false, Value::is_boolean), ("_meta", false, Value::is_object)];
 
-/// Returns the problem that a client has with a list.
-pub fn problem_of_list(listed: Listed, result: &Value) -> Option<String> {
+/// Returns the problem that a client has with a list. Since revision 2026-07-28, an output schema can be that of any value.
+pub fn problem_of_list(listed: Listed, result: &Value, is_modern: bool) -> Option<String> {
     if let Some(problem) = problem(LIST, result) {
         return Some(problem);
     }
@@ -72,10 +72,12 @@ pub fn problem_of_list(listed: Listed, result: &Value) -> Option<String> {
         Listed::Templates => (TEMPLATE, "uriTemplate"),
         Listed::Prompts => (PROMPT, "name"),
     };
+    let of_revision: &[Rule] = if is_modern { &[] } else { &[("outputSchema", false, is_schema)] };
     let mut names = BTreeSet::new();
     items.iter().find_map(|item| {
         let is_new = names.insert(item[key].to_string());
-        problem(rules, item).or_else(|| (!is_new).then(|| format!("there are two items with the name {}", item[key])))
+        let problem = problem(rules, item).or_else(|| problem(of_revision, item));
+        problem.or_else(|| (!is_new).then(|| format!("there are two items with the name {}", item[key])))
     })
 }
 
@@ -104,6 +106,10 @@ fn is_schema(schema: &Value) -> bool {
     schema["type"] == "object"
         && schema.get("properties").is_none_or(are_objects)
         && schema.get("required").is_none_or(are_strings)
+}
+
+fn is_output_schema(schema: &Value) -> bool {
+    schema.is_object() && (schema["type"] != "object" || is_schema(schema))
 }
 
 fn are_strings(values: &Value) -> bool {

@@ -263,7 +263,7 @@ fn items_of(trick: Trick, listed: Listed, server: &MountedServer) -> Vec<Value> 
 /// Returns schemas that some clients reject, and others that no client accepts.
 fn schemas() -> Vec<Value> {
     let mut deep = json!({ "type": "string" });
-    for _ in 0..60 {
+    for _ in 0..20 {
         deep = json!({ "type": "object", "properties": { "a": deep } });
     }
     vec![

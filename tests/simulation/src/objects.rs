@@ -373,16 +373,13 @@ impl TaskRows for Rows {
         Ok(())
     }
 
-    /// The changes are stored at the end of each poll.
+    /// The changes are stored before the next poll.
     fn sync(&self) -> LocalBoxFuture<'static, Result<(), String>> {
-        let mut is_stored = false;
-        let stored = std::future::poll_fn(move |task| {
-            if std::mem::replace(&mut is_stored, true) {
-                return Poll::Ready(Ok(()));
-            }
-            task.waker().wake_by_ref();
-            Poll::Pending
-        });
+        let objects = self.objects();
+        let stored = async move {
+            objects?.world.schedule.sleep(1).await;
+            Ok(())
+        };
         stored.boxed_local()
     }
 }

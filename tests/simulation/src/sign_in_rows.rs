@@ -58,7 +58,7 @@ pub fn key_of(world: &World, person: &str, server: usize) -> String {
 fn key_of_url(world: &World, person: &str, url: &str) -> String {
     let known = world.known.principal(person);
     let (issuer, subject) = known.map_or((None, person.to_owned()), |known| (known.issuer, known.subject));
-    key(TOKENS, &[&key(TOKENS, &[&issuer.unwrap_or_default(), &subject]), url])
+    key(TOKENS, &[&key(TOKENS, &[&format!("{:?}", (&issuer, &subject))]), url])
 }
 
 fn key(purpose: &str, parts: &[&str]) -> String {
