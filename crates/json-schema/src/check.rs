@@ -45,12 +45,14 @@ pub(crate) fn check(program: &Program, value: Value<'_>, options: Options, steps
         explanation: Some(steps.explanation.get()),
         depth: 0,
         is_trying: false,
+        is_rounding: false,
+        forms_differ: false,
         memo: Memo::default(),
         searches: Searches::default(),
         path: Vec::new(),
         mistakes: Vec::new(),
     };
-    let fits = check.fits(0, value);
+    let fits = check.fits(0, value) && check.rounded_fits(value);
     if check.mistakes.is_empty() && (!fits || check.steps.are_exhausted()) {
         check
             .mistakes
@@ -73,6 +75,10 @@ pub(crate) struct Check<'p, 'd> {
     depth: u32,
     /// Whether this is a trial of an alternative, in which mistakes are not recorded.
     pub is_trying: bool,
+    /// Whether long integers are compared as the `f64` that the program may get.
+    is_rounding: bool,
+    /// Whether a comparison with a long integer has another result for the `f64`.
+    forms_differ: bool,
     memo: Memo,
     pub searches: Searches,
     /// The path of the current value.
@@ -120,6 +126,17 @@ impl<'d> Check<'_, 'd> {
             self.memo.set(id, value.position(), fits);
         }
         fits
+    }
+
+    /// Checks the whole value once more, with long integers as the `f64` that the program may get, if a comparison has another result for
+    /// it. A comparison must not combine both results, because `not` turns them around.
+    fn rounded_fits(&mut self, value: Value<'d>) -> bool {
+        if !self.forms_differ {
+            return true;
+        }
+        self.is_rounding = true;
+        self.memo = Memo::default();
+        self.fits(0, value)
     }
 
     /// Checks a value nested in the current one.
@@ -288,7 +305,7 @@ impl<'d> Check<'_, 'd> {
         };
         match (ShortDecimal::of(value.text()), limit.short) {
             (Some(number), Some(limit)) => allows(number.cmp(&limit)),
-            _ => self.all_forms(value.text(), limit, &|number| allows(number.cmp(&limit.exact))),
+            _ => self.accepts(value.text(), limit, &|number| allows(number.cmp(&limit.exact))),
         }
     }
 
@@ -297,17 +314,23 @@ impl<'d> Check<'_, 'd> {
         self.steps.take(MULTIPLE);
         match (ShortDecimal::of(value.text()), step.short) {
             (Some(number), Some(step)) => number.is_multiple_of(step),
-            _ => self.all_forms(value.text(), step, &|number| number.is_multiple_of(&step.exact)),
+            _ => self.accepts(value.text(), step, &|number| number.is_multiple_of(&step.exact)),
         }
     }
 
-    /// Returns whether `accepts` holds for a number in each form in which the program may get it: an `f64` rounds a long integer, and so does a
-    /// JSON value if the integer has more than 64 bits.
-    fn all_forms(&mut self, number: &str, compared: &Number, accepts: &dyn Fn(&Decimal) -> bool) -> bool {
+    /// Returns whether `accepts` holds for a number. The program may get a long integer as it is, or as an `f64`: if the type is `number`,
+    /// or in a JSON value if the integer has more than 64 bits. If the results differ, the value is checked in both forms.
+    fn accepts(&mut self, number: &str, compared: &Number, accepts: &dyn Fn(&Decimal) -> bool) -> bool {
         let Some(decimal) = self.decimal(number) else { return false };
-        let has_digits = !decimal.is_integer()
-            || (!compared.is_float && !matches!(JsonNumber::of(number), Some(JsonNumber::Float(_))));
-        accepts(&decimal) && (has_digits || accepts(&decimal.as_double()))
+        let exact = accepts(&decimal);
+        let may_round =
+            decimal.is_integer() && (compared.is_float || matches!(JsonNumber::of(number), Some(JsonNumber::Float(_))));
+        if !may_round {
+            return exact;
+        }
+        let rounded = accepts(&decimal.as_double());
+        self.forms_differ |= exact != rounded;
+        if self.is_rounding { rounded } else { exact }
     }
 
     /// Parses a number that is long, is rounded or has an exponent. Returns `None` if the steps run out.

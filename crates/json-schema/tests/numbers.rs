@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Numbers at the bounds below, and beside them by less than a float can hold.
-const NUMBERS: [&str; 45] = [
+const NUMBERS: [&str; 46] = [
     "0",
     "-0",
     "0.0",
@@ -50,6 +50,7 @@ const NUMBERS: [&str; 45] = [
     "9007199254740992.5",
     "9.007199254740993e15",
     "-9007199254740993",
+    "-9223372036854775809",
     "18446744073709551615",
     "18446744073709551616",
     "1e19",
@@ -116,6 +117,7 @@ fn a_number_in_a_float_is_within_the_checked_bounds() {
         for keyword in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] {
             check::<f64>(&json!({ "type": "number", keyword: limit }), &numbers());
             check::<Value>(&json!({ "type": ["number", "null"], keyword: limit }), &numbers());
+            check::<f64>(&json!({ "not": { "type": "number", keyword: limit } }), &numbers());
         }
     }
 }
@@ -139,6 +141,7 @@ fn numbers_that_become_a_bound_are_rejected() {
         (json!({ "not": { "const": 1 } }), "0.99999999999999999999"),
         (json!({ "uniqueItems": true }), "[0.1,0.10000000000000000001]"),
         (json!({ "multipleOf": 3 }), "-9223372036854775809"),
+        (json!({ "not": { "maximum": -9.223_372_036_854_776e18 } }), "-9223372036854775809"),
         (json!({ "maximum": 50 }), "1e99999999999999999999"),
         (json!({ "type": "number", "maximum": 50 }), "1e400"),
     ] {
@@ -157,6 +160,14 @@ fn numbers_that_become_an_allowed_value_are_accepted() {
         (json!({ "multipleOf": 0.01 }), "4.02000000000000000001"),
         (json!({ "type": "integer", "minimum": 9_007_199_254_740_993_u64 }), "9007199254740993.0"),
         (json!({ "uniqueItems": true }), "[9007199254740992,9007199254740993]"),
+        // The number as it is matches one alternative, and the `f64` matches the other.
+        (
+            json!({ "type": "number", "anyOf": [
+                { "type": "number", "maximum": 9_007_199_254_740_992_u64 },
+                { "type": "number", "exclusiveMinimum": 9_007_199_254_740_992_u64 },
+            ] }),
+            "9007199254740993",
+        ),
     ] {
         let validator = Validator::new(schema.clone()).expect("a schema");
         let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
