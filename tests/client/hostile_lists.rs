@@ -43,7 +43,9 @@ fn a_long_list_leaves_requests_for_the_other_servers() {
 /// Servers that the call does not use need no requests.
 #[test]
 fn a_long_list_is_whole_beside_servers_that_are_not_used() {
-    let nth = |nth: usize| page(json!([tool(&format!("t{nth}"))]), json!({ "nextCursor": (nth < 19).then(|| nth.to_string()) }));
+    let nth = |nth: usize| {
+        page(json!([tool(&format!("t{nth}"))]), json!({ "nextCursor": (nth < 19).then(|| nth.to_string()) }))
+    };
     let mut builder = McpClient::builder("desk", "1.0.0").server("long", pinned(&Peer::new((0..20).map(nth))));
     for other in 0..20 {
         builder = builder.server(format!("other-{other}"), pinned(&Peer::new([])));
