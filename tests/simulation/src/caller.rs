@@ -98,6 +98,13 @@ impl Caller {
                 Operation::Together(calls) => {
                     join_all(calls.iter().map(|parts| self.call("direct", parts, None))).await;
                 }
+                Operation::Leave(server, ms, calls) => {
+                    let leave = async {
+                        self.world.schedule.sleep(*ms).await;
+                        self.browser.forget(*server).await;
+                    };
+                    join(leave, join_all(calls.iter().map(|parts| self.call("direct", parts, None)))).await;
+                }
                 Operation::Probe(server) => self.probe(*server).await,
                 Operation::Settle => self.settle().await,
             }

@@ -126,6 +126,8 @@ pub enum Operation {
     Forget(usize),
     /// Calls the tool `direct` several times at once.
     Together(Vec<Vec<Part>>),
+    /// Does the same, and removes the access to a server after this number of milliseconds.
+    Leave(usize, u64, Vec<Vec<Part>>),
     /// Acts on a key of the tool `once`, at these times in milliseconds.
     Once(Vec<(u64, Act)>),
     /// Signs in to the hostile server, and calls it.
@@ -244,10 +246,11 @@ fn operation(
     };
     if !with_sign_in.is_empty() && random.once_in(2) {
         let server = with_sign_in[random.below(with_sign_in.len())];
-        return match random.below(7) {
+        return match random.below(8) {
             0 => Operation::SignIn(server),
             1 => Operation::Forget(server),
             2 => Operation::TrustRogue,
+            3 => Operation::Leave(server, random.below(20_000) as u64, together(server, random)),
             _ => Operation::Together(together(server, random)),
         };
     }

@@ -50,6 +50,12 @@ impl SignIns {
         changes.entry((person.to_owned(), server)).or_default().push((world.schedule.now_ms(), is_in));
     }
 
+    /// Returns whether no access of a person to a server was removed.
+    pub fn was_never_out(&self, person: &str, server: usize) -> bool {
+        let changes = self.changes.borrow();
+        changes.get(&(person.to_owned(), server)).into_iter().flatten().all(|(_, is_in)| *is_in)
+    }
+
     /// Returns whether a person was signed in to a server all the time since `since`.
     pub fn is_in_since(&self, person: &str, server: usize, since: u64) -> bool {
         let changes = self.changes.borrow();

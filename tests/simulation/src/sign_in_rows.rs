@@ -181,6 +181,11 @@ impl Rows {
         ledger.scan(opened["refresh_token"].to_string().as_bytes(), &[&refresh], &format!("the row of {refresh}"));
         self.check_order(world, key, &opened);
         self.check_refresh(world, key, &opened);
+        let refresh = opened["refresh_token"].as_str().unwrap_or_default();
+        let is_kept = opened["has_ended"] == true && world.sign_ins.was_never_out(person, *server);
+        ledger.check(!is_kept || !world.sign_ins.grants.is_live(refresh), Invariant::NoLostEffect, || {
+            format!("the access of {person} has ended, and nobody has removed it: its authorization server accepts {refresh}")
+        });
     }
 
     /// Checks that a refresh token is not erased as long as its authorization server accepts it. A sign-in replaces it.

@@ -1,7 +1,7 @@
 //! The uses of codes and refresh tokens by the program: each is sent once, unless the program cannot know whether it was used.
 //!
 //! A second use of a refresh token is permitted only if the answer to the first one did not arrive whole, if the isolate of the first one
-//! has ended, if the clock has jumped, or if the token store failed or was slow. Without such an event, the lease must prevent it.
+//! has ended, if the clock has jumped, or if the token store failed to the end of the lease or was slow. Without such an event, the lease must prevent it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ use crate::schedule::Owner;
 use crate::sign_in_rows::key_of;
 use crate::world::World;
 
+/// The time in milliseconds that is left of a lease when a refresh token is used. A write that fails is repeated in this time.
+const LEASE_MS: u64 = 5000;
 /// The longest time of an operation of the token store that is not slow, in milliseconds.
 const SLOW_MS: u64 = 20;
 
@@ -84,7 +86,8 @@ impl Uses {
         let (key, now) = (key_of(world, &person, server), world.schedule.now_ms());
         let is_trouble = |record: &Rc<Record>| {
             let end = record.end.get().unwrap_or(now);
-            let is_slow = record.has_failed.get() || end - record.begin > SLOW_MS;
+            let is_lost = record.has_failed.get() && end >= earlier.at + LEASE_MS;
+            let is_slow = is_lost || end - record.begin > SLOW_MS;
             // The operations before the use cannot be the reason, because the program checks its lease after them.
             record.key == key && is_slow && end >= earlier.at
         };
