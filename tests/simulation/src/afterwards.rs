@@ -92,8 +92,8 @@ impl Caller {
         for _ in 0..EMBEDDINGS {
             self.run_part(Part::Passages(Work::Embed)).await;
         }
-        let Some(shelf) = self.world().shelf.get() else { return };
-        let pending = tables::pending_texts(&shelf.sqlite, self.name());
+        let Some(documents) = self.world().shelf.get() else { return };
+        let pending = tables::pending_texts(&documents.sqlite, self.name());
         let pending: Vec<_> = pending.into_iter().filter(|text| !crate::embeddings::is_refused(text)).collect();
         self.world().ledger.check(pending.is_empty(), Invariant::Progress, || {
             format!(

@@ -35,7 +35,7 @@ impl Measured {
     /// Returns the member that the schema forbids.
     fn forbidden(&self) -> Option<&'static str> {
         let Self { part, count, other, list } = self;
-        let is_equal = |nth: usize| list.iter().take(nth).any(|earlier| earlier == &list[nth]);
+        let is_equal = |nth: usize| list.iter().take(nth).any(|earlier| earlier.total_cmp(&list[nth]).is_eq());
         match () {
             () if *part <= 0.0 || *part >= 1.0 => Some("part"),
             () if *count < -10.0 || *count > 9_007_199_254_740_992.0 => Some("count"),

@@ -22,7 +22,7 @@ use crate::world::World;
 /// The name of the tool, the lifetime of its tasks in milliseconds, and the most tasks of a caller.
 pub const ONCE: &str = "once";
 const TTL_MS: u64 = 600_000;
-pub const PER_CALLER: usize = 2;
+pub const PER_CALLER: u32 = 2;
 /// The faults after which nobody knows what has arrived, and when.
 const UNKNOWN: &[Point] = &[Point::RequestTwice, Point::ClockJumps];
 /// The most polls of a task.
@@ -65,7 +65,7 @@ pub fn acts(random: &mut Random) -> Vec<(u64, Act)> {
     };
     let mut acts = vec![(0, Act::Call(handled(random)))];
     let mut at = [1000, 5000, TTL_MS - 60_000][random.below(3)];
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         at += [0, 0, 1, 300, 3000, TTL_MS][random.below(6)];
         let act = if random.once_in(2) { Act::Cancel } else { Act::Call(handled(random)) };
         acts.push((at, act));
@@ -78,7 +78,7 @@ pub fn acts(random: &mut Random) -> Vec<(u64, Act)> {
 pub fn add(server: McpServerBuilder, world: &Rc<World>) -> McpServerBuilder {
     let world = world.clone();
     let once = move |arguments: Arguments, cx: Context| handle(world.clone(), arguments, cx);
-    let task = Task::new().ttl(Duration::from_millis(TTL_MS)).per_caller(PER_CALLER as u32);
+    let task = Task::new().ttl(Duration::from_millis(TTL_MS)).per_caller(PER_CALLER);
     let task = task.dedupe(|arguments: Arguments| arguments.key);
     server.tool(Tool::new(ONCE, "Works once.", once).deadline(Duration::from_secs(280)).task(task))
 }

@@ -243,7 +243,7 @@ pub fn with_store(endpoint: Endpoint, world: &Rc<World>) -> Endpoint {
 /// Sets the space of a request: the subject of its caller.
 pub fn set_space(request: &RequestInfo) {
     if let Some(caller) = request.caller() {
-        request.extend(SearchScope::new().space(&name_of(caller)));
+        request.extend(SearchScope::new().space(name_of(caller)));
     }
 }
 

@@ -136,8 +136,8 @@ impl Service for Program {
         let work = async move {
             let response = isolate.endpoint.handle(Received(request), &isolate.host).await;
             let ms = world.schedule.now_ms() - began;
-            let is_late = is_stalled && ms > BODY_MS && world.faults.fired_at(Point::ClockJumps) == 0;
-            world.ledger.check(!is_late, Invariant::Budget, || format!("a body that stops is awaited for {ms} ms"));
+            let waits_on = is_stalled && ms > BODY_MS && world.faults.fired_at(Point::ClockJumps) == 0;
+            world.ledger.check(!waits_on, Invariant::Budget, || format!("a body that stops is awaited for {ms} ms"));
             let (head, body) = response.into_parts();
             send(head, body, answer).await;
         };

@@ -180,7 +180,7 @@ pub fn check_others(sqlite: &TestDatabase, has_vectors: bool, service: Option<&V
     if let Some(service) = service {
         no_rows(sqlite, WITH_CODES)?;
         for (id, name, text) in rows::<(i64, String, String)>(database.query(WITH_SERVICE)) {
-            let namespace = Space { index: INDEX.into(), name: name.into() }.namespace();
+            let namespace = Space { index: INDEX.into(), name }.namespace();
             let vector = service.vector(&namespace, id);
             if !vector.as_deref().is_some_and(|vector| embeddings::is_of(&text, vector)) {
                 return Err(format!("the passage {id} ({text}) has the vector {vector:?} in the index"));
