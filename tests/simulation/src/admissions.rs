@@ -85,7 +85,9 @@ impl Admissions {
     pub fn started(&self, world: &World, handler: &str) {
         let Work { admissions, handlers, .. } = self.change(world, |work| work.handlers += 1);
         world.ledger.check(handlers <= admissions, Invariant::CountedWork, || {
-            format!("a request that was counted {admissions} times starts {handlers} handlers, the last one is {handler}")
+            format!(
+                "a request that was counted {admissions} times starts {handlers} handlers, the last one is {handler}"
+            )
         });
     }
 

@@ -96,7 +96,10 @@ impl Caller {
         let pending = tables::pending_texts(&shelf.sqlite, self.name());
         let pending: Vec<_> = pending.into_iter().filter(|text| !crate::embeddings::is_refused(text)).collect();
         self.world().ledger.check(pending.is_empty(), Invariant::Progress, || {
-            format!("after the faults, {EMBEDDINGS} calls leave passages of {} without vectors: {pending:?}", self.name())
+            format!(
+                "after the faults, {EMBEDDINGS} calls leave passages of {} without vectors: {pending:?}",
+                self.name()
+            )
         });
     }
 }

@@ -115,7 +115,9 @@ impl Caller {
     /// Sends a request, so that the pages of the program know a person whom a validator knows only by a token.
     async fn introduce(&self) {
         for _ in 0..5 {
-            if identities::is_listed(self.world.plan(), self.name()) || self.world.known.principal(self.name()).is_some() {
+            if identities::is_listed(self.world.plan(), self.name())
+                || self.world.known.principal(self.name()).is_some()
+            {
                 return;
             }
             self.post("tools/list", json!({}), None).await;

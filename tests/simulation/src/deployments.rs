@@ -115,4 +115,3 @@ pub async fn run(world: Rc<World>) {
         deployments.deploy(&world, |next| next.is_broken = false);
     }
 }
-

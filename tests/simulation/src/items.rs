@@ -339,7 +339,16 @@ impl Caller {
         let mut expected: BTreeSet<String> = match kind {
             Kind::Tools => {
                 let own = [
-                    "approved", "ask_clerk", "direct", "durable", "job-cancel", "job-result", "later", "measure", "once", "sub",
+                    "approved",
+                    "ask_clerk",
+                    "direct",
+                    "durable",
+                    "job-cancel",
+                    "job-result",
+                    "later",
+                    "measure",
+                    "once",
+                    "sub",
                 ];
                 let guarded =
                     if has_secret || plan.lists_all { ["guarded", "guarded-durable"].as_slice() } else { &[] };

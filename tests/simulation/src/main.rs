@@ -12,8 +12,7 @@ use simulation::ledger::Violation;
 use simulation::run::{Outcome, run};
 use simulation::shrink::{Shrunk, shrink, test_of};
 
-const USAGE: &str =
-    "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink] [--all] [--show SEED] [--case FILE]";
+const USAGE: &str = "usage: simulation [--seconds N] [--seed S] [--runs N] [--threads N] [--no-shrink] [--all] [--show SEED] [--case FILE]";
 
 struct Settings {
     seconds: u64,
@@ -178,8 +177,16 @@ fn coverage(found: &Found, time: Duration) -> ExitCode {
 
 fn settings() -> Result<Settings, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut settings =
-        Settings { seconds: 60, first: 0, runs: u64::MAX, threads, shrinks: true, goes_on: false, show: None, case: None };
+    let mut settings = Settings {
+        seconds: 60,
+        first: 0,
+        runs: u64::MAX,
+        threads,
+        shrinks: true,
+        goes_on: false,
+        show: None,
+        case: None,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         match name.as_str() {

@@ -33,7 +33,15 @@ pub struct Sent {
 impl Sent {
     pub fn post(url: &str, body: Vec<u8>) -> Self {
         let headers = vec![("content-length".to_owned(), body.len().to_string())];
-        Self { method: "POST".into(), url: url.into(), headers, body, is_cut: false, is_stalled: false, is_again: false }
+        Self {
+            method: "POST".into(),
+            url: url.into(),
+            headers,
+            body,
+            is_cut: false,
+            is_stalled: false,
+            is_again: false,
+        }
     }
 
     pub fn get(url: &str) -> Self {

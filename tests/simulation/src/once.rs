@@ -191,7 +191,9 @@ impl Caller {
         let Some((of_answered, _)) = of.answered else { return };
         let last_began = done[last].began;
         let is_cancelled = done.iter().any(|cancel| {
-            !cancel.is_call && cancel.began >= of_answered && is_in(cancel, "cancelled").is_some_and(|at| at <= last_began)
+            !cancel.is_call
+                && cancel.began >= of_answered
+                && is_in(cancel, "cancelled").is_some_and(|at| at <= last_began)
         });
         let has_expired = of_answered + TTL_MS <= last_began;
         world.ledger.check(!is_cancelled && !has_expired, Invariant::OwnResult, || {

@@ -56,7 +56,12 @@ impl PassagesPlan {
         let most_chunks = if random.once_in(10) { 40 } else { 2 + random.below(5) };
         random.once_in(4).then(|| {
             let has_vectors = random.once_in(2);
-            Self { has_vectors, has_index: has_vectors && random.once_in(3), most_chunks, has_poison: has_vectors && random.once_in(3) }
+            Self {
+                has_vectors,
+                has_index: has_vectors && random.once_in(3),
+                most_chunks,
+                has_poison: has_vectors && random.once_in(3),
+            }
         })
     }
 }

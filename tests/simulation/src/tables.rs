@@ -165,11 +165,7 @@ pub fn read(sqlite: &TestDatabase) -> Result<BTreeMap<(String, String), Stored>,
 }
 
 /// Checks that the other tables agree with the chunks.
-pub fn check_others(
-    sqlite: &TestDatabase,
-    has_vectors: bool,
-    service: Option<&VectorService>,
-) -> Result<(), String> {
+pub fn check_others(sqlite: &TestDatabase, has_vectors: bool, service: Option<&VectorService>) -> Result<(), String> {
     let database = sqlite.database();
     no_rows(sqlite, WRONG)?;
     let (stored, of_space, indexed) = rows::<(Option<u64>, u64, u64)>(database.query(TERMS))[0];

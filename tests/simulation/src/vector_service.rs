@@ -77,11 +77,7 @@ impl VectorIndex for Handle {
         found.boxed_local()
     }
 
-    fn upsert(
-        &self,
-        namespace: &str,
-        vectors: Vec<IndexedVector>,
-    ) -> LocalBoxFuture<'_, Result<(), VectorIndexError>> {
+    fn upsert(&self, namespace: &str, vectors: Vec<IndexedVector>) -> LocalBoxFuture<'_, Result<(), VectorIndexError>> {
         let World { ledger, faults, schedule, .. } = &*self.world;
         let count = vectors.len();
         ledger.check(count <= MOST_VECTORS, Invariant::Budget, || format!("the index gets {count} vectors at once"));
