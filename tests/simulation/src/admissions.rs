@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::case::Plan;
 use crate::faults::Point;
-use crate::identities::{self, ISSUER};
+use crate::identities::{self, AUDIENCE, EXPIRES, ISSUER};
 use crate::ledger::Invariant;
 use crate::network::Sent;
 use crate::program;
@@ -125,7 +125,8 @@ pub fn flood(world: &Rc<World>, plan: &Plan) {
 async fn send(world: &Rc<World>, number: usize) {
     let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let header = part(json!({ "alg": "ES256", "typ": "at+jwt" }));
-    let claims = part(json!({ "iss": ISSUER, "sub": number.to_string() }));
+    // With other claims, no signature is checked.
+    let claims = part(json!({ "iss": ISSUER, "sub": number.to_string(), "aud": AUDIENCE, "exp": EXPIRES }));
     let token = format!("{header}.{claims}.{}", URL_SAFE_NO_PAD.encode([7; 64]));
     let message = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {} });
     let request = Sent::post(program::URL, message.to_string().into_bytes())

@@ -28,7 +28,7 @@ use crate::world::World;
 const INTROSPECTION: &str = "https://introspection.example";
 /// The issuer of signed tokens.
 pub const ISSUER: &str = "https://issuer.example";
-const AUDIENCE: &str = "the program";
+pub const AUDIENCE: &str = "the program";
 /// The member of a token with the name of its caller.
 const NAME: &str = "who";
 /// The number of keys of the issuer.
