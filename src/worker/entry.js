@@ -4,17 +4,16 @@
 import { env } from 'cloudflare:workers'
 
 /**
- * The maximum `Content-Length`, in bytes, of a body that JavaScript begins to read before it calls the wasm module. If the body arrives
- * within the time, the wasm module needs no promise. If it does not, the wasm module checks the caller first, and then waits for the rest
- * within its own limits.
+ * The maximum `Content-Length`, in bytes, of a body that JavaScript reads before it calls the wasm module, which then needs no promise. The
+ * wasm module reads other bodies after it has checked the caller, within its own limits.
  */
 const EARLY_BODY = 256 * 1024
 
-/** The maximum of the announced lengths of all these bodies, until the wasm module gets them. Beyond it, no further body is read early. */
-const EARLY_BODIES = 16 * 1024 * 1024
-
-/** The time in milliseconds for which JavaScript waits for such a body. */
-const EARLY_TIME = 50
+/**
+ * The maximum of the announced lengths of all these bodies, until they have arrived. Stalled bodies hold no more than this, and the checks
+ * of the other requests do not wait for them.
+ */
+const EARLY_BODIES = 4 * 1024 * 1024
 
 /**
  * The time in milliseconds after which a call is removed from the list. A handler runs at most 300 s. The platform stops a call 30 s
@@ -44,11 +43,17 @@ const pendingCalls = new Map()
 let earlyBytes = 0
 
 /**
- * The bodies that JavaScript has begun to read, by their requests.
- *
- * @type {WeakMap<Request, Body>}
+ * Whether each body so far had its announced length. HTTP ensures it, but a Worker that calls this one through a service binding can send
+ * another body with the headers of its own caller. After the first such body, no body is read early.
  */
-const bodies = new WeakMap()
+let lengthsAreTrue = true
+
+/**
+ * The readers of the bodies for which the wasm module waits, by their requests.
+ *
+ * @type {WeakMap<Request, ReadableStreamDefaultReader>}
+ */
+const readers = new WeakMap()
 
 /** The number of times that the wasm module has broken, and the number of the call that broke it last. */
 let breaks = 0
@@ -65,8 +70,7 @@ export async function receive(request, env, context, answer) {
   const call = begin(number, request)
   let isStream = false
   try {
-    let body = call.early > 0 ? await readEarly(request, call.early) : undefined
-    if (body) release(call)
+    let body = call.early > 0 ? await readEarly(request, call) : undefined
     const answered = answer(request, env, context, body, number)
     // The body can now be garbage-collected. The wasm module drops its copy when a handler waits.
     body = undefined
@@ -86,7 +90,7 @@ export async function receive(request, env, context, answer) {
     return crashAnswer(isOwn ? BROKEN : INTERRUPTED, call)
   } finally {
     release(call)
-    bodies.get(request)?.stop()
+    readers.get(request)?.cancel().catch(() => {})
     if (!isStream) pendingCalls.delete(number)
   }
 }
@@ -134,78 +138,21 @@ export function warmUp(work, headers, body) {
 /** Returns the `Content-Length` of a body that is read early, or 0 if the body is not read early. */
 function earlyLength(request) {
   const length = announced(request)
-  return length > 0 && length <= EARLY_BODY && earlyBytes + length <= EARLY_BODIES ? length : 0
+  return lengthsAreTrue && length > 0 && length <= EARLY_BODY && earlyBytes + length <= EARLY_BODIES ? length : 0
 }
 
-/**
- * Returns the body if it arrives in time, or else undefined. It also returns undefined if the connection fails, or if the body is longer
- * than announced: the wasm module then reads on, and reports the failure.
- */
-async function readEarly(request, length) {
-  let timer
-  const late = new Promise((resolve) => { timer = setTimeout(resolve, EARLY_TIME) })
-  const body = await Promise.race([bodyOf(request).read(length).catch(() => undefined), late])
-  clearTimeout(timer)
-  if (!(body instanceof Uint8Array)) return
-  bodies.delete(request)
-  return body
+/** Returns the body, or undefined if the connection fails: the wasm module then reads the body again, and reports the failure. */
+function readEarly(request, call) {
+  return request.arrayBuffer().then((body) => {
+    if (body.byteLength > call.early) distrustLengths()
+    release(call)
+    return new Uint8Array(body)
+  }, () => undefined)
 }
 
-function bodyOf(request) {
-  const known = bodies.get(request)
-  if (known) return known
-  const body = new Body(request)
-  bodies.set(request, body)
-  return body
-}
-
-/** The body of a request. It counts the bytes that arrive, because a `Content-Length` header may be wrong. */
-class Body {
-  #stream
-  #announced
-  #reader
-  #chunks = []
-  #length = 0
-  #hasEnded
-  #reading = Promise.resolve()
-
-  constructor(request) {
-    this.#stream = request.body
-    this.#announced = announced(request)
-    this.#hasEnded = request.body === null
-  }
-
-  /**
-   * Reads on, until the body has ended or has more than `limit` bytes. Returns its bytes, or the number of bytes read so far if there are
-   * more.
-   */
-  read(limit) {
-    this.#reading = this.#reading.then(() => this.#readOn(limit))
-    return this.#reading
-  }
-
-  async #readOn(limit) {
-    while (!this.#hasEnded && this.#length <= limit) {
-      this.#reader ??= this.#stream.getReader()
-      const { done, value } = await this.#reader.read()
-      if (value) this.#chunks.push(value)
-      this.#length += value?.length ?? 0
-      // A body ends at its announced length, so a short body needs one read.
-      this.#hasEnded ||= done || this.#length === this.#announced
-    }
-    if (this.#length > limit) return this.#length
-    if (this.#chunks.length !== 1) this.#chunks = [new Uint8Array(await new Blob(this.#chunks).arrayBuffer())]
-    return this.#chunks[0]
-  }
-
-  /** Stops reading, and drops the bytes. */
-  stop() {
-    this.#chunks = []
-    if (this.#hasEnded) return
-    this.#hasEnded = true
-    // The connection may have failed.
-    this.#reader?.cancel().catch(() => {})
-  }
+function distrustLengths() {
+  if (lengthsAreTrue) console.warn('A body is longer than its Content-Length. The Worker that sent it must set the length of the body that it sends.')
+  lengthsAreTrue = false
 }
 
 /** Returns the `Content-Length`, or NaN without one. */
@@ -262,13 +209,23 @@ function relayStream(number, call, response) {
   return new Response(events, response)
 }
 
-/** Returns the body of a request if it has at most `limit` bytes. If there are more, stops and returns the number of bytes read so far. */
+/**
+ * Returns the body of a request if it has at most `limit` bytes. If there are more, stops and returns the number of bytes read so far. It
+ * counts the bytes that arrive, because a `Content-Length` may be wrong.
+ */
 export async function read(request, limit) {
-  const body = bodyOf(request)
-  const bytes = await body.read(limit)
-  body.stop()
-  bodies.delete(request)
-  return bytes
+  if (request.body === null) return new Uint8Array()
+  const reader = request.body.getReader()
+  readers.set(request, reader)
+  const chunks = []
+  let length = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return new Uint8Array(await new Blob(chunks).arrayBuffer())
+    length += value.length
+    if (length > limit) return length
+    chunks.push(value)
+  }
 }
 
 /** Stores the additional headers for the answer to a call, in case the wasm module breaks. */

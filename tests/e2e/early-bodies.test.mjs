@@ -19,17 +19,18 @@ const CONTEXT = { waitUntil() {} }
 
 /**
  * Returns a request whose body is a stream of these chunks. `announced` is its `Content-Length`. After the chunks, the stream ends, stalls or
- * fails, or repeats the last chunk for ever.
+ * fails, or repeats the last chunk 1000 times.
  */
 function request(announced, chunks, then = 'ends') {
   const sent = { pulls: 0, isCancelled: false }
   const body = new ReadableStream({
+    start(stream) { sent.fail = () => stream.error(new Error('the connection has ended')) },
     pull(stream) {
-      const chunk = chunks[sent.pulls++] ?? (then === 'repeats' ? chunks.at(-1) : undefined)
+      const chunk = chunks[sent.pulls++] ?? (then === 'repeats' && sent.pulls < 1000 ? chunks.at(-1) : undefined)
       if (chunk) return stream.enqueue(chunk)
-      if (then === 'ends') return stream.close()
-      if (then === 'fails') return stream.error(new Error('the connection has ended'))
-      return new Promise(() => {})
+      if (then === 'fails') return sent.fail()
+      if (then === 'stalls') return new Promise(() => {})
+      stream.close()
     },
     cancel() { sent.isCancelled = true },
   }, { highWaterMark: 0 })
@@ -58,55 +59,47 @@ test('a short body is passed to the first call of the wasm module', async () => 
   assert.deepEqual(unannounced, { early: false, length: 100, isCut: false })
 })
 
-test('a stalled body does not delay the checks of the wasm module, and is dropped with the answer', async () => {
-  const stalled = Array.from({ length: 100 }, () => request(64 * KIB, [bytes(64 * KIB - 1)], 'stalls'))
-  const answers = await Promise.all(stalled.map(({ request }) => receive(request, {}, CONTEXT, (_, env, context, early) => {
+test('stalled bodies hold at most 4 MiB, and do not delay the checks of others', async () => {
+  const most = 4 * MIB / (256 * KIB)
+  let calls = 0
+  const refuse = (_, env, context, early) => {
+    calls++
     assert.equal(early, undefined)
     return refusing()
-  })))
-  assert.ok(answers.every(({ status }) => status === 401))
-  assert.ok(stalled.every(({ sent }) => sent.isCancelled))
-})
-
-test('a body that arrives late is read on, from its first byte', async () => {
-  let rest
-  const body = new ReadableStream({ start(stream) {
-    stream.enqueue(bytes(10))
-    rest = () => { stream.enqueue(bytes(90)); stream.close() }
-  } })
-  const late = new Request('http://localhost/mcp', { method: 'POST', headers: { 'content-length': '100' }, body, duplex: 'half' })
-  const answered = await receive(late, {}, CONTEXT, (...call) => {
-    rest()
-    return lengthOf(...call)
-  })
-  assert.deepEqual(await answered.json(), { early: false, length: 100, isCut: false })
-})
-
-test('the sum of the bodies that are read early is bounded', async () => {
-  const most = 16 * MIB / (256 * KIB)
-  const answers = []
+  }
   const stalled = Array.from({ length: most }, () => request(256 * KIB, [bytes(1)], 'stalls'))
-  const pending = stalled.map(({ request }) => receive(request, {}, CONTEXT, () => new Promise((resolve) => answers.push(resolve))))
-  const beyond = request(1, [bytes(1)])
-  const { early } = await lengths(beyond.request)
-  assert.equal(early, false, 'the wasm module decides whether this body is read')
-  while (answers.length < most) await new Promise(setImmediate)
-  for (const answer of answers) answer(refusing())
+  const pending = stalled.map(({ request }) => receive(request, {}, CONTEXT, refuse))
+  const { status } = await receive(request(1, [], 'stalls').request, {}, CONTEXT, refuse)
+  assert.equal(status, 401)
+  assert.equal(calls, 1, 'only the body beyond the sum gets to the wasm module before it arrives')
+  for (const { sent } of stalled) sent.fail()
   await Promise.all(pending)
+  assert.equal(calls, 1 + most)
   assert.equal((await lengths(request(1, [bytes(1)]).request)).early, true, 'the other bodies do not count any more')
 })
 
-test('the length of a body is counted, and not taken from Content-Length', async () => {
-  for (const announced of [10, 64 * KIB, undefined]) {
-    const endless = request(announced, [bytes(64 * KIB - 1)], 'repeats')
-    assert.equal((await lengths(endless.request)).isCut, true)
-    assert.ok(endless.sent.pulls * 64 * KIB <= LIMIT + 3 * 64 * KIB, `${endless.sent.pulls} chunks`)
-    assert.ok(endless.sent.isCancelled)
-  }
-  const longer = await lengths(request(10, [bytes(15), bytes(5)]).request)
-  assert.deepEqual(longer, { early: false, length: 20, isCut: false }, 'a body within the limit is read whole')
-  const shorter = await lengths(request(10, [bytes(4)]).request)
-  assert.deepEqual(shorter, { early: true, length: 4, isCut: false })
+test('a body that has arrived does not count, even if its call waits', async () => {
+  const most = 4 * MIB / (256 * KIB)
+  const answers = []
+  const waiting = Array.from({ length: most }, () => {
+    const { request: arrived } = request(256 * KIB, [bytes(256 * KIB)])
+    return receive(arrived, {}, CONTEXT, () => new Promise((resolve) => answers.push(resolve)))
+  })
+  while (answers.length < most) await new Promise(setImmediate)
+  assert.equal((await lengths(request(1, [bytes(1)]).request)).early, true)
+  for (const answer of answers) answer(refusing())
+  await Promise.all(waiting)
+})
+
+test('the wasm module drops a body that it does not wait for', async () => {
+  const stalled = request(300 * KIB, [bytes(64 * KIB)], 'stalls')
+  const { status } = await receive(stalled.request, {}, CONTEXT, (request) => {
+    const answer = refusing()
+    read(request, LIMIT)
+    return answer
+  })
+  assert.equal(status, 401)
+  assert.ok(stalled.sent.isCancelled)
 })
 
 test('the wasm module reports the failure of a connection', async () => {
@@ -117,4 +110,20 @@ test('the wasm module reports the failure of a connection', async () => {
 test('a request without a body has an empty one', async () => {
   const empty = new Request('http://localhost/mcp', { method: 'POST' })
   assert.deepEqual(await lengths(empty), { early: false, length: 0, isCut: false })
+})
+
+// This test is the last one, because the module remembers the wrong length.
+test('the length of a body is counted, and not taken from Content-Length', async () => {
+  for (const announced of [300 * KIB, undefined]) {
+    const endless = request(announced, [bytes(64 * KIB - 1)], 'repeats')
+    assert.equal((await lengths(endless.request)).isCut, true)
+    assert.ok(endless.sent.pulls * 64 * KIB <= LIMIT + 3 * 64 * KIB, `${endless.sent.pulls} chunks`)
+    assert.ok(endless.sent.isCancelled)
+  }
+  const shorter = await lengths(request(10, [bytes(4)]).request)
+  assert.deepEqual(shorter, { early: true, length: 4, isCut: false })
+  const longer = await lengths(request(10, [bytes(15), bytes(5)]).request)
+  assert.deepEqual(longer, { early: true, length: 20, isCut: false })
+  const endless = request(10, [bytes(64 * KIB)], 'repeats')
+  assert.equal((await lengths(endless.request)).isCut, true, 'after the first wrong length, no body is read early')
 })
