@@ -24,8 +24,10 @@ pub enum SessionRequired {
     Sampling,
     /// `roots/list` from the server, up to 2025-11-25.
     Roots,
-    /// `resources/subscribe` and `resources/unsubscribe`.
-    ResourceSubscription,
+    /// `resources/subscribe`.
+    Subscribe,
+    /// `resources/unsubscribe`.
+    Unsubscribe,
     /// `logging/setLevel`, which sets the level for later requests.
     SetLogLevel,
     /// A GET on the endpoint, for messages from the server.
@@ -40,8 +42,8 @@ pub enum SessionRequired {
 
 /// The methods that need a session.
 const METHODS: [(&str, SessionRequired); 8] = [
-    ("resources/subscribe", SessionRequired::ResourceSubscription),
-    ("resources/unsubscribe", SessionRequired::ResourceSubscription),
+    ("resources/subscribe", SessionRequired::Subscribe),
+    ("resources/unsubscribe", SessionRequired::Unsubscribe),
     ("logging/setLevel", SessionRequired::SetLogLevel),
     ("tasks/get", SessionRequired::Tasks),
     ("tasks/result", SessionRequired::Tasks),
@@ -72,11 +74,12 @@ impl SessionRequired {
             Self::Elicitation => texts("elicitation", NO_REPLY, USE_NEWEST),
             Self::Sampling => texts("sampling", NO_REPLY, USE_NEWEST),
             Self::Roots => texts("roots", NO_REPLY, USE_NEWEST),
-            Self::ResourceSubscription => texts(
-                "resources/subscribe",
-                NO_STATE,
-                "list or read again after the `ttlMs` of the last answer has passed",
-            ),
+            Self::Subscribe => {
+                texts("resources/subscribe", NO_STATE, "list or read again when you need the newest state")
+            }
+            Self::Unsubscribe => {
+                texts("resources/unsubscribe", NO_STATE, "do nothing: there is no subscription to end")
+            }
             Self::SetLogLevel => texts(
                 "logging/setLevel",
                 NO_STATE,

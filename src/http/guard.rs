@@ -1,44 +1,35 @@
 //! The checks on the headers of a request, before its body is read.
 
-use http::header::ALLOW;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 
 use super::bounded_request::BoundedRequest;
-use super::constant_header::set;
 use super::http_error::HttpError;
-use crate::call::session_required::SessionRequired;
-use crate::protocol::error::{ErrorCode, RpcError};
 
-/// Checks method, media types and announced length. Returns the announced length of the body (`Content-Length`), if there is one.
-///
-/// In older revisions, GET and DELETE belong to sessions. This server has no sessions, so it answers 405, before authentication
-/// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same section).
+/// What the headers of a POST say about its body and its answer.
+pub(super) struct Media {
+    /// The announced length of the body (`Content-Length`), if there is one.
+    pub announced: Option<usize>,
+    /// Whether the client accepts event streams only.
+    pub is_stream_only: bool,
+}
+
+/// Checks media types and announced length.
 #[inline(never)]
-pub(super) fn check(head: &BoundedRequest, method: &str, body_limit: usize) -> Result<Option<usize>, Box<HttpError>> {
-    if method != "POST" {
-        const CODE: ErrorCode = ErrorCode::InvalidRequest;
-        let error = match method {
-            "GET" => SessionRequired::ServerStream.error(CODE),
-            "DELETE" => SessionRequired::EndSession.error(CODE),
-            _ => RpcError::new(CODE, "Only POST is allowed. Send each message in a separate POST."),
-        };
-        let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
-        allow_header(&mut refusal.headers);
-        return Err(refusal);
-    }
+pub(super) fn check(head: &BoundedRequest, body_limit: usize) -> Result<Media, Box<HttpError>> {
     if !head.standard_header("content-type")?.is_some_and(|value| is_json(&value)) {
         return Err(HttpError::http(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Send the message as UTF-8 JSON, with the header `Content-Type: application/json`.",
         ));
     }
-    if head.standard_header("accept")?.is_some_and(|accept| !accepts_json(&accept)) {
+    let excludes_json = head.standard_header("accept")?.filter(|accept| !accepts_json(accept));
+    if excludes_json.as_deref().is_some_and(|accept| !names(accept, "text/event-stream")) {
         return Err(HttpError::http(
             StatusCode::NOT_ACCEPTABLE,
             "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
         ));
     }
-    announced_length(head, body_limit)
+    Ok(Media { announced: announced_length(head, body_limit)?, is_stream_only: excludes_json.is_some() })
 }
 
 /// Returns the announced length of the body, if there is one.
@@ -49,11 +40,6 @@ pub(super) fn announced_length(head: &BoundedRequest, body_limit: usize) -> Resu
         return Err(too_large(body_limit));
     }
     Ok(announced)
-}
-
-/// Sets the header that lists the methods of the endpoint.
-pub(super) fn allow_header(headers: &mut HeaderMap) {
-    set(headers, ALLOW, "POST, OPTIONS");
 }
 
 /// Returns the 413 for a body that is too long.

@@ -38,6 +38,9 @@ impl HttpError {
     #[inline(never)]
     pub(super) fn into_reply(self) -> Reply {
         let document = error_response(self.id.as_ref(), &self.error);
+        if self.headers.is_empty() {
+            return Reply::Json(self.status, document);
+        }
         json_response(self.status, document, self.headers).into()
     }
 

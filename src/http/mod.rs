@@ -43,6 +43,7 @@ mod listen;
 mod log_line;
 mod log_policy;
 pub(crate) mod origin;
+mod other_methods;
 mod other_paths;
 mod page;
 mod pipeline;

@@ -1,5 +1,6 @@
 //! Requests to paths other than that of the endpoint: pages of the program, the landing page, and documents.
 
+use http::header::{HeaderValue, LOCATION};
 use http::{Response, StatusCode};
 
 use super::bounded_request::BoundedRequest;
@@ -40,6 +41,9 @@ impl Endpoint {
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }
+        if path == "/" && head.method() == "POST" {
+            return if origin_passes { self.redirect_to_endpoint() } else { Err(foreign_origin()) };
+        }
         let own_url = self.access.server_url(url, &self.path);
         #[cfg(feature = "page")]
         if let Some(format) = self.landing_page(head, path)? {
@@ -58,8 +62,22 @@ impl Endpoint {
         if path == server_json::PATH {
             return self.server_json(head, url, host).await;
         }
+        Err(self.nothing_here())
+    }
+
+    /// Redirects a client that knows only the host. It sends its message again, to the endpoint: a rule of a firewall or proxy for the path
+    /// of the endpoint then applies to it.
+    fn redirect_to_endpoint(&self) -> Result<Response<Body>, Box<HttpError>> {
+        let there = HeaderValue::from_str(&self.path).map_err(|_| self.nothing_here())?;
+        let mut redirect = Response::new(Body::Bytes(Vec::new()));
+        *redirect.status_mut() = StatusCode::PERMANENT_REDIRECT;
+        redirect.headers_mut().insert(LOCATION, there);
+        Ok(redirect)
+    }
+
+    fn nothing_here(&self) -> Box<HttpError> {
         let message = format!("There is nothing at this path. The endpoint is at {}.", self.path);
-        Err(HttpError::http(StatusCode::NOT_FOUND, message))
+        HttpError::http(StatusCode::NOT_FOUND, message)
     }
 }
 

@@ -6,6 +6,7 @@
 //! The engine compiles a function at its first call, and every request runs the main function. So rare branches are boxed futures in
 //! separate functions.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::slice;
 
@@ -17,6 +18,7 @@ use super::auth_failure::misconfigured;
 use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
 use super::era::{Classified, VersionedRequest, classify};
+use super::guard::Media;
 use super::http_error::{HttpError, status_of};
 use super::in_flight::Reservation;
 use super::json_answer::{Answered, accepted, respond, respond_to_batch};
@@ -25,7 +27,7 @@ use super::log_line::LogLine;
 use super::reply::Reply;
 use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
-use super::{body, cors, crash, guard, request_headers};
+use super::{body, cors, crash, guard, other_methods, request_headers};
 use crate::auth::Principal;
 use crate::call::client_extensions::{Declared, OfClient};
 use crate::call::context::Context;
@@ -51,6 +53,8 @@ pub(super) struct Received<'h> {
     pub host: &'h Rc<dyn Host>,
     /// The time at which the request arrived, in milliseconds.
     pub started: u64,
+    /// Whether the client accepts event streams only.
+    pub is_stream_only: Cell<bool>,
 }
 
 /// The reply to an HTTP request, and the code that writes the log line of the request.
@@ -88,7 +92,7 @@ impl Endpoint {
         let request = Rc::new(request);
         let head = Rc::new(BoundedRequest::new(request.clone(), self.limits.header, host.clone()));
         let mut line = LogLine::new(head.clone(), started);
-        let received = Received { url: head.url(), head, host, started };
+        let received = Received { url: head.url(), head, host, started, is_stream_only: Cell::new(false) };
         let origin = received.head.standard_header("origin");
         let is_allowed = |origin: &str| self.origins.allows(origin) || self.access.is_own_origin(origin);
         let allowed_origin = origin.as_ref().ok().and_then(Option::as_deref).filter(|origin| is_allowed(origin));
@@ -111,6 +115,9 @@ impl Endpoint {
                 (error.into_reply(), false)
             }
         };
+        if received.is_stream_only.get() {
+            reply = reply.as_stream();
+        }
         if let Some(origin) = allowed_origin {
             reply = cors::with_headers(&origin, reply);
         }
@@ -130,7 +137,7 @@ impl Endpoint {
     ) -> Result<LoggedBy, Box<HttpError>> {
         let Received { head, url, host, .. } = received;
         let path = path_of(url);
-        let is_other_path = path != self.path;
+        let is_other_path = path != self.path && path.strip_suffix('/').is_none_or(|path| path != self.path);
         #[cfg(feature = "page")]
         let is_other_path = is_other_path || self.landing_page(head, path)?.is_some();
         if is_other_path {
@@ -141,10 +148,12 @@ impl Endpoint {
             return Err(foreign_origin());
         }
         let method = head.method();
-        if method == "OPTIONS" {
-            return cors::preflight(head).map(|response| LoggedBy::Pipeline(response.into()));
+        if method != "POST" {
+            let has_page = cfg!(feature = "page") && *self.has_page;
+            return other_methods::answer(head, &method, has_page).map(|response| LoggedBy::Pipeline(response.into()));
         }
-        let announced = guard::check(head, &method, self.limits.body)?;
+        let Media { announced, is_stream_only } = guard::check(head, self.limits.body)?;
+        received.is_stream_only.set(is_stream_only);
         let principal = self.access.authenticate(head, url, &self.path, host, line).await?;
         let (body, reservation) = body::read(body, announced, &self.limits, received.started, host).await?;
         self.answer_message(received, principal, body, reservation, line).await

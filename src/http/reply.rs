@@ -4,7 +4,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::constant_header::set;
-use super::stream::Body;
+use super::stream::{self, Body};
 
 /// The reply to an HTTP request.
 pub(crate) enum Reply {
@@ -19,6 +19,15 @@ impl Reply {
         match self {
             Self::Json(status, _) => *status,
             Self::Other(response) => response.status(),
+        }
+    }
+
+    /// Returns a successful JSON document as an event stream with one event. Errors of HTTP stay JSON.
+    #[cold]
+    pub(super) fn as_stream(self) -> Self {
+        match self {
+            Self::Json(StatusCode::OK, document) => stream::complete([document]).into(),
+            other => other,
         }
     }
 

@@ -100,8 +100,13 @@ pub(crate) struct Request<'d> {
 impl<'d> Request<'d> {
     /// Returns the member `name` of the parameters.
     pub(crate) fn param(&self, name: &str) -> Option<Value<'d>> {
-        self.params?.get(name)
+        self.params?.get(name).and_then(not_null)
     }
+}
+
+/// Returns the value, or `None` for `null`. Clients of languages with optional values write `null` for a parameter that is absent.
+fn not_null(value: Value<'_>) -> Option<Value<'_>> {
+    (value.kind() != Kind::Null).then_some(value)
 }
 
 /// The error for JSON that is not a message.
@@ -120,7 +125,7 @@ impl<'d> Message<'d> {
     /// [`NotAMessage`] for `null`, `{}`, `{"jsonrpc":"1.0",…}`, a method that is not a string, parameters that are not
     /// an object, and an id that is null, a fraction or a boolean.
     pub(crate) fn read(value: Value<'d>) -> Result<Self, NotAMessage> {
-        let [mut jsonrpc, mut id, mut method, mut params, mut outcome] = [None; 5];
+        let [mut jsonrpc, mut id, mut method, mut params, mut outcome]: [Option<Value<'d>>; 5] = [None; 5];
         for (key, member) in value.members() {
             let slot = match &*key {
                 "jsonrpc" => &mut jsonrpc,
@@ -132,6 +137,7 @@ impl<'d> Message<'d> {
             };
             *slot = Some(member);
         }
+        let params = params.and_then(not_null);
         let read_id = id.and_then(RequestId::read);
         let rejected = |why| Err(NotAMessage { why, id: read_id.clone() });
         if value.kind() != Kind::Object {
@@ -147,7 +153,7 @@ impl<'d> Message<'d> {
         if params.is_some_and(|params| params.kind() != Kind::Object) {
             return rejected("`params` must be an object");
         }
-        let meta = params.and_then(|params| params.get("_meta"));
+        let meta = params.and_then(|params| params.get("_meta")).and_then(not_null);
         match (id, read_id.clone()) {
             (Some(_), Some(id)) => {
                 let known_method = Method::named(&method);

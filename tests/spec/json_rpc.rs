@@ -28,10 +28,30 @@ fn responses_have_the_id_of_their_request() {
         assert_eq!(answer.body.expect("an answer")["id"], id);
     }
     // These bodies are text, because the number types of this test would round the ids.
-    for id in ["18446744073709551616", "-9223372036854775809", r#""\u00e9""#] {
+    for id in ["18446744073709551616", "-9223372036854775809", r#""\u00e9""#, "1.0", "1e2"] {
         let answer = post(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).ask();
         assert_eq!(answer.status, 200, "{id}");
+        assert!(String::from_utf8_lossy(answer.body()).contains(&format!(r#""id":{id},"#)), "{id}");
     }
+}
+
+/// A parameter that is `null` is an absent one, and so are the parameters as a whole. Clients of languages with optional values send it.
+#[test]
+fn null_parameters_are_absent_ones() {
+    for (method, params) in [
+        ("ping", "null"),
+        ("tools/list", r#"{"cursor":null,"_meta":null}"#),
+        ("tools/call", r#"{"name":"nothing","arguments":null,"_meta":null}"#),
+        ("prompts/list", "null"),
+    ] {
+        let answer = post(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)).ask();
+        assert!(answer.result().is_object(), "{method}");
+    }
+    for ask in [modern, legacy] {
+        let required = ask("tools/call", json!({ "name": "say", "arguments": null })).ask();
+        assert!(required.tool_text().0.contains("`text` is required"));
+    }
+    assert!(legacy("tools/call", json!({ "name": null })).ask().message().contains("`params.name` is missing"));
 }
 
 /// Rules 3 and 7: JSON that is not a message gets 400 with -32600, and its id if it has a valid one.
@@ -48,11 +68,10 @@ fn json_that_is_not_a_message_is_rejected() {
         (r#"{"jsonrpc":2.0,"id":"a","method":"ping"}"#, Some(json!("a"))),
         (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Some(json!(1))),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, Some(json!(1))),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#, Some(json!(1))),
         (r#"{"jsonrpc":"2.0","id":1}"#, Some(json!(1))),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":1e2,"method":"ping"}"#, None),
+        (r#"{"jsonrpc":"2.0","id":1e-2,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, None),
     ] {

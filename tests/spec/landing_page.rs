@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use edge_mcp::testing;
-use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, ProtectedResource, StaticTokens};
+use edge_mcp::{BuildError, ConfigError, Context, Endpoint, McpServer, PageRequest, ProtectedResource, StaticTokens};
 use sha2::{Digest, Sha256};
 
 use crate::support::{Answer, Ask, endpoint, post, server};
@@ -80,18 +80,16 @@ fn requests_that_accept_html_get_the_page() {
         ("any type at an endpoint at /", get("/").header("Accept", "*/*"), at_root(), 405),
         ("no Accept at an endpoint at /", get("/"), at_root(), 405),
         ("any type, off", get("/").header("Accept", "*/*"), endpoint().without_page(), 404),
-        ("any type by POST", get("/").verb("POST").header("Accept", "*/*"), endpoint(), 404),
+        ("any type by POST", get("/").verb("POST").header("Accept", "*/*"), endpoint(), 308),
         ("an event stream", get("/").header("Accept", "text/html, text/event-stream"), endpoint(), 404),
-        ("POST", get("/").verb("POST").header("Accept", BROWSER), endpoint(), 404),
+        ("POST", get("/").verb("POST").header("Accept", BROWSER), endpoint(), 308),
         ("OPTIONS", get("/").verb("OPTIONS").header("Accept", BROWSER), endpoint(), 404),
         ("another path", get("/index.html").header("Accept", BROWSER), endpoint(), 404),
-        ("the endpoint", get("/mcp").header("Accept", BROWSER), endpoint(), 405),
         ("a browser at an endpoint at /", get("/").header("Accept", BROWSER), at_root(), 200),
         ("a client at an endpoint at /", get("/").header("Accept", "text/event-stream"), at_root(), 405),
         ("a client that also accepts HTML", get("/").header("Accept", "text/html, text/event-stream"), at_root(), 405),
         ("DELETE at an endpoint at /", get("/").verb("DELETE").header("Accept", BROWSER), at_root(), 405),
         ("off", get("/").header("Accept", BROWSER), endpoint().without_page(), 404),
-        ("off at an endpoint at /", get("/").header("Accept", BROWSER), at_root().without_page(), 405),
         ("on in the environment", get("/").header("Accept", BROWSER), configured("on"), 200),
         ("an empty variable", get("/").header("Accept", BROWSER), configured(""), 200),
         ("off in the environment", get("/").header("Accept", BROWSER), configured("off"), 404),
@@ -103,6 +101,29 @@ fn requests_that_accept_html_get_the_page() {
         assert_eq!(response.headers().contains_key("content-security-policy"), status == 200, "{case}");
     }
     assert_eq!(asked(post("{}").at("/"), &at_root()).0.status(), 400, "the endpoint still reads messages");
+    let form =
+        endpoint().page("/", async |_: PageRequest, _: Context| Ok(http::Response::new("a page of the program")));
+    assert_eq!(asked(post("{}").at("/"), &form).1, "a page of the program");
+}
+
+/// A person who opens the URL of the endpoint learns what it is. The status is that of all GETs.
+#[test]
+fn a_browser_at_the_endpoint_gets_a_page_that_says_what_it_is() {
+    for (endpoint, path, has_link) in
+        [(endpoint(), "/mcp", true), (guarded(), "/mcp/", true), (endpoint().path("/").without_page(), "/", false)]
+    {
+        let (response, body) = asked(get(path).header("Accept", BROWSER), &endpoint);
+        assert_eq!((response.status(), response.headers()["allow"].as_bytes()), (405, &b"POST, OPTIONS"[..]), "{path}");
+        assert!(body.contains("This is the address of an MCP server."), "{body}");
+        assert_eq!(body.contains("<a href=/>"), has_link, "{body}");
+        assert!(response.headers().contains_key("content-security-policy"), "{path}");
+    }
+    let (client, body) = asked(get("/mcp").header("Accept", "text/html, text/event-stream"), &endpoint());
+    assert_eq!(
+        (client.status(), &client.headers()["content-type"]),
+        (405.try_into().expect("a status"), &"application/json".parse().expect("a value"))
+    );
+    assert!(body.contains("needs a session"), "{body}");
 }
 
 /// `curl /` shows the text of the page in Markdown. It says where the endpoint is, and how to open the page.

@@ -35,7 +35,7 @@ fn lists_keep_their_order() {
 fn cursors_that_were_not_issued_are_rejected() {
     for method in LISTS {
         assert!(modern(method, json!({})).ask().result().get("nextCursor").is_none(), "{method}");
-        for cursor in [json!("abc"), json!(""), json!(7), json!(null), json!({})] {
+        for cursor in [json!("abc"), json!(""), json!(7), json!({})] {
             let params = json!({ "cursor": cursor });
             for answer in [modern(method, params.clone()).ask(), legacy(method, params.clone()).ask()] {
                 assert_eq!(answer.refusal(), (200, -32602), "{method} {cursor}");

@@ -96,15 +96,9 @@ fn invalid_cursors_are_rejected() {
     for damaged in flipped.filter(|damaged| *damaged != good) {
         assert_rejected("tools/list", json!(damaged), 3);
     }
-    for other in [
-        json!(""),
-        json!("abc"),
-        json!(good[1..]),
-        json!(format!("{good}A")),
-        json!(format!("{good}=")),
-        json!(7),
-        json!(null),
-    ] {
+    for other in
+        [json!(""), json!("abc"), json!(good[1..]), json!(format!("{good}A")), json!(format!("{good}=")), json!(7)]
+    {
         assert_rejected("tools/list", other, 3);
     }
     let last = cursor(&modern("tools/list", json!({ "cursor": good })).ask_at(&endpoint(3)));

@@ -9,12 +9,13 @@ use crate::support::{legacy, modern, post};
 fn methods_that_need_a_session_are_rejected_with_a_reason() {
     for (method, feature) in [
         ("resources/subscribe", "resources/subscribe"),
-        ("resources/unsubscribe", "resources/subscribe"),
+        ("resources/unsubscribe", "resources/unsubscribe"),
         ("logging/setLevel", "logging/setLevel"),
     ] {
         for (answer, status) in [(legacy(method, json!({})).ask(), 200), (modern(method, json!({})).ask(), 404)] {
             assert_eq!(answer.refusal(), (status, -32601), "{method}");
-            assert!(answer.message().contains("needs a session") && answer.message().contains("Instead"));
+            assert!(answer.message().contains(&format!("{method} needs a session")));
+            assert!(answer.message().contains("Instead") && !answer.message().contains("ttlMs"));
             let data = &answer.error()["data"];
             assert_eq!((&data["feature"], &data["mode"]), (&json!(feature), &json!("serverless")), "{method}");
             assert!(data["reason"].is_string() && data["alternative"].is_string(), "{method}");

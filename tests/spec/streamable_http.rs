@@ -19,16 +19,48 @@ fn methods_other_than_post_get_405() {
     }
 }
 
-/// Rule 27: the endpoint has one path. Other paths get 404.
+/// Rule 27: the endpoint has one path, also with a slash at its end. Other paths get 404.
 #[test]
 fn other_paths_get_404() {
-    for path in ["/", "/mcp/", "/mcpfoo", "/MCP", "//mcp", "/%6dcp", "/x?/mcp"] {
+    for path in ["/mcp//", "/mcpfoo", "/MCP", "//mcp", "/%6dcp", "/x?/mcp"] {
         assert_eq!(post("{}").at(path).ask().status, 404, "{path}");
     }
-    assert_eq!(legacy("ping", json!({})).at("/mcp?x=1").ask().status, 200);
+    for path in ["/mcp?x=1", "/mcp/", "/mcp/?x=1"] {
+        assert_eq!(legacy("ping", json!({})).at(path).ask().status, 200, "{path}");
+    }
+    let guarded = Endpoint::new(server);
+    assert_eq!(
+        legacy("ping", json!({})).at("/mcp/").ask_at(&guarded).status,
+        legacy("ping", json!({})).ask_at(&guarded).status
+    );
     let elsewhere = endpoint().path("/tools");
     assert_eq!(legacy("ping", json!({})).at("/tools").ask_at(&elsewhere).status, 200);
     assert_eq!(legacy("ping", json!({})).ask_at(&elsewhere).status, 404);
+}
+
+/// A client that was given only the host is redirected to the endpoint, and keeps its method and body.
+#[test]
+fn a_post_to_the_host_is_redirected_to_the_endpoint() {
+    let answer = legacy("ping", json!({})).at("/?x=1").header("Origin", "http://localhost:5173").ask();
+    assert_eq!((answer.status, answer.header("location")), (308, Some("/mcp")));
+    assert!(answer.header("access-control-allow-origin").is_some());
+    assert_eq!(legacy("ping", json!({})).at("/").header("Origin", "https://evil.example").ask().status, 403);
+}
+
+/// A client that accepts event streams only gets the answer as one event. Errors of HTTP are JSON.
+#[test]
+fn a_client_that_accepts_streams_only_gets_an_event() {
+    for ask in [legacy, modern] {
+        for (method, status) in [("tools/list", 200), ("subscriptions/listen", 200)] {
+            let answer = ask(method, json!({})).replace("Accept", "text/event-stream").ask();
+            assert_eq!((answer.status, answer.header("content-type")), (status, Some("text/event-stream")), "{method}");
+        }
+    }
+    let unknown = modern("no/such", json!({})).replace("Accept", "text/event-stream").ask();
+    assert_eq!((unknown.status, unknown.header("content-type")), (404, Some("application/json")));
+    let accepted =
+        post(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).replace("Accept", "text/event-stream");
+    assert_eq!(accepted.ask().status, 202);
 }
 
 /// A body that is not declared as JSON gets 415. A client that does not accept JSON gets 406.

@@ -442,7 +442,7 @@ impl Answer {
         }
         let Some(body) = &self.body else {
             assert!(self.answer.body().is_empty(), "a body is JSON");
-            assert!(matches!(self.status, 202 | 204), "{} needs a body", self.status);
+            assert!(matches!(self.status, 202 | 204 | 308), "{} needs a body", self.status);
             return;
         };
         assert!(matches!(self.header("content-type"), Some("application/json" | "text/event-stream")));

@@ -1,0 +1,67 @@
+//! Requests to the endpoint with a method other than POST.
+
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, Response, StatusCode};
+
+use super::bounded_request::BoundedRequest;
+use super::constant_header::set;
+use super::http_error::HttpError;
+use super::stream::Body;
+use super::{cors, guard};
+use crate::call::session_required::SessionRequired;
+use crate::protocol::error::{ErrorCode, RpcError};
+
+/// What a person sees who opens the URL of the endpoint in a browser. The landing page may be disabled.
+const PAGE: &str = "<!doctype html><meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
+                    It is for MCP clients: add it to yours as a server.";
+const LINK: &str = " <a href=/>The page of this server</a> says how.";
+
+const HEADERS: [(HeaderName, &str); 4] = [
+    (CONTENT_TYPE, "text/html; charset=utf-8"),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CACHE_CONTROL, "no-store"),
+];
+
+/// Answers a preflight of CORS, or rejects the request with a 405. `has_page` says whether the landing page is enabled.
+///
+/// In older revisions, GET and DELETE belong to sessions. This server has no sessions, so it answers 405, before authentication
+/// (2025-03-26 to 2025-11-25, basic/transports, "Listening for Messages"; 2026-07-28, the same section).
+#[cold]
+#[inline(never)]
+pub(super) fn answer(head: &BoundedRequest, method: &str, has_page: bool) -> Result<Response<Body>, Box<HttpError>> {
+    const CODE: ErrorCode = ErrorCode::InvalidRequest;
+    let error = match method {
+        "OPTIONS" => return cors::preflight(head),
+        "GET" if is_browser(head)? => return Ok(page(has_page)),
+        "GET" => SessionRequired::ServerStream.error(CODE),
+        "DELETE" => SessionRequired::EndSession.error(CODE),
+        _ => RpcError::new(CODE, "Only POST is allowed. Send each message in a separate POST."),
+    };
+    let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
+    allow_header(&mut refusal.headers);
+    Err(refusal)
+}
+
+/// Sets the header that lists the methods of the endpoint.
+pub(super) fn allow_header(headers: &mut HeaderMap) {
+    set(headers, ALLOW, "POST, OPTIONS");
+}
+
+/// Returns whether the request comes from a browser that shows its answer to a person.
+fn is_browser(head: &BoundedRequest) -> Result<bool, Box<HttpError>> {
+    let accept = head.standard_header("accept")?.unwrap_or_default();
+    Ok(guard::names(&accept, "text/html") && !guard::names(&accept, "text/event-stream"))
+}
+
+fn page(has_page: bool) -> Response<Body> {
+    let text = if has_page { [PAGE, LINK].concat() } else { PAGE.to_owned() };
+    let mut response = Response::new(Body::Bytes(text.into_bytes()));
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    let headers = response.headers_mut();
+    allow_header(headers);
+    for (name, value) in HEADERS {
+        set(headers, name, value);
+    }
+    response
+}
