@@ -29,10 +29,17 @@ impl AllowedOrigins {
     }
 
     /// Adds `origin` to the list. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin
-    /// such as `https://app.example.com:8443` must match exactly, except for its case.
+    /// such as `https://app.example.com:8443` must match exactly, except for its case and the default port of its scheme.
     #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
-        self.0.push(origin.into());
+        let mut origin = origin.into();
+        // Browsers leave the default port out.
+        for (scheme, port) in [("https://", ":443"), ("http://", ":80")] {
+            if origin.starts_with(scheme) && origin.ends_with(port) {
+                origin.truncate(origin.len().saturating_sub(port.len()));
+            }
+        }
+        self.0.push(origin);
         self
     }
 
@@ -62,7 +69,10 @@ mod tests {
     /// Rule 28: a request with an origin that is not allowed is rejected.
     #[test]
     fn only_allowed_origins_pass() {
-        let origins = AllowedOrigins::local().and("app.example.com").and("https://one.example:8443");
+        let origins = AllowedOrigins::local()
+            .and("app.example.com")
+            .and("https://one.example:8443")
+            .and("https://two.example:443");
         for (origin, passes) in [
             ("http://localhost:5173", true),
             ("http://localhost", true),
@@ -71,6 +81,8 @@ mod tests {
             ("https://APP.example.com", true),
             ("http://app.example.com:81", true),
             ("https://one.example:8443", true),
+            ("https://two.example", true),
+            ("http://two.example", false),
             ("https://one.example", false),
             ("http://one.example:8443", false),
             ("https://sub.app.example.com", false),
