@@ -86,8 +86,9 @@ test('a body that has stalled for 30 s gives its place to others', async (t) => 
   t.mock.timers.tick(30_000)
   assert.equal((await lengths(request(1, [bytes(1)]).request)).early, false)
   t.mock.timers.tick(1)
-  assert.equal((await lengths(request(1, [bytes(1)]).request)).early, false)
-  assert.equal((await lengths(request(1, [bytes(1)]).request)).early, true)
+  // The platform may not run the stalled calls again, so the place is free before they end.
+  const next = await Promise.all([1, 2].map(() => lengths(request(1, [bytes(1)]).request)))
+  assert.deepEqual(next.map(({ early }) => early), [false, true])
   assert.ok((await Promise.all(pending)).every(({ status }) => status === 401))
 })
 
