@@ -23,11 +23,8 @@ const PYTHON_MISSING: Recorded = (
     JSON,
     r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Bad Request: Missing session ID"}}"#,
 );
-const PYTHON_ENDED: Recorded = (
-    404,
-    JSON,
-    r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}"#,
-);
+const PYTHON_ENDED: Recorded =
+    (404, JSON, r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}"#);
 const PYTHON_REVISION: Recorded = (
     400,
     JSON,
@@ -79,12 +76,7 @@ type Row = (&'static str, Recorded, &'static str, Option<Recorded>);
 const SERVERS: [Row; 12] = [
     ("mcp 1.30 (Python)", PYTHON_MISSING, "2025-11-25", Some(PYTHON_ENDED)),
     ("mcp 1.30 (Python), stateless", PYTHON_REVISION, "2025-11-25", None),
-    (
-        "mcp 1.8 (Python)",
-        PYTHON_MISSING,
-        "2024-11-05",
-        Some((400, "", "Bad Request: No valid session ID provided")),
-    ),
+    ("mcp 1.8 (Python)", PYTHON_MISSING, "2024-11-05", Some((400, "", "Bad Request: No valid session ID provided"))),
     ("mcp-proxy 0.13", PYTHON_MISSING, "2025-11-25", Some(PYTHON_ENDED)),
     ("supergateway 4.0", SUPERGATEWAY_METHOD, "2025-11-25", None),
     ("supergateway 4.0, stateful", SUPERGATEWAY_METHOD, "2025-11-25", Some(SUPERGATEWAY_ENDED)),
@@ -131,7 +123,8 @@ impl Foreign {
         let (_, modern, own_revision, ended) = self.0.row;
         let current = ended.map(|_| format!("s-{}", self.0.session.get()));
         if method == "initialize" {
-            let answer = result(json!({ "protocolVersion": own_revision, "capabilities": { "tools": {} }, "serverInfo": {} }));
+            let answer =
+                result(json!({ "protocolVersion": own_revision, "capabilities": { "tools": {} }, "serverInfo": {} }));
             return match &current {
                 Some(id) => answer.header("mcp-session-id", id),
                 None => answer,
@@ -250,6 +243,7 @@ fn an_error_with_a_status_from_400_is_the_answer_whatever_its_id_is() {
         assert_eq!(failed.failure(), &Failure::Malformed("is the answer to another request"), "{status}");
     }
     let error = json!({ "jsonrpc": "2.0", "id": "server-error", "error": { "code": -32_050, "message": "no" } });
-    let failed = track(at(&Peer::new([json_answer(200, error)])).revision(Revision::V2026_07_28)).expect_err("a failure");
+    let failed =
+        track(at(&Peer::new([json_answer(200, error)])).revision(Revision::V2026_07_28)).expect_err("a failure");
     assert_eq!(failed.failure(), &Failure::Malformed("is the answer to another request"));
 }

@@ -36,7 +36,10 @@ fn a_redirect_to_another_path_is_followed_with_the_same_request() {
         let paths: Vec<_> = requests.iter().map(|request| request.uri().path()).collect();
         assert_eq!(paths, ["/mcp", "/mcp/", "/mcp/"], "{status} {location}");
         for request in &requests {
-            assert_eq!(target(request).origin().to_ascii_lowercase().trim_end_matches(":443"), "https://parcels.example");
+            assert_eq!(
+                target(request).origin().to_ascii_lowercase().trim_end_matches(":443"),
+                "https://parcels.example"
+            );
         }
         let [first, second, _] = &*requests else { panic!("three requests") };
         assert_eq!((first.method(), first.body(), first.headers()), (second.method(), second.body(), second.headers()));

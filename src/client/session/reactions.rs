@@ -52,7 +52,9 @@ impl Form {
             Ok(answer @ ServerResponse::Rpc { status, outcome: Err(error), .. }) => {
                 Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
             }
-            Ok(ServerResponse::Http { status, failed, .. }) if *status != RATE_LIMIT && failed.failure().is_transient() => {
+            Ok(ServerResponse::Http { status, failed, .. })
+                if *status != RATE_LIMIT && failed.failure().is_transient() =>
+            {
                 Self::Outage
             }
             Ok(ServerResponse::Http { status, .. }) => Self::Http { status: *status },
