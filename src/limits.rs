@@ -511,7 +511,7 @@ limits! {
             "the time after which a rejected request replaces an access token of the program itself" => "the call fails";
         SIGN_IN_SECONDS: u64 = 600, Seconds, "":
             "a sign-in of a person to another MCP server, from the link and from its first page" => "the person has to begin again";
-        SIGN_IN_REQUESTS: usize = 8, Count, "":
+        SIGN_IN_REQUESTS: usize = 10, Count, "":
             "requests that the first page of a sign-in sends" => "the sign-in fails";
         SIGN_IN_COOKIES: usize = 4, Count, "":
             "sign-ins of a browser at the same time" => "the oldest one fails";

@@ -114,8 +114,8 @@ impl Connection {
         &self.0
     }
 
-    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the
-    /// sessions when the connection is dropped.
+    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers, and before that at most 2 s for the answers to
+    /// cancellations. Without this call, the client ends the sessions when the connection is dropped.
     pub async fn disconnect(self) {
         parallel(self.links().iter().map(|link| ending::end(&link.channel).boxed_local()), usize::MAX).await;
     }

@@ -91,13 +91,17 @@ async fn attempts(
                 return Err(failed(failure));
             }
         };
+        let is_transient = match &answer {
+            Ok(ServerResponse::Http { failed, .. }) | Err(failed) => failed.failure().is_transient(),
+            Ok(ServerResponse::Rpc { .. }) => false,
+        };
         let Reaction { action, executed } = loop {
             let reaction = sent.react(form);
             // An action is taken once, so another row applies if this one is not possible.
             let is_possible = match reaction.action {
                 Action::NewToken => is_replaced,
                 Action::NewHeaders => outgoing.new_headers.is_some(),
-                Action::Pause => time_left(channel, PAUSE, until).is_ok_and(|left| left == PAUSE),
+                Action::Pause => is_transient && time_left(channel, PAUSE, until).is_ok_and(|left| left == PAUSE),
                 _ => true,
             };
             if is_possible && (!reaction.action.repeats() || outgoing.repeats()) {
