@@ -27,7 +27,7 @@ use crate::schema::{Schema, SchemaError};
 use crate::server::list::ListKind;
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
-use crate::text::{Text, line};
+use crate::text::{Text, line, visible};
 
 /// The tool of a server that a name stands for.
 #[derive(Clone)]
@@ -138,6 +138,8 @@ pub(super) fn listed_tool(mount: &Rc<Mounted>, name: String, listed: &Definition
 fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: Value<'_>) -> Tool {
     tool.metadata.icons = icons(definition);
     let annotations = &mut tool.annotations;
+    let title = definition.get("annotations").and_then(|annotations| annotations.string("title"));
+    annotations.title = title.map(|title| visible(&title).into());
     if mount.settings.is_trusted {
         let hint = |name: &str| {
             let hint = definition.get("annotations")?.get(name).filter(|hint| hint.kind() == Kind::Boolean)?;
