@@ -8,11 +8,10 @@ use super::apps;
 use super::mounted::Mounted;
 use crate::call::result::ToolResult;
 use crate::protocol::content::{Content, PromptMessage};
+use crate::protocol::meta::OF_PROTOCOL;
 use crate::protocol::resource_contents::ResourceContents;
 use crate::protocol::ui::{FLAT_RESOURCE_URI, UI};
 
-/// The prefix of the members of `_meta` that belong to the protocol.
-const OF_PROTOCOL: &str = "io.modelcontextprotocol/";
 /// The member of [`UI`] with the URI of the page.
 const RESOURCE_URI: &str = "resourceUri";
 

@@ -39,6 +39,10 @@ pub(super) enum Named {
     InList(String),
 }
 
+/// The warning about a server with sessions.
+const SESSIONS: &str =
+    "it has sessions, and each call has a session of its own. What a tool keeps in its session is lost with the call";
+
 /// The schemas of a listed tool. The rest of its definition is freed before the list is written.
 struct Listed {
     input: Option<Rc<Schema>>,
@@ -272,7 +276,11 @@ async fn call(
     };
     let passing = cx.tools().and_then(|tools| tools.passed_tasks());
     let longest = passing.and_then(|passing| passing.longest_id(&mount.name, &shown, cx));
-    Ok(match (call.result_or_task(longest).await?, passing) {
+    let called = call.result_or_task(longest).await?;
+    if peer.has_session() {
+        mount.warn(cx, SESSIONS);
+    }
+    Ok(match (called, passing) {
         (Called::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
         (Called::Task(remote, members), Some(passing)) => {
             let task = PassedTask { mount: mount.name.to_string(), tool: shown, id: remote.id().to_owned() };

@@ -24,9 +24,11 @@ pub(super) fn is_base64(text: &str) -> bool {
     is_decodable && digits % 4 != 1
 }
 
+type Test = fn(Value<'_>) -> bool;
+
 /// The members that strict clients check, with their tests. Such a client rejects a whole list or result because of one of them, so a member that
 /// does not pass is left out.
-const CHECKED: [(&str, fn(Value<'_>) -> bool); 10] = [
+const CHECKED: [(&str, Test); 10] = [
     ("title", is_string),
     ("description", is_string),
     ("mimeType", is_string),

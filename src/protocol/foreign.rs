@@ -33,6 +33,7 @@ const RESOURCE: &str = "resource";
 const URI: &str = "uri";
 /// The prefix of the keys that this library adds to `_meta`. Clients would take the members of another server for ours.
 const OWN_PREFIX: &str = "edge-mcp/";
+const PROGRESS_TOKEN: &str = "progressToken";
 
 impl Content {
     /// Reads a block of a result with this text. A block of an unknown type, or of a form that clients reject, is a [`Block::Unknown`]. Returns
@@ -212,10 +213,10 @@ impl PromptMessage {
 }
 
 /// Reads the `_meta` of a block or a result. Members that this library uses itself are left out, and so are members with a number out of the
-/// range of `f64`.
+/// range of `f64`, and the progress token, which belongs to requests and which strict clients check.
 pub(crate) fn read_meta(of: Value<'_>) -> Option<Box<Map<String, serde_json::Value>>> {
     let meta = of.get(META).filter(|meta| meta.kind() == Kind::Object)?;
-    let members = meta.members().filter(|(name, _)| !name.starts_with(OWN_PREFIX));
+    let members = meta.members().filter(|(name, _)| !name.starts_with(OWN_PREFIX) && name != PROGRESS_TOKEN);
     Some(Box::new(members.filter_map(|(name, value)| Some((name.into_owned(), value.to_json()?))).collect()))
 }
 

@@ -285,3 +285,30 @@ fn items_that_cannot_be_read_are_logged() {
     assert_eq!(resources.result()["resources"], json!([{ "uri": "m+a://x", "name": "a://x" }]));
     assert!(host.log_text().contains("A resource of the server `m` has no name."), "{}", host.log_text());
 }
+
+/// A server may keep state in its session, which ends with the call. The log says so once.
+#[test]
+fn sessions_are_named_in_the_log() {
+    for has_sessions in [true, false] {
+        let server = Server::new(move |message| {
+            let result = match message["method"].as_str().unwrap_or_default() {
+                "initialize" => {
+                    let server = json!({ "name": "pages", "version": "1" });
+                    json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} }, "serverInfo": server })
+                }
+                "tools/list" => json!({ "tools": [crate::servers::tool("t")] }),
+                _ => json!({ "content": [] }),
+            };
+            let answer = crate::peer::result(result);
+            if has_sessions { answer.header("mcp-session-id", "s") } else { answer }
+        });
+        let mount = Mount::new(server.upstream().revision(Revision::V2025_11_25));
+        let (endpoint, host) = (endpoint([("m", mount)]), TestHost::new());
+        for _ in 0..2 {
+            let answer = testing::run(caller(&endpoint, &host).call("m_t", json!({})));
+            assert!(!answer.is_error(), "{answer:?}");
+        }
+        let log = host.log_text();
+        assert_eq!(log.matches("the server `m`: it has sessions").count(), usize::from(has_sessions), "{log}");
+    }
+}

@@ -11,7 +11,7 @@ use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::protocol::content::Content;
 use crate::protocol::foreign::read_meta;
-use crate::protocol::meta::SERVER_INFO;
+use crate::protocol::meta::OF_PROTOCOL;
 
 /// The result of a tool call.
 #[derive(Clone, Debug)]
@@ -88,15 +88,15 @@ impl CallResult {
     }
 
     /// Converts the result for the caller of a tool of this program. The caller gets the content, the structured content and the `_meta` of
-    /// the other server, except for the name of that server in `_meta`.
+    /// the other server, except for the members of `_meta` that belong to the protocol.
     ///
     /// Blocks keep the JSON text that the server sent, except for members that strict clients reject. Clients of older revisions get audio and
     /// links in the form of their revision. A block of an unknown type or form becomes a text that names the type.
     pub fn into_tool_result(self) -> ToolResult {
         let Self { content, structured: structured_content, is_error, mut meta, json: _ } = self;
         if let Some(meta) = &mut meta {
-            // This server answers the caller, and adds its own name.
-            meta.remove(SERVER_INFO);
+            // This server says itself what the protocol says about a result.
+            meta.retain(|name, _| !name.starts_with(OF_PROTOCOL));
         }
         ToolResult { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()), task: None }
     }
