@@ -67,7 +67,7 @@ fn annotations_that_clients_reject_are_left_out() {
 /// The `_meta` of every result is kept, without the members that belong to the protocol and to this library.
 #[test]
 fn the_meta_of_results_is_kept() {
-    let meta = json!({ "example.com/a": { "b": null }, "edge-mcp/missing": {}, "io.modelcontextprotocol/x": 1, "openai/x": 1 });
+    let meta = json!({ "example.com/a": { "b": null }, "edge-mcp/missing": {}, "progressToken": {}, "io.modelcontextprotocol/x": 1, "openai/x": 1 });
     let server = answering(json!({}), move |method| {
         let result = match method {
             "tools/call" => json!({ "content": [] }),
