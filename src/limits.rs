@@ -493,6 +493,8 @@ limits! {
             "values in the frontmatter of a file" => "the call fails";
         FRONTMATTER_DEPTH: usize = 32, Count, "":
             "nesting depth of the frontmatter of a file" => "the call fails";
+        UNKNOWN_CONTENT_BYTES: usize = 2 << 10, Bytes, "":
+            "a content block of an unknown type in a result of another MCP server" => "the caller gets its type and its length";
         UPSTREAM_CURSOR_BYTES: usize = 4 << 10, Bytes, "":
             "a cursor of another MCP server" => "the list has the items so far";
         UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":

@@ -94,6 +94,11 @@ impl Peer {
         self.0.channel.of_call().has_sent()
     }
 
+    /// Returns whether the server has given the connection a session.
+    pub(crate) fn has_session(&self) -> bool {
+        self.0.channel.has_session()
+    }
+
     /// Returns the headers of the program, and those of the caller's request that the program passes on.
     pub(crate) fn own_headers(&self) -> Cow<'_, [(HeaderName, HeaderValue)]> {
         self.0.channel.own_headers()

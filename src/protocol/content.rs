@@ -76,7 +76,8 @@ pub enum Block {
     },
     /// A link to a resource. The annotations and the `_meta` belong to the [`Content`].
     ResourceLink(Box<ResourceDescription>),
-    /// A block of a type that this library does not know. [`Content::received`] returns its JSON text.
+    /// A block of another server, of a type that this library does not know, or of a form that clients reject. [`Content::received`] returns its
+    /// JSON text. A caller gets a text that names the type.
     #[serde(skip)]
     Unknown,
 }
@@ -232,6 +233,11 @@ impl Content {
                 let description =
                     link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){description}", link.uri).into() }
+            }
+            #[cfg(feature = "client")]
+            Block::Unknown => {
+                self.typed.block = Block::Unknown;
+                Block::Text { text: self.text_of_unknown().into() }
             }
             block => {
                 self.typed.block = block;

@@ -323,8 +323,8 @@ fn tools_do_not_shadow_one_another() {
     assert_eq!(shown, [("b_greet", "Ours."), ("a_b_track", "Theirs."), ("a_track", "Theirs."), ("b_track", "Theirs.")]);
 }
 
-/// The hostile case 60: a result is data. Nothing in it is fetched or called. Blocks of unknown types are passed on, and malformed
-/// blocks are left out.
+/// The hostile case 60: a result is data. Nothing in it is fetched or called. Blocks of an unknown type or form become text, and a
+/// value that is no block is left out.
 #[test]
 fn results_are_data() {
     let content = json!([
@@ -343,7 +343,7 @@ fn results_are_data() {
     let answer = testing::run(Client::new(&endpoint).host(&host).call("parcels_track", json!({})));
     let kinds: Vec<_> =
         answer.result()["content"].as_array().expect("a list").iter().map(|block| block["type"].clone()).collect();
-    assert_eq!(kinds, ["hologram", "resource_link", "resource_link", "text"]);
+    assert_eq!(kinds, ["text", "text", "resource_link", "resource_link", "text"]);
     assert_eq!((peer.methods().len(), host.requests().len()), (1, 0));
 }
 

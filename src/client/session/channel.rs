@@ -181,7 +181,7 @@ impl Channel {
     }
 
     /// Returns whether there is a session with an id.
-    pub(super) fn has_session(&self) -> bool {
+    pub(in crate::client) fn has_session(&self) -> bool {
         self.initialized.borrow().as_ref().is_some_and(|session| session.id.is_some())
     }
 

@@ -14,6 +14,7 @@ use super::post::Exchange;
 use super::reactions::{Action, Form, Lesson, Reaction, RequestKind};
 use crate::client::error::{ClientError, Executed, Failed, Failure};
 use crate::client::tokens::token_source::Rejection;
+use crate::client::wire::nulls::without_nulls;
 use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
@@ -40,7 +41,9 @@ impl Accepted {
             Era::Modern => self.answer.into_round_result(&outgoing.result_types, outgoing.may_be_task()),
             Era::Legacy => self.answer.into_legacy_result(),
         };
-        result.map_err(|failed| failed.executed_as(self.executed))
+        let RoundResult { kind, result } = result.map_err(|failed| failed.executed_as(self.executed))?;
+        let result = if outgoing.is_of_protocol() { without_nulls(result, era) } else { result };
+        Ok(RoundResult { kind, result })
     }
 }
 
