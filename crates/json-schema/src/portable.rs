@@ -54,17 +54,12 @@ const DEFINITIONS: &str = "#/$defs/";
 /// Rewrites a schema to the form that client libraries read:
 ///
 /// - A list of types becomes `anyOf`, with one type and its keywords in each alternative. A schema that has an `anyOf` already keeps the list.
+/// - The schema `true` of a property, an item, a definition or an alternative becomes `{}`.
 /// - The root has `properties`, if its type is `object`. Nested objects do not get it: a library would drop the members of a map.
 /// - A definition does not refer to other definitions, except where it refers to itself, or if the schema would become too large.
-/// - `$schema` is removed if it names the default dialect of the protocol.
 ///
 /// Schemas with identifiers, and with references to other places than definitions, are only changed at the root.
 pub fn portable(mut schema: Value) -> Value {
-    if let Some(root) = schema.as_object_mut()
-        && root.get("$schema").and_then(Value::as_str).is_some_and(|name| name.contains("/2020-12/"))
-    {
-        root.shift_remove("$schema");
-    }
     if has_only_definitions(&schema) {
         rewrite(&mut schema);
         write_in_place(&mut schema);
@@ -76,8 +71,10 @@ pub fn portable(mut schema: Value) -> Value {
 
 /// Rewrites types and the root. All references of the schema are to definitions.
 pub(super) fn rewrite(schema: &mut Value) {
-    split_types(schema);
-    add_properties(schema);
+    if schema.is_object() {
+        split_types(schema);
+        add_properties(schema);
+    }
 }
 
 fn add_properties(schema: &mut Value) {
@@ -87,10 +84,11 @@ fn add_properties(schema: &mut Value) {
     }
 }
 
-/// Calls `visit` with the schemas directly in a schema.
+/// Calls `visit` with the schemas directly in a schema, except booleans after keywords such as `additionalProperties`.
 fn each_part(schema: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
     for (keyword, value) in schema {
         match value {
+            Value::Bool(_) if keyword != "items" => {}
             Value::Array(parts) if LISTS.contains(&keyword.as_str()) => parts.iter_mut().for_each(&mut *visit),
             Value::Object(parts) if BY_NAME.contains(&keyword.as_str()) => parts.values_mut().for_each(&mut *visit),
             value if SCHEMA.contains(&keyword.as_str()) => visit(value),
@@ -99,8 +97,11 @@ fn each_part(schema: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value))
     }
 }
 
-/// Replaces each list of types in a schema.
+/// Replaces each list of types in a schema, and each schema `true`.
 fn split_types(schema: &mut Value) {
+    if *schema == Value::Bool(true) {
+        *schema = Map::new().into();
+    }
     let Value::Object(object) = schema else { return };
     each_part(object, &mut split_types);
     if object.contains_key("anyOf") {
