@@ -27,7 +27,7 @@ fn the_schema_lists_fields_and_operators() {
     assert_eq!(
         filter["description"],
         "Conditions on metadata. Test a field (category, version, draft, author.name, rights.holder.address.city) by a value, a list or operators: $eq $ne $gt $gte \
-         $lt $lte $in $nin $exists $contains. Combine tests by $and, $or, $nor and $not. Example: {\"version\":{\"$gt\":2}}"
+         $lt $lte $in $nin $exists $contains. Logic: $and $or $nor $not. Example: {\"version\":{\"$gt\":2}}"
     );
     let properties = &filter["anyOf"][0]["properties"];
     let test = |kind: &str| {

@@ -19,7 +19,7 @@ impl Fields {
         let operators: Vec<_> = OPERATORS.iter().map(|(name, _)| *name).collect();
         let fields: Vec<_> = self.declared.iter().map(|declared| declared.field.to_string()).collect();
         let description = format!(
-            "Conditions on metadata. Test a field ({}) by a value, a list or operators: {}. Combine tests by $and, $or, $nor and $not. Example: {}",
+            "Conditions on metadata. Test a field ({}) by a value, a list or operators: {}. Logic: $and $or $nor $not. Example: {}",
             fields.join(", "),
             operators.join(" "),
             self.example()

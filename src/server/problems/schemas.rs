@@ -178,7 +178,10 @@ pub(super) fn type_list(at: &Position<'_>) -> Option<String> {
 
 pub(super) fn argument_type(at: &Position<'_>) -> Option<String> {
     let is_typed = ["type", "anyOf", "oneOf", "allOf", "enum", "$ref"].into_iter().any(|keyword| at.has(keyword));
-    let is_untyped = at.keyword == "properties" && at.schema.is_object() && !is_typed;
+    // The properties of a condition are no arguments.
+    let is_argument =
+        at.keyword == "properties" && (at.pointer.starts_with("/properties") || at.pointer.starts_with("/$defs"));
+    let is_untyped = is_argument && at.schema.is_object() && !is_typed;
     is_untyped.then(|| "has no `type`: add it, or an `anyOf` with one type in each alternative".into())
 }
 
