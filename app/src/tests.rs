@@ -57,7 +57,7 @@ fn it_can_be_published() {
 }
 
 /// The most bytes of the result of tools/list, with the librarian. A model reads them in each conversation.
-const CATALOGUE: usize = 12_800;
+const CATALOGUE: usize = 13_100;
 
 #[test]
 fn the_catalogue_is_small() {

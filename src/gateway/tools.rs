@@ -16,7 +16,7 @@ use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::PassedTask;
 use crate::call::result::ToolResult;
-use crate::client::{Called, ClientError, Definition, OutputSchema, Peer, warn_of_output};
+use crate::client::{Called, ClientError, Definition, OutputSchema, Peer};
 use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
 use crate::protocol::description::Icon;
 use crate::protocol::error::INTERNAL;
@@ -208,8 +208,7 @@ impl AnyToolHandler for MountedTool {
     /// Returns the output schema for a list. The client of the caller checks each result, so the schema is not enforced here.
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
         let Listed { output, cx, .. } = self.listed.as_ref()?;
-        let published = output.as_ref()?.published(&cx.request().foreign_steps().compilation);
-        published.map_err(|reason| warn_of_output(&self.mount.name, reason, "published", cx.host())).ok().map(Ok)
+        output.as_ref()?.published(&cx.request().foreign_steps().compilation, cx.host()).map(Ok)
     }
 
     fn mount(&self) -> Option<Rc<dyn Any>> {

@@ -48,7 +48,10 @@ fn not_null(property: &Value) -> Option<&Value> {
 /// field only by its absence from `required`.
 fn field(property: &Value) -> Option<Value> {
     if let Some(other) = not_null(property) {
-        return field(other);
+        let mut field = field(other)?;
+        let beside = property.as_object()?.iter().filter(|(keyword, value)| *keyword != "anyOf" && !value.is_null());
+        field.as_object_mut()?.extend(beside.map(|(keyword, value)| (keyword.clone(), value.clone())));
+        return Some(field);
     }
     let mut field = property.as_object()?.clone();
     let kinds: Vec<Value> = match field.get("type") {

@@ -5,7 +5,9 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// Returns the schema of `T` from schemars, without Rust's number formats.
+use super::portable;
+
+/// Returns the schema of `T` from schemars in the form that [`portable`](crate::portable()) describes, without Rust's number formats.
 ///
 /// It is generated as a subschema. A root schema of schemars also has the name of the Rust type as `title`, and the dialect as `$schema`.
 /// Objects are closed.
@@ -24,6 +26,7 @@ fn generated(subschema: fn(&mut SchemaGenerator) -> Schema) -> Value {
     }
     RecursiveTransform(replace_number_format).transform(&mut schema);
     let mut schema = schema.to_value();
+    portable::rewrite(&mut schema);
     close_objects(&mut schema);
     schema
 }
