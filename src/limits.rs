@@ -631,7 +631,9 @@ limits! {
         RAG_NAME_BYTES: usize = 256, Bytes, "":
             "the name of a document" => "the document is rejected; the document or the section of a link: the link is ignored";
         RAG_HEADING_BYTES: usize = 256, Bytes, "":
-            "a heading that is repeated with each of its chunks" => "the heading is text of a chunk";
+            "the text of a heading, which is repeated with each of its chunks" => "the heading is text of a chunk";
+        RAG_HEADING_MARKDOWN_BYTES: usize = 4096, Bytes, "":
+            "a heading with its links and images" => "the heading is text of a chunk";
         RAG_LINKS: usize = 1000, Count, "":
             "links of a document, and definitions of links" => "further ones are ignored";
         RAG_LINK_BYTES: usize = 2048, Bytes, "":

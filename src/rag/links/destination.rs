@@ -13,7 +13,7 @@ const PARENTHESES: usize = 8;
 pub(super) type Definitions = BTreeMap<String, String>;
 
 /// Reads the destination at the start of `text`. Returns it without its escapes, and its length in `text`.
-pub(super) fn read(text: &str) -> Option<(String, usize)> {
+pub(in crate::rag) fn read(text: &str) -> Option<(String, usize)> {
     let is_angled = text.starts_with('<');
     let mut destination = String::new();
     let (mut depth, mut is_escaped) = (0_usize, false);

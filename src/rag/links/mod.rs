@@ -19,6 +19,9 @@ use super::chunks::{Chunk, Link};
 use crate::limits::RAG_LINKS;
 use destination::Definitions;
 
+pub(super) use destination::read as read_destination;
+pub(super) use inline::code_spans;
+
 /// Adds the links of a Markdown document to its chunks: inline links, reference links and autolinks.
 ///
 /// `text` is the document of which [`chunks`](super::chunks()) returned the chunks. `documents` returns the names of the documents to which a

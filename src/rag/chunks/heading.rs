@@ -1,0 +1,89 @@
+//! The text of a heading.
+
+use crate::rag::links::{code_spans, read_destination};
+use crate::words::work;
+
+/// Returns the text of a heading without its images and HTML tags, and with the text of each link. The other marks, such as those of code,
+/// stay. `scripts/lib/title.mjs` reads titles by the same rule.
+pub(super) fn plain(markdown: &str) -> String {
+    let code = code_spans(markdown);
+    let mut text = String::with_capacity(markdown.len());
+    // The open brackets, with their positions in `text`.
+    let mut brackets: Vec<(usize, &str)> = Vec::new();
+    let mut at: usize = 0;
+    while let Some(rest) = markdown.get(at..)
+        && let Some(first) = rest.chars().next()
+    {
+        work::count(first.len_utf8());
+        let mut length = first.len_utf8();
+        let bracket = ["![", "["].into_iter().find(|bracket| rest.starts_with(bracket));
+        if let Some(end) = code.get(&at) {
+            length = end.saturating_sub(at);
+            text.push_str(rest.get(..length).unwrap_or_default());
+        } else if let Some(bracket) = bracket {
+            length = bracket.len();
+            brackets.push((text.len(), bracket));
+        } else if let (']', Some((begin, bracket))) = (first, brackets.pop_if(|_| first == ']')) {
+            match tail(rest) {
+                Some(tail) => {
+                    length = tail;
+                    if bracket == "![" {
+                        text.truncate(begin);
+                    }
+                }
+                None => {
+                    text.insert_str(begin, bracket);
+                    text.push(']');
+                }
+            }
+        } else if let Some(tag) = tag(rest) {
+            length = tag;
+            text.push(' ');
+        } else {
+            text.push(first);
+        }
+        at = at.saturating_add(length);
+    }
+    // Brackets that no bracket closes are text. The last one is first, so that the positions of the others stay.
+    for (begin, bracket) in brackets.into_iter().rev() {
+        text.insert_str(begin, bracket);
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the length of what makes brackets a link: `](destination "title")` or `][label]`. `rest` begins with the closing bracket.
+fn tail(rest: &str) -> Option<usize> {
+    let after = rest.get(1..)?;
+    if let Some(label) = after.strip_prefix('[') {
+        let end = label.find(['[', ']']).filter(|end| label.get(*end..).is_some_and(|label| label.starts_with(']')))?;
+        return Some(end.saturating_add(3));
+    }
+    let inner = after.strip_prefix('(')?.trim_start();
+    let destination = read_destination(inner).map_or(0, |(_, length)| length);
+    let mut end = inner.get(destination..)?;
+    let title = end.trim_start();
+    let close = title
+        .chars()
+        .next()
+        .and_then(|open| [('"', '"'), ('\'', '\''), ('(', ')')].into_iter().find(|(o, _)| *o == open));
+    if let Some((_, close)) = close.filter(|_| title.len() < end.len()) {
+        let (_, after) = title.get(1..)?.split_once(close)?;
+        end = after;
+    }
+    let end = end.trim_start().strip_prefix(')')?;
+    Some(rest.len().saturating_sub(end.len()))
+}
+
+/// Returns the length of the comment or the tag at the start of `rest`. The URI in `<https://a.example>` is no tag.
+fn tag(rest: &str) -> Option<usize> {
+    if rest.starts_with("<!--") {
+        return rest.find("-->").map(|end| end.saturating_add(3));
+    }
+    let inner = rest.strip_prefix('<')?;
+    let name = inner.strip_prefix('/').unwrap_or(inner);
+    let after = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    let is_tag = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && after.starts_with(|c: char| c.is_whitespace() || matches!(c, '/' | '>'));
+    let end = rest.get(1..)?.find(['<', '>']).filter(|_| is_tag)?.saturating_add(1);
+    rest.get(end..)?.starts_with('>').then_some(end.saturating_add(1))
+}
