@@ -26,7 +26,7 @@ const INSTALLERS = {
   },
   PyPI: async (folder, packages) => {
     const uv = join(HOME, '.uv/bin/uv')
-    await run(uv, ['venv', '--quiet', '--clear', '--python', '>=3.11', '.venv'], options(folder))
+    await run(uv, ['venv', '--quiet', '--clear', '.venv'], options(folder))
     await run(uv, ['pip', 'install', '--quiet', '--python', '.venv/bin/python', ...packages], options(folder))
   },
 }
@@ -39,7 +39,7 @@ const INSTALLERS = {
 export async function install({ name, registry, packages }) {
   const folder = join(HOME, name)
   const stamp = join(folder, '.made-from')
-  const wanted = `${registry} ${packages.join(' ')}`
+  const wanted = [registry, ...packages, registry === 'PyPI' ? process.env.UV_PYTHON : ''].join(' ')
   if (await readFile(stamp, 'utf8').catch(() => '') === wanted) return folder
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })

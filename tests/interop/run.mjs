@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { ROOT } from '../e2e/worker.mjs'
 import { judgeClient, startTargets } from './clients.mjs'
 import { HOME, install } from './install.mjs'
+import { judgeSignIn } from './sign-ins.mjs'
 import { judgeServer, stopPeers } from './servers.mjs'
 import { SUBJECTS } from './subjects.mjs'
 import { tables, verdict, withTables } from './table.mjs'
@@ -25,6 +26,7 @@ let targets
 const JUDGES = {
   server: judgeServer,
   client: async (subject) => judgeClient(subject, targets ??= await startTargets()),
+  'sign-in': judgeSignIn,
 }
 
 /** Installs and judges a subject. A subject that cannot be installed is a row too. */

@@ -33,21 +33,21 @@ export const stopPeers = async () => (await peers)?.stop()
  *
  * @param {import('./subjects.mjs').Server} subject
  */
-export async function startSubject(subject) {
+export async function startSubject(subject, { scripts = SCRIPTS, port: wanted } = {}) {
   if (subject.peer) {
     peers ??= startPeers()
     return { url: (await peers).urlOf(subject.peer), logs: (await peers).logs, stop: () => {} }
   }
   const folder = await install(subject)
-  const port = await freePort()
+  const port = wanted ?? await freePort()
   const data = await mkdtemp(join(tmpdir(), 'interop-'))
   const filled = (text) => text.replaceAll('{port}', port).replaceAll('{data}', data).replaceAll('{folder}', folder)
-  let command = await commandIn(folder, subject.registry, subject.start, SCRIPTS)
+  let command = await commandIn(folder, subject.registry, subject.start, scripts)
   let path = subject.path ?? '/mcp'
   if (subject.behind) {
     const bridge = BRIDGES[subject.behind]
     const [program, ...args] = bridge.start
-    command = [...await commandIn(await install(bridge), bridge.registry, [program], SCRIPTS), ...args.flatMap((part) => {
+    command = [...await commandIn(await install(bridge), bridge.registry, [program], scripts), ...args.flatMap((part) => {
       if (part === '{command}') return command
       return part === '{command line}' ? command.map((each) => `'${each}'`).join(' ') : part
     })]

@@ -71,7 +71,7 @@ const SERVERS = [
     ['convert_time', { source_timezone: 'UTC', time: '25:00', target_timezone: 'Asia/Tokyo' }], { behind: 'mcp-proxy' }),
   server('mcp-server-git', pypi('mcp-server-git==2026.10.19'), ['mcp-server-git'], ['git_status', { repo_path: '/nothing' }], { behind: 'mcp-proxy' }),
   server('mcp-server-fetch', pypi('mcp-server-fetch==2026.10.24'), ['mcp-server-fetch'], ['fetch', { url: 'http://127.0.0.1:9/' }], { behind: 'mcp-proxy' }),
-  server('mcp-server-sqlite', pypi('mcp-server-sqlite==2025.4.25'), ['mcp-server-sqlite', '--db-path', '{data}/db'],
+  server('mcp-server-sqlite', pypi('mcp-server-sqlite==2025.4.25', 'mcp==1.30.0'), ['mcp-server-sqlite', '--db-path', '{data}/db'],
     ['list_tables', {}], { behind: 'mcp-proxy, stateless' }),
   ...peers,
   ...['1.8.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0', '2.3.0'].flatMap((version) => [sdkOfPython(version, 'sessions'), sdkOfPython(version, 'stateless')]),
@@ -122,8 +122,8 @@ const CLIENTS = [
   client('autogen', pypi('autogen-ext[mcp]==0.7.5', 'mcp==1.30.0'), 'autogen.py'),
   client('dspy', pypi('dspy[mcp]==3.4.1'), 'dspy.py'),
   client('mcp-use', pypi('mcp-use==1.7.1'), 'mcp_use.py'),
-  client('litellm', pypi('litellm==1.110.2', 'mcp==2.3.0'), 'litellm.py'),
-  client('chuk-mcp', pypi('chuk-mcp==0.9.4'), 'chuk_mcp.py'),
+  client('litellm', pypi('litellm[proxy]==1.110.2'), 'litellm.py'),
+  client('chuk-mcp', pypi('chuk-mcp==0.9.4', 'pydantic'), 'chuk_mcp.py'),
   client('fast-agent', pypi('fast-agent-mcp==0.10.48'), 'fast_agent.py'),
   client('mcp-agent', pypi('mcp-agent==0.2.6', 'mcp==1.30.0'), 'mcp_agent.py'),
   client('semantic-kernel', pypi('semantic-kernel[mcp]==1.45.0'), 'semantic_kernel.py'),
@@ -155,7 +155,20 @@ const CLIENTS = [
   client('ag2', pypi('ag2[mcp]==1.2.1'), 'ag2.py'),
 ]
 
-const SIGN_INS = []
+const signIn = (name, title, from, start, options = {}) => ({ kind: 'sign-in', name, title, ...from, start, ...options })
+
+const SIGN_INS = [
+  signIn('auth-router', '`mcpAuthRouter` of `@modelcontextprotocol/sdk@1.32.2`', npm('@modelcontextprotocol/sdk@1.32.2'), ['mcp-auth-router.mjs', '{port}']),
+  ...['2.14.7', '3.4.11', '4.2.3'].map((version) => signIn(`auth-fastmcp-${version}`, `\`InMemoryOAuthProvider\` of \`fastmcp==${version}\``,
+    pypi(`fastmcp==${version}`), ['in_memory.py', '{port}', 'fastmcp'])),
+  ...[['1.30.0', '3.4.11'], ['2.3.0', '4.2.3']].map(([version, provider]) => signIn(`auth-mcp-${version}`,
+    `\`mcp==${version}\`, with the \`InMemoryOAuthProvider\` of \`fastmcp==${provider}\``,
+    pypi(`fastmcp==${provider}`, `mcp==${version}`), ['in_memory.py', '{port}', 'sdk'])),
+  signIn('auth-workers', '`@cloudflare/workers-oauth-provider@1.2.3`', npm('@cloudflare/workers-oauth-provider@1.2.3', '@modelcontextprotocol/server@2.4.0'),
+    ['workers-oauth-provider.mjs', '{port}']),
+  // It is a package of this repository.
+  { kind: 'sign-in', name: 'auth-oidc-provider', title: '`oidc-provider` 9.13' },
+]
 
 /** All subjects. `known` are the exceptions. */
 export const SUBJECTS = [...SERVERS, ...CLIENTS, ...SIGN_INS].map((subject) => ({ known: KNOWN[subject.name] ?? [], ...subject }))

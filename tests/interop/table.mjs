@@ -3,15 +3,21 @@
 const BEGIN = '<!-- interop: written by scripts/interop --write -->'
 const END = '<!-- /interop -->'
 
+const inWord = (works) => (works === undefined ? undefined : works ? 'works' : 'breaks')
+
 /** The headings of each kind, and the cells between the name and the result. */
 const TABLES = {
   server: { heading: 'Servers behind the gateway', columns: ['revision', 'tools'], cells: ({ revision, items }) => [revision, items?.tools] },
   client: {
     heading: 'Clients',
     columns: ['knowledge base', 'examples/everything'],
-    cells: (facts) => ['knowledge base', 'everything'].map((name) => (facts[name] === undefined ? undefined : facts[name] ? 'works' : 'breaks')),
+    cells: (facts) => ['knowledge base', 'everything'].map((name) => inWord(facts[name])),
   },
-  'sign-in': { heading: 'Sign-in', columns: [], cells: () => [] },
+  'sign-in': {
+    heading: 'Sign-in',
+    columns: ['sign-in', 'after a restart'],
+    cells: ({ signIn, afterRestart }) => [signIn, afterRestart].map(inWord),
+  },
 }
 
 /** Problems of a gateway that loses something, but whose server can be used. */
@@ -33,7 +39,7 @@ export function verdict({ status, problems, facts, reason }, known) {
   const faults = new Set(explained.map((each) => each?.fault ?? (isTheirs ? 'theirs' : 'unknown')))
   const reasons = [...new Set(problems.map((problem, index) => explained[index]?.reason
     ?? `${isTheirs ? 'The same at server-everything: ' : ''}${firstLine(problem)}`))]
-  return { word, fault: [...faults].sort().join(', '), reasons, unexplained: isTheirs ? [] : unexplained }
+  return { word, fault: [...faults].sort().join(', '), reasons, unexplained }
 }
 
 /** The line of a message that says most: the last one of a Python traceback, else the first. */

@@ -1,4 +1,4 @@
-import httpx
+import httpx2 as httpx
 from agent_framework import MCPStreamableHTTPTool
 
 
