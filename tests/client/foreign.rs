@@ -181,8 +181,8 @@ fn a_server_of_another_library_is_used_without_a_setting() {
         let name = row.0;
         let (server, host) = (Foreign::new(row), TestHost::new());
         assert_eq!(list(&server.connect(&host), &host), Ok(vec!["add".to_owned()]), "{name}");
-        let begun = ["tools/list", "initialize", "notifications/initialized", "tools/list"];
-        assert_eq!(server.take()[..4], begun, "{name}");
+        let begun = ["tools/list", "server/discover", "initialize", "notifications/initialized", "tools/list"];
+        assert_eq!(server.take()[..5], begun, "{name}");
         let server = Foreign::new(row);
         assert_eq!(add(&server.connect(&host), &host), Ok("3".to_owned()), "{name}");
         let begun = ["server/discover", "initialize", "notifications/initialized", "tools/call"];

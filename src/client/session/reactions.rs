@@ -289,14 +289,15 @@ static TABLE: &[Row] = {
         row(MODERN, CALLS, Error(S400, &[MISMATCH]), NewHeaders, No),
         row(MODERN, EACH, Error(S400, &[MISMATCH]), Accept(Lesson::Modern), No),
         row(MODERN, EACH, Error(ANY, &[MISMATCH, CAPABILITY]), Accept(Lesson::Modern), Unknown),
-        // The first answer of a server. Legacy servers answer an unknown method with status 200.
+        // The first answer of a server. Legacy servers answer an unknown method with status 200. A server of both eras may reject the request
+        // of one caller, so only `server/discover` shows that a server is legacy.
         row(UNKNOWN, EACH, Result { is_modern: true }, Accept(Lesson::Modern), Unknown),
         row(UNKNOWN, &[Discover], Result { is_modern: false }, Accept(Lesson::Modern), Unknown),
         row(UNKNOWN, &[Repeatable], Result { is_modern: false }, Accept(Lesson::Unsettled), Unknown),
         row(UNKNOWN, &[Repeatable], Error(S404, &[NO_METHOD]), Accept(Lesson::Modern), No),
-        row(UNKNOWN, HARMLESS, AnyError(S4XX), Again(Lesson::Legacy), Unknown),
-        row(UNKNOWN, HARMLESS, Http(OF_FORM), Again(Lesson::Legacy), Unknown),
-        row(UNKNOWN, HARMLESS, Error(ANY, OF_LEGACY), Again(Lesson::Legacy), Unknown),
+        row(UNKNOWN, &[Repeatable], AnyError(S4XX), Again(Lesson::Doubt), Unknown),
+        row(UNKNOWN, &[Repeatable], Http(OF_FORM), Again(Lesson::Doubt), Unknown),
+        row(UNKNOWN, &[Repeatable], Error(ANY, OF_LEGACY), Again(Lesson::Doubt), Unknown),
         // `server/discover` has nothing of a caller that a server could reject.
         row(UNKNOWN, &[Discover], AnyError(ANY), Again(Lesson::Legacy), Unknown),
         row(UNKNOWN, &[Discover], Http(S4XX), Again(Lesson::Legacy), Unknown),
