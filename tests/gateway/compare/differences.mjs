@@ -31,7 +31,7 @@ const CONVERTED = 'Clients of older revisions get content and titles in the form
 const ERRORS = 'If a call fails, the result has `isError`, and a sentence with the name of the server and the problem.'
 const SENTENCE = 'A read or a prompt that fails is a JSON-RPC error with such a sentence.'
 const OF_LIST = 'The `_meta` of a list is that of the gateway.'
-const UNENFORCED = 'An output schema that such\nclients reject is not published.'.replace('\n', ' ')
+const UNENFORCED = '**Output schemas** are not always published'
 
 const hasPrefix = (between) => ({ direct, gated, mount }) => gated === `${mount}${between}${direct}`
 const hashOf = (mount, name) => createHash('sha256').update(`${mount}\0${name}`).digest('hex').slice(0, 8)
