@@ -4,7 +4,6 @@
 
 use edge_json::{Kind, Value};
 
-use super::description::Role;
 use super::received::{ANNOTATIONS, META};
 
 /// Returns whether strict clients accept the value of a member.
@@ -36,10 +35,14 @@ const CHECKED: [(&str, Test); 10] = [
     ("icons", |icons| icons.kind() == Kind::Array && icons.items().all(is_icon)),
     (ANNOTATIONS, |annotations| annotations.kind() == Kind::Object),
     (META, |meta| meta.kind() == Kind::Object),
-    ("audience", |roles| roles.kind() == Kind::Array && roles.items().all(|role| Role::read(role).is_some())),
+    ("audience", |roles| roles.kind() == Kind::Array && roles.items().all(is_role)),
     ("priority", |priority| priority_of(priority).is_some()),
     ("lastModified", |time| time.as_str().is_some_and(|time| is_date_time(&time))),
 ];
+
+fn is_role(role: Value<'_>) -> bool {
+    role.is_str("user") || role.is_str("assistant")
+}
 
 fn is_string(value: Value<'_>) -> bool {
     value.kind() == Kind::String

@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 
 use edge_json::write::Raw;
+#[cfg(feature = "client")]
+use edge_json::{Document, JsonLimits};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -13,7 +15,11 @@ use super::received::{ANNOTATIONS, META, Received, Settable};
 use super::resource_contents::{Body, ResourceContents};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
+#[cfg(feature = "client")]
+use crate::limits::UNKNOWN_CONTENT_BYTES;
 use crate::text::Text;
+#[cfg(feature = "client")]
+use crate::text::line;
 
 /// A block of content.
 ///
@@ -110,6 +116,10 @@ impl Media {
         STANDARD.decode(&self.data)
     }
 }
+
+/// The longest type in the text that replaces a block, in characters.
+#[cfg(feature = "client")]
+const UNKNOWN_TYPE: usize = 64;
 
 impl From<Block> for Content {
     fn from(block: Block) -> Self {
@@ -217,6 +227,19 @@ impl Content {
         self.typed.meta.get_or_insert_default().insert(key.into(), value.into());
         self.replace(META);
         self
+    }
+
+    /// Returns the text that replaces a block of an unknown type or form: clients reject a whole result because of such a block.
+    #[cfg(feature = "client")]
+    fn text_of_unknown(&self) -> String {
+        let json = self.received().unwrap_or_default();
+        let document = Document::parse(json.as_bytes(), JsonLimits::MOST).ok();
+        let kind = document.and_then(|document| document.root().string("type")).unwrap_or_default();
+        let kind = line(&kind, UNKNOWN_TYPE);
+        if json.len() > UNKNOWN_CONTENT_BYTES {
+            return format!("Content of the type `{kind}`, which is left out: it has {} bytes of JSON.", json.len());
+        }
+        format!("Content of the type `{kind}`: {json}")
     }
 
     /// Converts the block into a form that clients of `revision` accept.

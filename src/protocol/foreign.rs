@@ -17,12 +17,8 @@ use super::received::{ANNOTATIONS, META, Received};
 use super::resource_contents::{Body, ResourceContents};
 #[cfg(feature = "gateway")]
 use super::ui::SCHEME;
-#[cfg(feature = "client")]
-use crate::limits::UNKNOWN_CONTENT_BYTES;
 #[cfg(feature = "gateway")]
 use crate::text::has_uri_scheme;
-#[cfg(feature = "client")]
-use crate::text::line;
 use crate::text::visible;
 
 /// The members that clients show as labels.
@@ -50,24 +46,7 @@ impl Content {
         let annotations = Annotations::of(block);
         Some(Self { typed: Typed { block: parts, annotations, meta: read_meta(block) }, received: Some(received) })
     }
-
-    /// Returns the text that replaces a block of an unknown type or form: clients reject a whole result because of such a block.
-    #[cfg(feature = "client")]
-    pub(super) fn text_of_unknown(&self) -> String {
-        let json = self.received().unwrap_or_default();
-        let document = Document::parse(json.as_bytes(), JsonLimits::MOST).ok();
-        let kind = document.and_then(|document| document.root().string("type")).unwrap_or_default();
-        let kind = line(&kind, UNKNOWN_TYPE);
-        if json.len() > UNKNOWN_CONTENT_BYTES {
-            return format!("Content of the type `{kind}`, which is left out: it has {} bytes of JSON.", json.len());
-        }
-        format!("Content of the type `{kind}`: {json}")
-    }
 }
-
-/// The longest type in the text that replaces a block, in characters.
-#[cfg(feature = "client")]
-const UNKNOWN_TYPE: usize = 64;
 
 /// Reads a block of a known type. Returns `None` for another type, or for a form that clients reject.
 fn known_block(kind: &str, block: Value<'_>) -> Option<Block> {
@@ -195,7 +174,7 @@ impl Annotations {
 }
 
 impl Role {
-    pub(super) fn read(role: Value<'_>) -> Option<Self> {
+    fn read(role: Value<'_>) -> Option<Self> {
         match &*role.as_str()? {
             "user" => Some(Self::User),
             "assistant" => Some(Self::Assistant),

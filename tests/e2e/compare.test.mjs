@@ -13,8 +13,8 @@ import { startPeers } from './client-peers.mjs'
 import { ROOT } from './worker.mjs'
 import { startWorkerd } from './workerd.mjs'
 
-/** The servers: two with every member that the specification has, and the demo servers of other libraries. */
-const PEERS = { lite: 'mcp-lite-sessions', fast: 'fastmcp/stateless', mastra: 'mastra' }
+/** The servers: two with every member that the specification has, and the demo server of fastmcp. */
+const PEERS = { fast: 'fastmcp/stateless' }
 const SERVERS = ['sdk', 'server', ...Object.keys(PEERS)]
 /** Tools whose answers take long, end the connection on purpose, or ask a question with a random state. */
 const SKIPPED = ['ask', 'interrupt', 'report', 'wait']

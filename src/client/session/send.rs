@@ -14,7 +14,7 @@ use super::post::Exchange;
 use super::reactions::{Action, Form, Lesson, Reaction, RequestKind};
 use crate::client::error::{ClientError, Executed, Failed, Failure};
 use crate::client::tokens::token_source::Rejection;
-use crate::client::wire::nulls::without_nulls;
+use crate::client::wire::absent::without_nulls;
 use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;

@@ -20,17 +20,18 @@ const URI = 'The URI of a mounted resource is the name of the mount, `+`, and it
 const LINKS = 'Results and prompts are changed only where they link to a resource or embed one'
 const PROTOCOL = 'The gateway writes the members itself that the protocol has for every result'
 const DEFAULTS = 'Members that are absent and have a default may be written with it'
+const EMPTY = 'An empty description may be absent.'
 const HINTS = 'a tool has the annotations of a destructive tool that uses other systems'
 const ICONS = 'An icon stays if its URL begins with `https://`, or has a PNG, JPEG or WebP image.'
 const UNKNOWN = 'Members that the specification does not have are not passed on for items of lists'
 const STRICT = 'Values that the official clients reject are left out'
 const META = 'Members of `_meta` that begin with `edge-mcp/` or `io.modelcontextprotocol/` are those of the gateway'
 const FLOAT = 'Numbers in annotations and in the `_meta` of items and results are 64-bit floats'
-const CONVERTED = 'Clients of older revisions get content in the forms of their revision.'
+const CONVERTED = 'Clients of older revisions get content and titles in the forms of their revision.'
 const ERRORS = 'If a call fails, the result has `isError`, and a sentence with the name of the server and the problem.'
 const SENTENCE = 'A read or a prompt that fails is a JSON-RPC error with such a sentence.'
 const OF_LIST = 'The `_meta` of a list is that of the gateway.'
-const UNENFORCED = 'An output schema that such\nclients reject is not published.'.replace('\n', ' ')
+const UNENFORCED = '**Output schemas** are not always published'
 
 const hasPrefix = (between) => ({ direct, gated, mount }) => gated === `${mount}${between}${direct}`
 const hashOf = (mount, name) => createHash('sha256').update(`${mount}\0${name}`).digest('hex').slice(0, 8)
@@ -59,6 +60,7 @@ export const EXPECTED = [
   { at: 'lists/*/_meta', is: () => true, docs: OF_LIST },
   { at: 'calls/*/result/isError', is: addedAs(false), docs: DEFAULTS },
   { at: 'tools/*/description', is: addedAs(''), docs: DEFAULTS },
+  { at: '*/*/description', is: ({ direct, gated }) => direct === '' && gated === undefined, docs: EMPTY },
   { at: 'prompts/*/arguments', is: ({ direct, gated }) => direct === undefined && gated.length === 0, docs: DEFAULTS },
   { at: 'prompts/*/arguments/*/required', is: addedAs(false), docs: DEFAULTS },
   { at: 'completions/*/result/completion/hasMore', is: addedAs(false), docs: DEFAULTS },
@@ -71,6 +73,7 @@ export const EXPECTED = [
   { at: '**/annotations/**', is: isSameNumber, docs: FLOAT },
   { at: '**/_meta/**', is: isSameNumber, docs: FLOAT },
   { at: '**/annotations/{audience,priority,lastModified}', is: isMissing, docs: STRICT },
+  { at: 'tools/*/annotations/title', is: ({ direct, older }) => direct === undefined && older, docs: CONVERTED },
   { at: 'calls/*/result/content/*', is: isConverted, docs: CONVERTED },
   { at: 'gets/*/result/messages/*/content', is: isConverted, docs: CONVERTED },
   { at: 'calls/*', is: isFailure, docs: ERRORS },
