@@ -277,6 +277,9 @@ limits! {
             "nesting depth of a schema" => "the server cannot be built";
         SCHEMA_CHAIN: usize = schema::SCHEMA_CHAIN, Count, "":
             "schemas that refer to one another for the same value" => "the server cannot be built";
+        INLINED_SCHEMAS: usize = schema::INLINED_SCHEMAS, Count, "":
+            "schemas that the definitions of a schema have, if each is written in place of the references to it"
+            => "the definitions refer to each other, as before";
         FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
             "steps to compile a schema of another server, of about 10 ns or 4 bytes each"
             => "an output schema is neither enforced nor published, and the log has a warning; a form is rejected";

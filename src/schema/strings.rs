@@ -71,7 +71,7 @@ fn types(property: &Value) -> Vec<&str> {
 /// string.
 fn value_of(property: Option<&Value>, text: Cow<'_, str>) -> Value {
     let types = property.map(types).unwrap_or_default();
-    let allows = |name: &str| types.iter().any(|kind| *kind == name) || (types.is_empty() && name == "string");
+    let allows = |name: &str| types.contains(&name) || (types.is_empty() && name == "string");
     let parsed = match () {
         () if allows("string") => None,
         () if allows("number") || allows("integer") => {

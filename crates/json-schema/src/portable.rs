@@ -61,23 +61,17 @@ const DEFINITIONS: &str = "#/$defs/";
 /// Schemas with identifiers, and with references to other places than definitions, are only changed at the root.
 pub fn portable(mut schema: Value) -> Value {
     if has_only_definitions(&schema) {
-        rewrite(&mut schema);
+        if schema.is_object() {
+            split_types(&mut schema);
+        }
         write_in_place(&mut schema);
-    } else {
-        add_properties(&mut schema);
     }
+    add_properties(&mut schema);
     schema
 }
 
-/// Rewrites types and the root. All references of the schema are to definitions.
-pub(super) fn rewrite(schema: &mut Value) {
-    if schema.is_object() {
-        split_types(schema);
-        add_properties(schema);
-    }
-}
-
-fn add_properties(schema: &mut Value) {
+/// Adds `properties` to a root whose type is `object`.
+pub(super) fn add_properties(schema: &mut Value) {
     let Value::Object(root) = schema else { return };
     if root.get("type").is_some_and(|kind| kind == "object") {
         root.entry("properties").or_insert_with(|| Map::new().into());
