@@ -3,6 +3,20 @@
 use crate::rag::links::{code_spans, read_destination};
 use crate::words::work;
 
+/// The names of characters that headings have.
+const NAMED: [(&str, char); 9] = [
+    ("&amp;", '&'),
+    ("&gt;", '>'),
+    ("&lt;", '<'),
+    ("&quot;", '"'),
+    ("&nbsp;", ' '),
+    ("&ensp;", ' '),
+    ("&emsp;", ' '),
+    ("&thinsp;", ' '),
+    // It separates the title from badges.
+    ("&middot;", ' '),
+];
+
 /// Returns the text of a heading without its images and HTML tags, and with the text of each link. The other marks, such as those of code,
 /// stay. `scripts/lib/title.mjs` reads titles by the same rule.
 pub(super) fn plain(markdown: &str) -> String {
@@ -24,21 +38,20 @@ pub(super) fn plain(markdown: &str) -> String {
             length = bracket.len();
             brackets.push((text.len(), bracket));
         } else if let (']', Some((begin, bracket))) = (first, brackets.pop_if(|_| first == ']')) {
-            match tail(rest) {
-                Some(tail) => {
-                    length = tail;
-                    if bracket == "![" {
-                        text.truncate(begin);
-                    }
-                }
-                None => {
-                    text.insert_str(begin, bracket);
-                    text.push(']');
-                }
+            let tail = tail(rest);
+            if bracket == "![" {
+                text.truncate(begin);
+            } else if tail.is_none() {
+                text.insert_str(begin, bracket);
+                text.push(']');
             }
+            length = tail.unwrap_or(length);
         } else if let Some(tag) = tag(rest) {
             length = tag;
             text.push(' ');
+        } else if let Some((name, character)) = NAMED.into_iter().find(|(name, _)| rest.starts_with(name)) {
+            length = name.len();
+            text.push(character);
         } else {
             text.push(first);
         }
