@@ -69,32 +69,38 @@ function headingTitle(body) {
     }
     if (mark) fence = mark[1]
     const heading = /^ {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/.exec(line)?.[1]
-      ?? (paragraph.length > 0 && /^ {0,3}=+[ \t]*$/.test(line) ? paragraph.join(' ') : undefined)
+      ?? (paragraph.length > 0 && EQUALS.test(line) ? paragraph.join(' ') : undefined)
       ?? (/^[ \t]*<.*<h1[\s>]|^[ \t]*<h1[\s>]/i.test(line) ? htmlHeading(lines.slice(nth, nth + MOST_LINES).join('\n')) : undefined)
     const title = heading && plainText(heading)
     // Only ASCII punctuation may be left of a row of badges.
     if (title && /[^\s!-/:-@[-`{-~]/.test(title)) return title
-    const isParagraph = !mark && /\S/.test(line) && !/^ {0,3}(#{1,6}([ \t]|$)|>|[-+*][ \t]|\d+[.)][ \t])/.test(line)
+    // In reStructuredText, a heading also has a line of equals signs above it.
+    const isParagraph = !mark && /\S/.test(line) && !EQUALS.test(line) && !/^ {0,3}(#{1,6}([ \t]|$)|>|[-+*][ \t]|\d+[.)][ \t])/.test(line)
     paragraph = isParagraph ? [...paragraph.slice(-MOST_LINES), line] : []
   }
   return ''
 }
+
+const EQUALS = /^ {0,3}=+[ \t]*$/
 
 const htmlHeading = (html) => /<h1(?:\s[^>]*)?>([^]*?)<\/h1>/i.exec(html)?.[1]
 
 const CODE = '(`+)(?:[^]*?[^`])?\\1(?!`)'
 const TEXT = '((?:[^\\[\\]]|\\[[^\\[\\]]*\\])*)'
 const DESTINATION = '\\(\\s*(?:<[^<>]*>|(?:[^\\s()]|\\([^\\s()]*\\))*)(?:\\s+(?:"[^"]*"|\'[^\']*\'|\\([^()]*\\)))?\\s*\\)'
-const IMAGE = new RegExp(`${CODE}|!\\[${TEXT}\\](?:${DESTINATION}|\\[[^\\[\\]]*\\])`, 'g')
+const IMAGE = new RegExp(`${CODE}|!\\[${TEXT}\\](?:${DESTINATION}|\\[[^\\[\\]]*\\])?`, 'g')
 const LINK = new RegExp(`${CODE}|\\[${TEXT}\\](?:${DESTINATION}|\\[[^\\[\\]]*\\])`, 'g')
 const TAG = new RegExp(`${CODE}|<!--[^]*?-->|</?[a-z][a-z\\d-]*(?:[\\s/][^<>]*)?>`, 'gi')
+/** The names of characters that headings have. */
+const NAMED = { amp: '&', gt: '>', lt: '<', quot: '"', nbsp: ' ', ensp: ' ', emsp: ' ', thinsp: ' ', middot: ' ' }
+const ENTITY = new RegExp(`${CODE}|&(${Object.keys(NAMED).join('|')});`, 'g')
 
 /**
  * Returns the text of a heading without its images and HTML tags, and with the text of each link. The other marks, such as those of code, stay.
  * The knowledge base reads headings by the same rule: src/rag/chunks/heading.rs.
  */
 export function plainText(markdown) {
-  const text = [[IMAGE, () => ''], [LINK, (inner) => inner], [TAG, () => ' ']].reduce(
+  const text = [[IMAGE, () => ''], [LINK, (inner) => inner], [TAG, () => ' '], [ENTITY, (name) => NAMED[name]]].reduce(
     (text, [pattern, replaced]) => text.replace(pattern, (all, code, inner) => (code ? all : replaced(inner))), markdown.slice(0, MOST_HEADING))
   return oneLine(text)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use edge_mcp::rag::{ChunkOptions, Document, SaveStore, Search, chunks};
+use edge_mcp::rag::{ChunkOptions, Document, SaveStore, Search, SearchStore, chunks};
 use edge_mcp::testing;
 use serde_json::Map;
 

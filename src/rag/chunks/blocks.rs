@@ -198,7 +198,9 @@ impl<'t> Scanner<'t> {
             return false;
         };
         if let Some(level) = line::underline(line.content) {
-            let Some(title) = self.text.get(range.clone()).and_then(line::heading_text) else { return false };
+            // In reStructuredText, a heading also has a line of equals signs above it.
+            let title = self.text.get(range.clone()).map(|title| title.trim_start_matches('='));
+            let Some(title) = title.and_then(line::heading_text) else { return false };
             *kind = BlockKind::Heading { level, title };
             range.end = line.end();
             self.close();

@@ -85,7 +85,7 @@ fn column_after(column: usize, byte: u8) -> usize {
 }
 
 /// Returns the length of the first line of `text` with its end: `\n`, `\r\n` or `\r`.
-pub(crate) fn line_length(text: &str) -> usize {
+pub(super) fn line_length(text: &str) -> usize {
     let Some(end) = text.find(['\n', '\r']) else { return text.len() };
     let is_pair = text.get(end..).is_some_and(|rest| rest.starts_with("\r\n"));
     end.saturating_add(1).saturating_add(usize::from(is_pair))

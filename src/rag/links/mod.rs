@@ -3,8 +3,8 @@
 //! `inline` finds the links within a block, and `destination` reads the destinations and labels of links. `path` resolves a link to the
 //! document to which it leads.
 
-mod destination;
-mod inline;
+pub(super) mod destination;
+pub(super) mod inline;
 pub(super) mod path;
 
 #[cfg(test)]
@@ -18,9 +18,6 @@ use super::chunks::front_matter::body;
 use super::chunks::{Chunk, Link};
 use crate::limits::RAG_LINKS;
 use destination::Definitions;
-
-pub(super) use destination::read as read_destination;
-pub(super) use inline::code_spans;
 
 /// Adds the links of a Markdown document to its chunks: inline links, reference links and autolinks.
 ///

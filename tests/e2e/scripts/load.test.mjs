@@ -80,6 +80,7 @@ describe('the title of a document', () => {
     ['is not after a line of dashes that is no front matter', '---\n\n# One\n\ntitle: no\n---\n', 'One'],
     ['is the line above a line of equals signs', 'One\n===\n\n# Two\n', 'One'],
     ['can be several lines above a line of equals signs', 'Text\n\nOne\nand two\n=\n', 'One and two'],
+    ['can be between two lines of equals signs', '===\nOne\n===\n', 'One'],
     ['is not a list above a line of equals signs', '- no\n===\n\n# One\n', 'One'],
     ['is an HTML heading of level 1', '<p>\n<img src="a.png">\n<h1 align="center">\n  <b>One</b>\n</h1>\n\n# Two\n', 'One'],
     ['is in a file whose lines end with CR', '---\rtags: a\r---\rText\r\r# One\r\r# Two\r', 'One'],
