@@ -28,7 +28,11 @@ function start([program, ...args], { cwd, env }) {
   for (const stream of ['stdout', 'stderr']) child[stream].on('data', (text) => { output[stream] += text })
   const ended = Promise.race([once(child, 'exit').then(([code]) => code), failed])
   ended.catch(() => {})
-  return { child, output, ended, stop: () => child.pid && end(child.pid) }
+  const stop = async () => {
+    if (child.pid) end(child.pid)
+    await ended.catch(() => {})
+  }
+  return { output, ended, stop }
 }
 
 const accepts = (port) => new Promise((resolve) => {
@@ -42,7 +46,7 @@ export async function startServer(command, port, { seconds = 60, ...options } = 
   ended.finally(() => { hasEnded = true }).catch(() => {})
   for (const deadline = Date.now() + 1000 * seconds; !await accepts(port);) {
     if (hasEnded || Date.now() > deadline) {
-      stop()
+      await stop()
       throw new Error(`the server ${hasEnded ? 'ended' : `did not listen within ${seconds} s`}: ${(output.stdout + output.stderr).slice(-SHOWN)}`)
     }
     await sleep(100)
@@ -56,7 +60,7 @@ export async function resultOf(command, { seconds = 120, ...options } = {}) {
   const timer = setTimeout(stop, 1000 * seconds)
   const code = await ended
   clearTimeout(timer)
-  stop()
+  await stop()
   const line = output.stdout.trimEnd().split('\n').at(-1)
   if (code === 0) return JSON.parse(line)
   if (code === null) throw new Error(`the client did not end within ${seconds} s: ${output.stderr.slice(-SHOWN)}`)

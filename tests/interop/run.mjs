@@ -8,6 +8,7 @@ import { judgeClient, startTargets } from './clients.mjs'
 import { HOME, install } from './install.mjs'
 import { judgeSignIn } from './sign-ins.mjs'
 import { judgeServer, stopPeers } from './servers.mjs'
+import { COMMON, KNOWN } from './known.mjs'
 import { SUBJECTS } from './subjects.mjs'
 import { tables, verdict, withTables } from './table.mjs'
 
@@ -62,6 +63,9 @@ if (!args.includes('--table')) {
     await writeFile(RESULTS, JSON.stringify(results, null, 1))
   }
 }
+const used = new Set(SUBJECTS.flatMap(({ name, known }) => (results[name] ? verdict(results[name], known).used : [])))
+const unused = [...COMMON, ...Object.values(KNOWN).flat()].filter((row) => !used.has(row))
+if (names.length === 0) for (const { problem } of unused) console.error(`tests/interop/known.mjs: no subject needs ${problem}. Remove it`)
 await targets?.stop()
 await stopPeers()
 const text = tables(args.includes('--table') ? SUBJECTS : chosen, results)

@@ -59,15 +59,15 @@ export async function startSubject(subject, { scripts = SCRIPTS, port: wanted } 
     throw error
   })
   const stop = async () => {
-    server.stop()
+    await server.stop()
     await rm(data, { recursive: true, force: true, maxRetries: 5 })
   }
-  return { url: `http://127.0.0.1:${port}${path}`, logs: server.logs, stop }
+  return { url: `http://${subject.host ?? '127.0.0.1'}:${port}${path}`, logs: server.logs, stop }
 }
 
-/** Connects the official client, in the newest revision that the server has. */
-async function connect(url, token) {
-  const client = new Client({ name: 'interop', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+/** Connects the official client, by default in the newest revision that the server has. */
+async function connect(url, token, mode = 'auto') {
+  const client = new Client({ name: 'interop', version: '1.0.0' }, { versionNegotiation: { mode } })
   const headers = token ? { Authorization: `Bearer ${token}` } : {}
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
   return client
@@ -88,11 +88,17 @@ async function listed(client) {
   }
 }
 
-/** Returns the text of the contents of a result, or of its error. */
+/** Returns whether a request failed, and the texts of its result. */
 const answerOf = (promise) => promise.then(
-  ({ content, contents }) => (content ?? contents).map(({ text, data, blob, resource }) => text ?? data ?? blob ?? resource?.text ?? ''),
-  (error) => [`error ${error.code}`],
+  ({ isError = false, content, contents }) => ({
+    failed: isError, texts: (content ?? contents).map(({ text, data, blob, resource }) => text ?? data ?? blob ?? resource?.text ?? ''),
+  }),
+  (error) => ({ failed: true, error: error.code }),
 )
+
+/** Whether the gateway passes an answer on. It makes a result of its own from a JSON-RPC error. */
+const isSame = (direct, through) => (direct.error === undefined ? isDeepStrictEqual(direct, through) : through.failed)
+const shown = (answer) => JSON.stringify(answer).slice(0, 200)
 
 const nameThroughGateway = (name) => (/^[\w.-]{1,46}$/.test(name) ? `${MOUNT}_${name}` : undefined)
 const uriThroughGateway = (uri) => (/^(ui|skill):\/\//.test(uri) ? undefined : `${MOUNT}+${uri}`)
@@ -120,20 +126,30 @@ export function differences(direct, mounted) {
   return found
 }
 
+/** Starts the gateway in front of a server. */
+const startGateway = (url, token) => startWorkerd({
+  name: 'gateway',
+  vars: { UPSTREAMS: { [MOUNT]: { url, trusted: true } } },
+  secrets: { UPSTREAM_TOKENS: JSON.stringify({ [MOUNT]: token }) },
+})
+
 /** Returns the facts about a server, and the problems of the gateway in front of it. */
 export async function judgeServer(subject) {
+  const { token, mode, call: [name, args] } = subject
   const server = await startSubject(subject)
   const clients = []
   let gateway
   try {
-    const direct = await connect(server.url).catch((error) => { throw new Error(`the official client cannot connect directly: ${error.message}\n${server.logs().slice(-500)}`) })
+    const direct = await connect(server.url, token, mode).catch((error) => {
+      throw new Error(`the official client cannot connect directly: ${error.message}\n${server.logs().slice(-500)}`)
+    })
     clients.push(direct)
     const items = await listed(direct)
     const facts = {
       revision: direct.getNegotiatedProtocolVersion(),
       items: Object.fromEntries(Object.entries(items).map(([kind, all]) => [kind, all.length])),
     }
-    gateway = await startWorkerd({ name: 'gateway', vars: { UPSTREAMS: { [MOUNT]: { url: server.url, trusted: true } } }, secrets: { UPSTREAM_TOKENS: '{}' } })
+    gateway = await startGateway(server.url, token)
     const through = await connect(gateway.url, gateway.token)
     clients.push(through)
     let mounted
@@ -145,15 +161,17 @@ export async function judgeServer(subject) {
     const missing = (await through.listTools())._meta?.['edge-mcp/missing']
     if (missing) return { facts, problems: [`the gateway cannot reach it: ${Object.values(missing).join(' ')}`] }
     const problems = differences(items, mounted)
-    const [name, args] = subject.call
     const [expected, called] = [
-      await answerOf(direct.callTool({ name, arguments: args })), await answerOf(through.callTool({ name: `${MOUNT}_${name}`, arguments: args })),
+      await answerOf(direct.callTool({ name, arguments: args })),
+      await answerOf(through.callTool({ name: `${MOUNT}_${name}`, arguments: args })),
     ]
-    if (!isDeepStrictEqual(expected, called)) problems.push(`\`${name}\` answers ${JSON.stringify(called).slice(0, 200)} instead of ${JSON.stringify(expected).slice(0, 200)}`)
+    if (!isSame(expected, called)) problems.push(`\`${name}\` answers ${shown(called)} instead of ${shown(expected)}`)
     if (items.resources.length > 0 && uriThroughGateway(items.resources[0].uri)) {
       const { uri } = items.resources[0]
-      const [direct1, through1] = [await answerOf(direct.readResource({ uri })), await answerOf(through.readResource({ uri: `${MOUNT}+${uri}` }))]
-      if (!isDeepStrictEqual(direct1, through1)) problems.push(`the resource ${uri} is ${JSON.stringify(through1).slice(0, 200)} instead of ${JSON.stringify(direct1).slice(0, 200)}`)
+      const [expected, read] = [
+        await answerOf(direct.readResource({ uri })), await answerOf(through.readResource({ uri: `${MOUNT}+${uri}` })),
+      ]
+      if (!isSame(expected, read)) problems.push(`the resource ${uri} is ${shown(read)} instead of ${shown(expected)}`)
     }
     return { facts, problems }
   } finally {

@@ -2,7 +2,7 @@
 // a driver in clients/.
 
 import { PEERS } from '../e2e/client-peers.mjs'
-import { KNOWN } from './known.mjs'
+import { COMMON, KNOWN } from './known.mjs'
 
 const npm = (...packages) => ({ registry: 'npm', packages })
 const pypi = (...packages) => ({ registry: 'PyPI', packages })
@@ -18,6 +18,9 @@ const pypi = (...packages) => ({ registry: 'PyPI', packages })
  * @property {string} [behind] the bridge, if the server has only the stdio transport
  * @property {string} [path] the path of the endpoint, `/mcp` by default
  * @property {Record<string, string>} [env]
+ * @property {string} [host] the host in the URL, `127.0.0.1` by default
+ * @property {string} [token] the access token
+ * @property {'legacy'} [mode] how the official client connects directly, if it cannot negotiate
  * @property {[string, object]} call a tool and its arguments. The result is the same each time
  */
 
@@ -51,7 +54,11 @@ const PYDANTIC_OF = Object.fromEntries(['1.8.1', '1.12.4', '1.18.0'].map((versio
 
 const ADD = ['add', { a: 2, b: 3 }]
 const sdkOfPython = (version, mode) => server(`mcp-${version}-${mode}`, pypi(`mcp==${version}`, ...(PYDANTIC_OF[version] ?? [])),
-  ['sdk_server.py', '{port}', mode], ADD, { note: mode })
+  ['sdk_server.py', '{port}', mode], ADD, {
+    note: mode,
+    // It never answers a request that it does not know.
+    ...(version === '1.8.1' && mode === 'stateless' && { mode: 'legacy' }),
+  })
 const fastmcp = (version, mode) => server(`fastmcp-${version}-${mode}`, pypi(`fastmcp==${version}`), ['fastmcp_server.py', '{port}', mode], ADD, { note: mode })
 const sdkOfTypeScript = (version, zod) => server(`sdk-${version}`, npm(`@modelcontextprotocol/sdk@${version}`, `zod@${zod}`), ['sdk-server.mjs', '{port}'], ADD)
 
@@ -82,7 +89,7 @@ const SERVERS = [
   server('fastmcp-npm', npm('fastmcp@4.20.16', 'zod@4'), ['fastmcp-server.mjs', '{port}'], ADD),
   server('hono-mcp', npm('@hono/mcp@0.3.2', '@hono/node-server@1', 'hono@4', '@modelcontextprotocol/sdk@1.32.2', 'zod@4'), ['hono-server.mjs', '{port}'], ADD),
   server('mcp-handler', npm('mcp-handler@2.4.0', '@hono/node-server@1', 'zod@4'), ['handler-server.mjs', '{port}'], ADD),
-  server('playwright-mcp', npm('@playwright/mcp@0.0.83'), ['playwright-mcp', '--port', '{port}', '--headless'], ['browser_tabs', { action: 'none' }]),
+  server('playwright-mcp', npm('@playwright/mcp@0.0.83'), ['playwright-mcp', '--port', '{port}', '--headless'], ['browser_tabs', { action: 'none' }], { host: 'localhost' }),
   server('context7-mcp', npm('@upstash/context7-mcp@4.1.1'), ['context7-mcp', '--transport', 'http', '--port', '{port}'], ['resolve-library-id', {}]),
   server('notion-mcp-server', npm('@notionhq/notion-mcp-server@2.5.2'), ['notion-mcp-server', '--transport', 'http', '--port', '{port}', '--auth-token', 'a-token'],
     ['API-get-self', { unknown: true }], { env: { NOTION_TOKEN: 'ntn_none' }, token: 'a-token' }),
@@ -92,7 +99,7 @@ const SERVERS = [
   server('tavily-mcp', npm('tavily-mcp@0.2.22'), ['tavily-mcp'], ['tavily_extract', {}], { behind: 'supergateway', env: { TAVILY_API_KEY: 'none' } }),
   server('figma-developer-mcp', npm('figma-developer-mcp@0.13.2'), ['figma-developer-mcp', '--port', '{port}'], ['get_figma_data', {}], { env: { FIGMA_API_KEY: 'none' } }),
   server('server-github', npm('@modelcontextprotocol/server-github@2025.4.8'), ['mcp-server-github'], ['get_issue', {}], { behind: 'supergateway' }),
-  server('markitdown-mcp', pypi('markitdown-mcp==0.0.1a8', 'mcp<2'), ['markitdown-mcp', '--http', '--host', '127.0.0.1', '--port', '{port}'],
+  server('markitdown-mcp', pypi('markitdown-mcp==0.0.1a8'), ['markitdown-mcp', '--http', '--host', '127.0.0.1', '--port', '{port}'],
     ['convert_to_markdown', { uri: 'data:text/plain,hallo' }]),
   server('duckduckgo-mcp-server', pypi('duckduckgo-mcp-server==0.7.0'), ['duckduckgo-mcp-server'], ['fetch_content', { url: 'http://127.0.0.1:9/' }], { behind: 'mcp-proxy' }),
   server('awslabs-documentation', pypi('awslabs.aws-documentation-mcp-server==1.2.3'), ['awslabs.aws-documentation-mcp-server'],
@@ -118,11 +125,11 @@ const CLIENTS = [
   client('strands', pypi('strands-agents==1.62.0'), 'strands.py'),
   client('haystack', pypi('mcp-haystack==2.1.1'), 'haystack.py'),
   client('beeai', pypi('beeai-framework[mcp]==0.1.85'), 'beeai.py'),
-  client('agent-framework', pypi('agent-framework-core==1.23.0', 'mcp==2.3.0'), 'agent_framework.py'),
+  client('agent-framework', pypi('agent-framework-core==1.23.0', 'mcp==2.3.0', 'tenacity'), 'agent_framework.py'),
   client('autogen', pypi('autogen-ext[mcp]==0.7.5', 'mcp==1.30.0'), 'autogen.py'),
   client('dspy', pypi('dspy[mcp]==3.4.1'), 'dspy.py'),
   client('mcp-use', pypi('mcp-use==1.7.1'), 'mcp_use.py'),
-  client('litellm', pypi('litellm[proxy]==1.110.2'), 'litellm.py'),
+  client('litellm', pypi('litellm==1.110.2', 'mcp==2.3.0', 'expression'), 'litellm.py'),
   client('chuk-mcp', pypi('chuk-mcp==0.9.4', 'pydantic'), 'chuk_mcp.py'),
   client('fast-agent', pypi('fast-agent-mcp==0.10.48'), 'fast_agent.py'),
   client('mcp-agent', pypi('mcp-agent==0.2.6', 'mcp==1.30.0'), 'mcp_agent.py'),
@@ -131,9 +138,9 @@ const CLIENTS = [
   client('google-adk', pypi('google-adk==2.13.0', 'mcp==2.3.0'), 'google_adk.py'),
   client('camel', pypi('camel-ai==0.2.90', 'mcp==2.3.0'), 'camel.py'),
   client('langroid', pypi('langroid==0.69.16'), 'langroid.py'),
-  client('praisonai', pypi('praisonaiagents==1.7.17', 'mcp==2.3.0'), 'praisonai.py'),
-  client('upsonic', pypi('upsonic[mcp]==0.77.3'), 'upsonic.py'),
-  client('qwen-agent', pypi('qwen-agent[mcp]==0.0.34'), 'qwen_agent.py'),
+  client('praisonai', pypi('praisonaiagents==1.7.17', 'mcp==1.30.0'), 'praisonai.py'),
+  client('upsonic', pypi('upsonic==0.77.3', 'mcp==1.30.0'), 'upsonic.py'),
+  client('qwen-agent', pypi('qwen-agent==0.0.34', 'mcp==1.30.0', 'numpy', 'soundfile', 'tqdm', 'python-dateutil'), 'qwen_agent.py'),
   client('client-2', npm('@modelcontextprotocol/client@2.4.0'), 'client2.mjs'),
   client('client-2.0', npm('@modelcontextprotocol/client@2.0.0'), 'client2.mjs'),
   ...['1.13.3', '1.20.2', '1.25.3', '1.32.2'].map((version) => client(`client-sdk-${version}`, npm(`@modelcontextprotocol/sdk@${version}`), 'sdk.mjs')),
@@ -171,4 +178,4 @@ const SIGN_INS = [
 ]
 
 /** All subjects. `known` are the exceptions. */
-export const SUBJECTS = [...SERVERS, ...CLIENTS, ...SIGN_INS].map((subject) => ({ known: KNOWN[subject.name] ?? [], ...subject }))
+export const SUBJECTS = [...SERVERS, ...CLIENTS, ...SIGN_INS].map((subject) => ({ known: [...(KNOWN[subject.name] ?? []), ...COMMON], ...subject }))

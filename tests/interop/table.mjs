@@ -24,14 +24,14 @@ const TABLES = {
 const IS_DIFFERENCE = / differs: | through the gateway$| are missing: |^the resource | answers /
 
 /**
- * Returns a result in a word, whose fault it is, and the reasons.
+ * Returns a result in a word, whose fault it is, the reasons, the problems without an explanation, and the rows that explain the others.
  *
  * @param {{ status: 'done' | 'not installed' | 'not started', problems: string[], facts?: object, reason?: string }} result
  * @param {import('./known.mjs').Known[]} known
  */
 export function verdict({ status, problems, facts, reason }, known) {
-  if (status !== 'done') return { word: status, fault: '', reasons: [firstLine(reason)], unexplained: [] }
-  if (problems.length === 0) return { word: 'works', fault: '', reasons: [], unexplained: [] }
+  if (status !== 'done') return { word: status, fault: '', reasons: [firstLine(reason)], unexplained: [], used: [] }
+  if (problems.length === 0) return { word: 'works', fault: '', reasons: [], unexplained: [], used: [] }
   const explained = problems.map((problem) => known.find((each) => each.problem.test(problem)))
   const unexplained = problems.filter((_, index) => !explained[index])
   const word = problems.every((problem) => IS_DIFFERENCE.test(problem)) ? 'differs' : 'breaks'
@@ -39,7 +39,7 @@ export function verdict({ status, problems, facts, reason }, known) {
   const faults = new Set(explained.map((each) => each?.fault ?? (isTheirs ? 'theirs' : 'unknown')))
   const reasons = [...new Set(problems.map((problem, index) => explained[index]?.reason
     ?? `${isTheirs ? 'The same at server-everything: ' : ''}${firstLine(problem)}`))]
-  return { word, fault: [...faults].sort().join(', '), reasons, unexplained }
+  return { word, fault: [...faults].sort().join(', '), reasons, unexplained, used: explained.filter(Boolean) }
 }
 
 /** The line of a message that says most: the last one of a Python traceback, else the first. */

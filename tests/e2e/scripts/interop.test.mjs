@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { problemsOf } from '../../interop/clients.mjs'
-import { KNOWN } from '../../interop/known.mjs'
+import { COMMON, KNOWN } from '../../interop/known.mjs'
 import { differences } from '../../interop/servers.mjs'
 import { SUBJECTS } from '../../interop/subjects.mjs'
 import { tables, verdict, withTables } from '../../interop/table.mjs'
@@ -20,15 +20,15 @@ test('each subject has a unique name, exact versions and scripts that exist', ()
   assert.deepEqual(names.filter((name, index) => names.indexOf(name) !== index), [])
   for (const { name, kind, registry, packages, driver, start } of SUBJECTS) {
     if (!packages) continue
-    assert.match(packages[0], registry === 'npm' ? /^(@[\w-]+\/)?[\w.-]+@\d[\w.-]*$/ : /^[\w.-]+(\[\w+\])?==\d[\w.]*$/, name)
+    assert.match(packages[0], registry === 'npm' ? /^(@[\w-]+\/)?[\w.-]+@\d[\w.-]*$/ : /^[\w.-]+(\[[\w,]+\])?==\d[\w.]*$/, name)
     const script = driver ?? (/\.(mjs|py)$/.test(start[0]) ? start[0] : undefined)
     if (script) assert.ok(existsSync(join(ROOT, 'tests/interop', FOLDERS[kind], script)), `${name}: ${script}`)
   }
 })
 
 test('each known problem is about a subject, and has a reason', () => {
-  for (const [name, rows] of Object.entries(KNOWN)) {
-    assert.ok(SUBJECTS.some((subject) => subject.name === name), name)
+  for (const [name, rows] of [['common', COMMON], ...Object.entries(KNOWN)]) {
+    assert.ok(name === 'common' || SUBJECTS.some((subject) => subject.name === name), name)
     for (const { problem, reason, fault } of rows) {
       assert.ok(problem instanceof RegExp && reason.endsWith('.') && ['theirs', 'ours', 'open'].includes(fault), name)
     }
@@ -36,9 +36,9 @@ test('each known problem is about a subject, and has a reason', () => {
 })
 
 test('a problem without an explanation is found, also if the client fails at the reference too', () => {
-  assert.deepEqual(verdict({ status: 'done', problems: [] }, known), { word: 'works', fault: '', reasons: [], unexplained: [] })
+  assert.deepEqual(verdict({ status: 'done', problems: [] }, known), { word: 'works', fault: '', reasons: [], unexplained: [], used: [] })
   assert.deepEqual(verdict({ status: 'done', problems: ['schemas'] }, known),
-    { word: 'breaks', fault: 'theirs', reasons: ['It rejects a valid schema.'], unexplained: [] })
+    { word: 'breaks', fault: 'theirs', reasons: ['It rejects a valid schema.'], unexplained: [], used: known })
   const atReference = verdict({ status: 'done', problems: ['call: another'], facts: { reference: ['call: another'] } }, known)
   assert.deepEqual([atReference.fault, atReference.unexplained], ['theirs', ['call: another']])
   assert.deepEqual(verdict({ status: 'done', problems: ['call: another'] }, known).fault, 'unknown')

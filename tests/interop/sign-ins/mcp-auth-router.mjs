@@ -3,6 +3,7 @@
 //   node mcp-auth-router.mjs PORT
 
 import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
+import { InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
 import { getOAuthProtectedResourceMetadataUrl, mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
@@ -13,11 +14,15 @@ const port = Number(process.argv[2])
 const issuerUrl = new URL(`http://127.0.0.1:${port}`)
 const resource = new URL('/mcp', issuerUrl)
 const provider = new DemoInMemoryAuthProvider()
+// The provider of the examples throws another error for an unknown token, which becomes a response with status 500.
+const verifier = {
+  verifyAccessToken: (token) => provider.verifyAccessToken(token).catch(({ message }) => { throw new InvalidTokenError(message) }),
+}
 
 const app = express()
 app.use(express.json())
 app.use(mcpAuthRouter({ provider, issuerUrl, scopesSupported: ['account'], resourceServerUrl: resource }))
-app.all('/mcp', requireBearerAuth({ verifier: provider, resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource) }), async (request, response) => {
+app.all('/mcp', requireBearerAuth({ verifier, resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource) }), async (request, response) => {
   const server = new McpServer({ name: 'tracker', version: '1.0.0' })
   server.registerTool('get-user-data', { description: 'Returns the account.' }, () => ({ content: [{ type: 'text', text: 'the account' }] }))
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined })

@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+const origin = `http://127.0.0.1:${process.argv[2]}`
 const WORKER = `
 import { OAuthProvider } from '@cloudflare/workers-oauth-provider'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
@@ -34,6 +35,7 @@ export default new OAuthProvider({
   tokenEndpoint: '/token',
   clientRegistrationEndpoint: '/register',
   scopesSupported: ['account'],
+  resourceMetadata: { resource: '${origin}/mcp', authorization_servers: ['${origin}'] },
 })
 `
 const CONFIGURATION = `
