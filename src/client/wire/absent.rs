@@ -10,7 +10,19 @@ use serde_json::value::RawValue;
 use crate::protocol::revision::Era;
 
 /// The members that can have any JSON inside. A null inside them is a value.
-const FREE: [&str; 6] = [STRUCTURED, "_meta", "inputSchema", "outputSchema", "requestedSchema", "input"];
+const FREE: [&str; 9] = [
+    STRUCTURED,
+    "_meta",
+    "inputSchema",
+    "outputSchema",
+    "requestedSchema",
+    // The arguments of a call in a conversation for a model, and what the program of such a conversation knows.
+    "input",
+    "metadata",
+    "extensions",
+    // The client compares it with the file of a skill.
+    "frontmatter",
+];
 /// In 2026-07-28, null is a possible structured content.
 const STRUCTURED: &str = "structuredContent";
 
@@ -77,6 +89,11 @@ mod tests {
                 r#"{"structuredContent":null,"_meta":{"x":null},"\"":"null"}"#,
                 r#"{"structuredContent":null,"_meta":{"x":null},"\"":"null"}"#,
                 r#"{"_meta":{"x":null},"\"":"null"}"#,
+            ),
+            (
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null},"b":null}}"#,
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null}}}"#,
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null}}}"#,
             ),
             (
                 r#"{"inputSchema":{"default":null},"outputSchema":null,"_meta":null}"#,
