@@ -11,9 +11,8 @@ use http::header::{
 use http::{HeaderMap, Response, StatusCode};
 
 use super::bounded_request::BoundedRequest;
-use super::constant_header::set;
+use super::constant_header::{allow_header, set};
 use super::http_error::HttpError;
-use super::other_methods::allow_header;
 use super::reply::Reply;
 use super::stream::Body;
 use crate::host::Host;

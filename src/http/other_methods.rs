@@ -1,10 +1,10 @@
 //! Requests to the endpoint with a method other than POST.
 
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::{Response, StatusCode};
 
 use super::bounded_request::BoundedRequest;
-use super::constant_header::set;
+use super::constant_header::{allow_header, set};
 use super::http_error::HttpError;
 use super::stream::Body;
 use super::{cors, guard};
@@ -41,11 +41,6 @@ pub(super) fn answer(head: &BoundedRequest, method: &str, has_page: bool) -> Res
     let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);
     allow_header(&mut refusal.headers);
     Err(refusal)
-}
-
-/// Sets the header that lists the methods of the endpoint.
-pub(super) fn allow_header(headers: &mut HeaderMap) {
-    set(headers, ALLOW, "POST, OPTIONS");
 }
 
 /// Returns whether the request comes from a browser that shows its answer to a person.

@@ -141,7 +141,7 @@ fn only_a_post_to_the_endpoint_needs_a_token() {
         ("PUT", "/mcp", 405),
         ("OPTIONS", "/mcp", 204),
         ("POST", "/mcpfoo", 404),
-        ("POST", "/", 404),
+        ("POST", "/", 308),
         ("GET", "/.well-known/oauth-protected-resource", 404),
     ] {
         let answer = post("").verb(verb).at(path).header("Origin", "http://localhost:1").ask_at(&guarded());

@@ -43,7 +43,7 @@ pub enum Id<'a> {
 pub fn check(request: &RawRequest, answer: &Answer) -> Result<CheckedAnswer, String> {
     let status = answer.status();
     let text = std::str::from_utf8(answer.body()).map_err(|_| "the body is not UTF-8")?;
-    ensure(matches!(status, 200 | 202 | 204 | 400 | 401 | 403..=406 | 413 | 415), || {
+    ensure(matches!(status, 200 | 202 | 204 | 308 | 400 | 401 | 403..=406 | 413 | 415), || {
         format!("the status is {status}")
     })?;
     ensure(answer.header("mcp-session-id").is_none(), || "the answer has a session id".into())?;
@@ -60,14 +60,18 @@ pub fn check(request: &RawRequest, answer: &Answer) -> Result<CheckedAnswer, Str
             ensure(status == 204 || !is_request(&request.body), || "a request has no response".into())?;
             return Ok(CheckedAnswer::default());
         }
+        (None, true) if status == 308 => {
+            let rejected = CheckedAnswer { is_rejected_unread: true, ..CheckedAnswer::default() };
+            return answer.header("location").map(|_| rejected).ok_or_else(|| "a redirect leads nowhere".into());
+        }
         (Some("application/json"), false) => false,
         (Some("text/event-stream"), false) => true,
         (content_type, _) => return Err(format!("{status} with {content_type:?} and {} bytes", text.len())),
     };
-    let (messages, is_batch) = match (is_stream, text.starts_with('[')) {
-        (true, _) => (events(text)?, false),
-        (false, true) => (items(text).ok_or("the body is not an array")?, true),
-        (false, false) => (vec![text], false),
+    let sent = if is_stream { events(text)? } else { vec![text] };
+    let (messages, is_batch) = match sent[..] {
+        [batch] if batch.starts_with('[') => (items(batch).ok_or("the body is not an array")?, true),
+        _ => (sent, false),
     };
     let (last, before) = messages.split_last().ok_or("there is no message")?;
     let (responses, notifications) =
@@ -215,9 +219,20 @@ pub fn expected_id(body: &[u8]) -> Id<'_> {
 
 /// Returns whether `text` is a string or an integer.
 fn is_id(text: &str) -> bool {
-    let is_integer =
-        text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && !text.contains(['.', 'e', 'E']);
-    is_integer || string(text).is_some()
+    (text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && is_integer(text))
+        || string(text).is_some()
+}
+
+/// Returns whether a number of JSON is an integer, also if it is written as `1.0` or `1e2`.
+fn is_integer(number: &str) -> bool {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let significant = digits.trim_end_matches('0');
+    let is_huge = exponent.parse::<i64>().is_err();
+    let exponent =
+        if is_huge && exponent.starts_with('-') { i64::MIN / 2 } else { exponent.parse().unwrap_or(i64::MAX / 2) };
+    significant.is_empty() || exponent + digits.len() as i64 >= (significant.len() + fraction.len()) as i64
 }
 
 fn string(text: &str) -> Option<String> {

@@ -117,7 +117,8 @@ fn every_answer_is_a_message_a_stream_or_empty() {
     let shared = ["legacy", "modern"].iter().flat_map(|era| SHARED_METHODS.map(|method| format!("{era} {method}")));
     let legacy = LEGACY_METHODS.map(|method| format!("legacy {method}"));
     let modern = MODERN_METHODS.map(|method| format!("modern {method}"));
-    let statuses = [200, 202, 204, 400, 401, 403, 404, 405, 406, 413, 415].map(|status| format!("status {status}"));
+    let statuses =
+        [200, 202, 204, 308, 400, 401, 403, 404, 405, 406, 413, 415].map(|status| format!("status {status}"));
     let codes = [-32_700, -32_600, -32_601, -32_602, -32_603, -32_002, -32_020, -32_021, -32_022];
     let codes = codes.map(|code| format!("error {code}"));
     let others = [
