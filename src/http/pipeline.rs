@@ -116,7 +116,7 @@ impl Endpoint {
             }
         };
         if received.is_stream_only.get() {
-            reply = reply.as_stream();
+            reply = reply.into_stream();
         }
         if let Some(origin) = allowed_origin {
             reply = cors::with_headers(&origin, reply);

@@ -24,7 +24,7 @@ impl Reply {
 
     /// Returns a successful JSON document as an event stream with one event. Errors of HTTP stay JSON.
     #[cold]
-    pub(super) fn as_stream(self) -> Self {
+    pub(super) fn into_stream(self) -> Self {
         match self {
             Self::Json(StatusCode::OK, document) => stream::complete([document]).into(),
             other => other,
