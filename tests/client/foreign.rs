@@ -1,4 +1,5 @@
-//! Servers of other libraries, as they answered when they were run: what they answer to a modern request, and in a session that has ended.
+//! Servers of other libraries, as they answered when they were run: what they answer to a modern request, and in a session that has ended. The
+//! answers of old versions of `rmcp` are those of public reports.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -169,6 +169,22 @@ fn the_error_of_a_call_is_about_all_its_attempts() {
     }
 }
 
+/// A list is requested again after a rate limit or an overload, unless the server states a longer time than the client waits.
+#[test]
+fn a_list_is_repeated_if_the_server_states_no_long_time() {
+    for status in [429, 503] {
+        for (after, requests) in [("", 2), ("1", 2), ("7", 1)] {
+            let busy = Answer::new(status, "", "").header("retry-after", after);
+            let peer = Peer::new([busy, result(json!({ "tools": [], "resultType": "complete" }))]);
+            let host = TestHost::new();
+            let connection = client(at(&peer).revision(Revision::V2026_07_28)).connect(&context(&host));
+            let list = testing::run(host.run(connection.list_tools())).expect("the list ends");
+            assert_eq!(peer.methods().len(), requests, "{status} {after:?}");
+            assert_eq!(list.missing.is_empty(), requests == 2, "{status} {after:?}");
+        }
+    }
+}
+
 /// C52: random scripts of honest and lying servers.
 #[test]
 fn no_random_server_gets_a_call_twice_without_a_proof() {

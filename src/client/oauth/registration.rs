@@ -15,8 +15,8 @@ use super::server_metadata::ServerMetadata;
 use super::token_response::{rejection, text};
 use crate::config::SecureUrl;
 
-/// The methods of authentication. The first one that the authorization server names is used. The revocation endpoints of the Python SDK
-/// require the secret as a form field.
+/// The methods of authentication. The first one that the authorization server names is used. Authorization servers of the Python SDK read the
+/// client id only from the form, and for a revocation also the secret. Others reject an id in the form beside Basic.
 const METHODS: [&str; 3] = ["client_secret_post", BASIC, "none"];
 /// The method of an authorization server that names none (RFC 8414 §2).
 const BASIC: &str = "client_secret_basic";

@@ -87,10 +87,9 @@ fn candidates(server: &ResourceServer, challenge: Option<&Challenge>) -> Result<
 ///
 /// A resource that only contains the server is another one (RFC 9728 §3.3): on a host with several servers, its tokens would be valid for all.
 fn is_resource(named: &str, server: &ResourceServer) -> bool {
-    let is_url = |url| is_same_url(named, url);
-    let is_url =
-        SecureUrl::parse(named).is_ok() && [server.url.without_query(), server.url.as_str()].into_iter().any(is_url);
-    is_url || server.resource.as_ref().is_some_and(|resource| is_same_url(named, resource.as_str()))
+    let is_url = is_same_url(named, server.url.without_query()) || is_same_url(named, server.url.as_str());
+    (is_url && SecureUrl::parse(named).is_ok())
+        || server.resource.as_ref().is_some_and(|resource| is_same_url(named, resource.as_str()))
 }
 
 #[cfg(test)]

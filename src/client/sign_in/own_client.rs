@@ -111,15 +111,9 @@ impl Proof {
 
 impl Registered {
     /// Returns the authentication of this client.
-    ///
-    /// The authorization servers of the Python SDK look for the client id of a registered client in the form, also if the client authenticates
-    /// by Basic. Okta rejects a client that sends its id twice, but registers no clients for programs without a token. So only registered
-    /// clients do.
     pub(super) fn authentication(self) -> ClientAuthentication {
         let proof = self.client_secret.map_or(Proof::None, Proof::Secret);
-        match proof.authentication(&self.client_id, &self.method) {
-            Some(ClientAuthentication::Basic(id, secret)) => ClientAuthentication::BasicWithId(id, secret),
-            known => known.unwrap_or(ClientAuthentication::None(Some(self.client_id))),
-        }
+        let known = proof.authentication(&self.client_id, &self.method);
+        known.unwrap_or(ClientAuthentication::None(Some(self.client_id)))
     }
 }

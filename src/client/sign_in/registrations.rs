@@ -105,13 +105,10 @@ impl Values {
         let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
         let mut registrations = value.unwrap_or_default();
         let now = self.host.now_ms();
-        let mut newest = registrations.clients.first_mut().filter(|known| known.is_usable(scopes, now));
-        if let Some(known) = newest.take_if(|known| known.is_in_doubt())
-            && !self.is_forgotten(&known.client, found, requests).await?
+        let newest = registrations.clients.first_mut().filter(|known| known.is_usable(scopes, now));
+        if let Some(newest) = newest
+            && !(newest.is_in_doubt() && self.is_forgotten(&newest.client, found, requests).await?)
         {
-            newest = Some(known);
-        }
-        if let Some(newest) = newest {
             newest.begin(now);
             let client = newest.client.clone();
             // If another request has changed the entry, this sign-in is not counted.
