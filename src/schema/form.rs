@@ -49,26 +49,20 @@ fn not_null(property: &Value) -> Option<&Value> {
 fn field(property: &Value) -> Option<Value> {
     if let Some(other) = not_null(property) {
         let mut field = field(other)?;
-        let beside = property.as_object()?.iter().filter(|(keyword, value)| *keyword != "anyOf" && !value.is_null());
-        field.as_object_mut()?.extend(beside.map(|(keyword, value)| (keyword.clone(), value.clone())));
+        for (keyword, value) in property.as_object()? {
+            if keyword != "anyOf" && !value.is_null() {
+                field.as_object_mut()?.insert(keyword.clone(), value.clone());
+            }
+        }
         return Some(field);
     }
-    let mut field = property.as_object()?.clone();
-    let kinds: Vec<Value> = match field.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().filter(|kind| *kind != "null").cloned().collect(),
-        Some(kind) => vec![kind.clone()],
+    let field = property.as_object()?;
+    match field.get("type") {
+        Some(kind) if SCALARS.iter().any(|known| kind == known) => Some(property.clone()),
+        Some(_) => None,
         // The property may be an enum with documented variants.
-        None => return choice(&field),
-    };
-    let [kind] = kinds.as_slice() else { return None };
-    if !SCALARS.iter().any(|known| kind == known) {
-        return None;
+        None => choice(field),
     }
-    field.insert("type".into(), kind.clone());
-    if let Some(choices) = field.get_mut("enum").and_then(Value::as_array_mut) {
-        choices.retain(|choice| !choice.is_null());
-    }
-    Some(Value::Object(field))
 }
 
 /// Converts an enum with documented variants to a choice with titles, or returns `None` if the property is not such an enum.

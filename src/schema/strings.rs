@@ -29,11 +29,6 @@ impl Schema {
 
     /// Returns the first property that a string cannot represent.
     pub(crate) fn non_scalar_property(&self) -> Option<&str> {
-        let is_non_scalar = |property: &Value| {
-            let types = types(property);
-            // A property without types is a combination of schemas, such as an enum with documented variants.
-            !types.is_empty() && types.iter().all(|kind| SCALARS.iter().all(|scalar| kind != scalar))
-        };
         self.properties()?.iter().find(|(_, property)| is_non_scalar(property)).map(|(name, _)| name.as_str())
     }
 
@@ -54,24 +49,27 @@ impl Schema {
     }
 }
 
-/// Returns the types of a property: its own, or those of its alternatives.
-fn types(property: &Value) -> Vec<&str> {
-    let schemas = match property.get("anyOf").and_then(Value::as_array) {
-        Some(alternatives) => alternatives.iter().collect(),
-        None => vec![property],
-    };
-    let types = schemas.into_iter().filter_map(|schema| schema.get("type"));
-    types
-        .flat_map(|kind| kind.as_array().map_or_else(|| vec![kind], |kinds| kinds.iter().collect()))
-        .filter_map(Value::as_str)
-        .collect()
+/// Returns the alternatives of a property, of which each has one type, or the property itself.
+fn alternatives(property: &Value) -> &[Value] {
+    property.get("anyOf").and_then(Value::as_array).map_or(std::slice::from_ref(property), Vec::as_slice)
+}
+
+/// Returns whether a string cannot represent a value of a property. A property without types is a combination of schemas, such as an enum with
+/// documented variants.
+fn is_non_scalar(property: &Value) -> bool {
+    let is_other = |kind: &Value| SCALARS.iter().all(|scalar| kind != scalar);
+    alternatives(property).iter().all(|part| part.get("type").is_some_and(is_other))
+}
+
+/// Returns whether a property, or one of its alternatives, has a type.
+fn allows(property: &Value, name: &str) -> bool {
+    alternatives(property).iter().any(|part| part.get("type").is_some_and(|kind| kind == name))
 }
 
 /// Converts a text to a number or a boolean, if the property does not allow a string and the text is valid. Otherwise keeps the
 /// string.
 fn value_of(property: Option<&Value>, text: Cow<'_, str>) -> Value {
-    let types = property.map(types).unwrap_or_default();
-    let allows = |name: &str| types.contains(&name) || (types.is_empty() && name == "string");
+    let allows = |name: &str| property.is_some_and(|property| allows(property, name));
     let parsed = match () {
         () if allows("string") => None,
         () if allows("number") || allows("integer") => {

@@ -17,7 +17,9 @@ use super::budget::{DECIMAL, READ, SUBSCHEMA, Steps};
 use super::cycles;
 use super::error::SchemaError;
 use super::format::Format;
-use super::keyword_value::{array, boolean, count, members, must_be, number, positive_number, string, strings, types};
+use super::keyword_value::{
+    self, array, boolean, count, members, must_be, number, positive_number, string, strings, types,
+};
 use super::pattern::Pattern;
 use super::program::{
     Alternatives, Bound, Enum, Keyword, Measure, Names, ObjectRule, PatternId, Program, Rule, RuleId,
@@ -27,13 +29,15 @@ use super::types::Types;
 use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
 use edge_json::Kind;
 
-/// The dialects, without the scheme, and whether a `$ref` in them hides all keywords beside it. The first one is the default of the protocol
-/// (2025-11-25, basic, "JSON Schema Usage").
+/// The default dialect of the protocol (2025-11-25, basic, "JSON Schema Usage").
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The ends of the URIs of the dialects, and whether a `$ref` in them hides all keywords beside it.
 const DIALECTS: [(&str, bool); 4] = [
-    ("json-schema.org/draft/2020-12/schema", false),
-    ("json-schema.org/draft/2019-09/schema", false),
-    ("json-schema.org/draft-07/schema", true),
-    ("json-schema.org/draft-06/schema", true),
+    ("//json-schema.org/draft/2020-12/schema", false),
+    ("//json-schema.org/draft/2019-09/schema", false),
+    ("//json-schema.org/draft-07/schema", true),
+    ("//json-schema.org/draft-06/schema", true),
 ];
 
 /// The vocabularies that a schema may require. The keywords of some of them are enforced. The keywords of the others are annotations.
@@ -95,6 +99,7 @@ pub(crate) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<
         patterns,
         states: 0,
         hides_siblings,
+        current: schema,
         unsupported: None,
         steps,
     };
@@ -102,10 +107,8 @@ pub(crate) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<
     // The target of a reference is compiled after the schema that refers to it, because a schema may contain itself.
     let mut next = 0;
     while let Some(subschema) = compiler.subschemas.get(next).copied() {
-        let known = compiler.unsupported.take();
+        compiler.current = subschema.schema;
         let rule = compiler.schema(subschema).map_err(|error| error.within(schema, subschema.schema))?;
-        let found = compiler.unsupported.take().map(|error| error.within(schema, subschema.schema));
-        compiler.unsupported = known.or(found);
         if compiler.steps.are_exhausted() {
             return Err(SchemaError::too_costly());
         }
@@ -117,8 +120,8 @@ pub(crate) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<
         let at = subschemas.get(rule).map_or(schema, |subschema| subschema.schema);
         SchemaError::at("", problem).within(schema, at)
     })?;
-    if let Some(error) = unsupported {
-        return Err(error);
+    if let Some((error, at)) = unsupported {
+        return Err(error.within(schema, at));
     }
     program.resolve_references();
     program.analyze_alternatives(steps);
@@ -164,8 +167,11 @@ struct Compiler<'s, 'b> {
     states: usize,
     /// Whether a `$ref` hides all keywords beside it.
     hides_siblings: bool,
-    /// The first part of a valid schema that is not supported. The rest of the schema is still read, to find out whether it is valid.
-    unsupported: Option<Box<SchemaError>>,
+    /// The subschema that is being compiled.
+    current: &'s Value,
+    /// The first part of a valid schema that is not supported, and its subschema. The rest of the schema is still read, to find out whether it is
+    /// valid.
+    unsupported: Option<(Box<SchemaError>, &'s Value)>,
     steps: &'b mut Steps,
 }
 
@@ -193,28 +199,33 @@ impl<'s> Compiler<'s, '_> {
             Value::Bool(false) => Ok(Rule { types: Types::NONE, keywords: Vec::new() }),
             Value::Object(members) => {
                 let object = Object { members, resource: subschema.resource };
-                if let Some(reference) = members.get("$ref").filter(|_| self.hides_siblings) {
-                    return Ok(Rule { types: Types::ALL, keywords: vec![self.reference(reference, object)?] });
-                }
-                let types = members.get("type").map_or(Ok(Types::ALL), |names| types(names, "type"))?;
-                Ok(Rule { types, keywords: self.keywords(object)? })
+                let is_only_reference = self.hides_siblings && members.contains_key("$ref");
+                let types = members.get("type").filter(|_| !is_only_reference);
+                let types = types.map_or(Ok(Types::ALL), |names| keyword_value::types(names, "type"))?;
+                Ok(Rule { types, keywords: self.keywords(object, is_only_reference)? })
             }
             _ => Err(SchemaError::at("", "a schema must be an object or a boolean")),
         }
     }
 
-    fn keywords(&mut self, object: Object<'s>) -> Result<Vec<Keyword>, Box<SchemaError>> {
+    /// Compiles the keywords of a schema, or only its `$ref`.
+    fn keywords(&mut self, object: Object<'s>, is_only_reference: bool) -> Result<Vec<Keyword>, Box<SchemaError>> {
         let mut keywords = Vec::new();
         let mut has_object = false;
         for (name, value) in object.members {
+            if is_only_reference && name != "$ref" {
+                continue;
+            }
             let keyword = match name.as_str() {
                 "$schema" if dialect(value).is_some() => continue,
                 "$schema" => {
-                    let problem = format!("the dialect is not supported; use https://{}", DIALECTS[0].0);
-                    return Err(SchemaError::of_keyword(name, problem));
+                    return Err(SchemaError::of_keyword(name, format!("the dialect is not supported; use {DIALECT}")));
                 }
                 "$vocabulary" if only_known_vocabularies(value) => continue,
-                "$ref" => self.reference(value, object)?,
+                "$ref" => {
+                    let target = self.references.resolve(string(value, name)?, object.resource, self.steps)?;
+                    Keyword::Reference(self.rule_of(target))
+                }
                 "enum" => Keyword::Enum(self.constants(array(value, name)?)?),
                 "const" => Keyword::Enum(self.constants([value])?),
                 "multipleOf" => Keyword::MultipleOf(positive_number(value, name, object.is_float())?),
@@ -264,11 +275,6 @@ impl<'s> Compiler<'s, '_> {
         Ok(keywords)
     }
 
-    fn reference(&mut self, value: &Value, object: Object<'s>) -> Result<Keyword, Box<SchemaError>> {
-        let target = self.references.resolve(string(value, "$ref")?, object.resource, self.steps)?;
-        Ok(Keyword::Reference(self.rule_of(target)))
-    }
-
     /// Returns whether a keyword is not supported, and keeps the error then.
     fn is_unsupported(&mut self, name: &str, value: &'s Value, object: Object<'s>) -> bool {
         let Some((_, instead)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) else { return false };
@@ -281,7 +287,7 @@ impl<'s> Compiler<'s, '_> {
 
     /// Keeps the first part of the schema that is not supported, although it is valid.
     fn unsupported(&mut self, error: Box<SchemaError>) {
-        self.unsupported.get_or_insert(error).is_unsupported = true;
+        self.unsupported.get_or_insert((error, self.current)).0.is_unsupported = true;
     }
 
     /// Compiles constants. A reference can lead to a constant within a constant, so each of them takes steps of its own.
@@ -427,8 +433,8 @@ impl<'s> Object<'s> {
 
 /// Returns whether a `$ref` hides the keywords beside it in a dialect, or `None` for an unknown dialect.
 fn dialect(uri: &Value) -> Option<bool> {
-    let (_, name) = uri.as_str()?.trim_end_matches('#').split_once("://")?;
-    DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, hides_siblings)| *hides_siblings)
+    let uri = uri.as_str()?.trim_end_matches('#');
+    DIALECTS.iter().find(|(known, _)| uri.ends_with(known)).map(|(_, hides_siblings)| *hides_siblings)
 }
 
 /// Returns the limits of an earlier keyword with the same measure. The two keywords are merged, so the check counts only once.

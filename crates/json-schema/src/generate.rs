@@ -67,28 +67,24 @@ fn replace_number_format(schema: &mut Schema) {
 /// Writes the schema of an `Option` as `anyOf`: schemars adds `null` to the list of its types, and some client libraries do not read a list.
 fn split_null(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
-    let Some(Value::Array(types)) = object.get_mut("type") else { return };
-    let [kind, Value::String(null)] = types.as_mut_slice() else { return };
+    let Some([kind, null]) = object.get("type").and_then(Value::as_array).map(Vec::as_slice) else { return };
     if null != "null" {
         return;
     }
-    let kind = kind.take();
-    let mut inner = Map::new();
-    for (keyword, mut value) in std::mem::take(object) {
-        match keyword.as_str() {
-            "type" => drop(inner.insert(keyword, kind.clone())),
-            "title" | "description" | "default" => drop(object.insert(keyword, value)),
-            _ => {
-                if let (Value::Array(values), "enum") = (&mut value, keyword.as_str()) {
-                    values.retain(|value| !value.is_null());
-                }
-                inner.insert(keyword, value);
-            }
+    let kind = kind.clone();
+    let mut inner = std::mem::take(object);
+    for keyword in ["title", "description", "default"] {
+        if let Some(value) = inner.remove(keyword) {
+            object.insert(keyword.into(), value);
         }
     }
-    let mut null = Map::new();
-    null.insert("type".into(), "null".into());
-    object.insert("anyOf".into(), vec![Value::Object(inner), Value::Object(null)].into());
+    inner.insert("type".into(), kind);
+    if let Some(Value::Array(mut values)) = inner.remove("enum") {
+        values.pop_if(|value| value.is_null());
+        inner.insert("enum".into(), Value::Array(values));
+    }
+    let null = edge_json::object(vec![("type", "null".into())]);
+    object.insert("anyOf".into(), Value::Array(vec![inner.into(), null]));
 }
 
 /// Sets `additionalProperties` to `false` for objects without this keyword, and replaces schemas `true` by `{}`: some client libraries do not read
@@ -97,9 +93,8 @@ fn split_null(schema: &mut Schema) {
 /// If several schemas apply to the same object, each of them would reject the properties of the others, so these schemas stay open.
 fn close_objects(schema: &mut Value) {
     const COMBINED: [&str; 6] = ["allOf", "anyOf", "oneOf", "$ref", "if", "not"];
-    if *schema == Value::Bool(true) {
+    if let Value::Bool(true) = schema {
         *schema = Map::new().into();
-        return;
     }
     let Value::Object(object) = schema else { return };
     let combined = COMBINED.iter().any(|keyword| object.contains_key(*keyword));

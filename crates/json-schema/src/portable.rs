@@ -73,8 +73,8 @@ pub fn portable(mut schema: Value) -> Value {
 /// Adds `properties` to a root whose type is `object`.
 pub(super) fn add_properties(schema: &mut Value) {
     let Value::Object(root) = schema else { return };
-    if root.get("type").is_some_and(|kind| kind == "object") {
-        root.entry("properties").or_insert_with(|| Map::new().into());
+    if root.get("type").is_some_and(|kind| kind == "object") && !root.contains_key("properties") {
+        root.insert("properties".into(), Map::new().into());
     }
 }
 

@@ -106,18 +106,20 @@ impl<'s> References<'s> {
     ) -> Result<ResourceId, Box<SchemaError>> {
         let schema = subschema.schema;
         let mut resource = self.resource_of(subschema);
+        let id = object.get("$id").filter(|_| !self.by_address.contains_key(&ptr::from_ref(schema)));
         // In draft-07, an `$id` that is only a fragment is an anchor.
-        let mut old_anchor = None;
-        if let Some(id) = object.get("$id").filter(|_| !self.by_address.contains_key(&ptr::from_ref(schema))) {
-            let id = string(id, "$id")?;
-            old_anchor = id.strip_prefix('#').filter(|anchor| !anchor.is_empty());
-            if old_anchor.is_none() {
-                let uri = self.joined(resource, id, steps)?;
-                resource = self.add(schema, &uri)?;
-            }
+        let is_anchor = id.and_then(Value::as_str).is_some_and(|id| id.starts_with('#'));
+        if let Some(id) = id.filter(|_| !is_anchor) {
+            let uri = self.joined(resource, string(id, "$id")?, steps)?;
+            resource = self.add(schema, &uri)?;
         }
-        let anchors = ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str());
-        for anchor in anchors.chain(old_anchor) {
+        for name in ["$anchor", "$dynamicAnchor", "$id"] {
+            let Some(anchor) = object.get(name).and_then(Value::as_str) else { continue };
+            let anchor = match name {
+                "$id" if is_anchor => anchor.trim_start_matches('#'),
+                "$id" => continue,
+                _ => anchor,
+            };
             let uri = self.with_anchor(resource, anchor, steps)?;
             let known = self.by_uri.insert(uri, Subschema { schema, resource });
             if known.is_some_and(|known| !ptr::eq(known.schema, schema)) {
