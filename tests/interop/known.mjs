@@ -2,7 +2,8 @@
 // wrong, or if we do not know. The run fails if a problem has no explanation, and a run of all subjects lists the rows that it did not need.
 
 /**
- * @typedef {{ problem: RegExp, reason: string, fault: 'theirs' | 'ours' | 'open' }} Known
+ * @typedef {{ problem: RegExp, reason: string, fault: 'theirs' | 'ours' | 'open', isOfMachine?: boolean }} Known `isOfMachine` means that the
+ *   subject could not run on the machine
  */
 
 /**
@@ -20,14 +21,14 @@ export const COMMON = [
   { problem: /^`outputSchema` differs/, reason: 'Output schemas of JSON Schema draft-07 are not published.', fault: 'ours' },
   { problem: /^`title` differs/, reason: 'The title in the annotations of a tool is lost.', fault: 'ours' },
   { problem: /^templates are missing: demo:\/\/files\/\{path\*\}/, reason: 'Templates with the operator `*` are not listed.', fault: 'ours' },
-  { problem: /access token \(invalid_client\)/, reason: 'The server needs the id of the client in the form too.', fault: 'theirs' },
+  { problem: /access token \((invalid|unauthorized)_client\)/, reason: 'The server needs the id of the client in the form too.', fault: 'theirs' },
   { problem: /^after a restart: .*Invalid client_id/, reason: 'A forgotten registration is not made again.', fault: 'ours' },
   {
     problem: /TypeError: unhashable type: 'list'|Input should be a valid string \[type=string_type, input_value=\['string', 'null'\]/,
     reason: 'It rejects `"type": ["string", "null"]`, which is valid.',
     fault: 'theirs',
   },
-  { problem: /KeyError: 'properties'/, reason: 'It rejects the schema of an object without `properties`, which is valid.', fault: 'theirs' },
+  { problem: /KeyError: 'properties'|Missing required fields in schema: \{'properties'\}/, reason: 'It rejects the schema of an object without `properties`, which is valid.', fault: 'theirs' },
 ]
 
 /**
@@ -36,6 +37,12 @@ export const COMMON = [
  * @type {Record<string, Known[]>}
  */
 export const KNOWN = {
+  langroid: [{
+    problem: /openaipublic\.blob\.core\.windows\.net/,
+    reason: 'It loads a file from openaipublic.blob.core.windows.net, which the machine of the run could not reach.',
+    fault: 'open',
+    isOfMachine: true,
+  }],
   autogen: [
     { problem: /PydanticUndefinedAnnotation/, reason: 'It rejects `$defs` that refer to each other, which are valid.', fault: 'theirs' },
   ],

@@ -40,8 +40,12 @@ export const BRIDGES = {
   },
 }
 
+/** The packages with their versions, for people. A package without an exact version is only an addition that the first one needs. */
+const titleOf = ({ packages: [first, ...others] }) =>
+  [first, ...others.filter((each) => /==|@\d+\.\d/.test(each))].map((each) => `\`${each}\``).join(' with ')
+
 const server = (name, from, start, call, options = {}) => {
-  const title = `${from.packages.map((each) => `\`${each}\``).join(' with ')}${options.note ? `, ${options.note}` : ''}${options.behind ? `, behind ${options.behind}` : ''}`
+  const title = [titleOf(from), options.note, options.behind && `behind ${options.behind}`].filter(Boolean).join(', ')
   return { kind: 'server', name, title, ...from, start, call, ...options }
 }
 
@@ -84,7 +88,7 @@ const SERVERS = [
   ...['1.8.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0', '2.3.0'].flatMap((version) => [sdkOfPython(version, 'sessions'), sdkOfPython(version, 'stateless')]),
   ...['2.14.7', '3.4.11', '4.2.3'].flatMap((version) => [fastmcp(version, 'sessions'), fastmcp(version, 'stateless')]),
   ...[['1.13.3', '3'], ['1.20.2', '3'], ['1.25.3', '4']].map(([version, zod]) => sdkOfTypeScript(version, zod)),
-  server('fastapi-mcp', pypi('fastapi-mcp==0.4.0', 'mcp<2'), ['fastapi_server.py', '{port}'], ADD),
+  server('fastapi-mcp', pypi('fastapi-mcp==0.4.0', 'mcp==1.30.0'), ['fastapi_server.py', '{port}'], ADD),
   server('gradio', pypi('gradio[mcp]==6.31.0'), ['gradio_server.py', '{port}'], ['add', { a: 2, b: 3 }], { path: '/gradio_api/mcp/' }),
   server('fastmcp-npm', npm('fastmcp@4.20.16', 'zod@4'), ['fastmcp-server.mjs', '{port}'], ADD),
   server('hono-mcp', npm('@hono/mcp@0.3.2', '@hono/node-server@1', 'hono@4', '@modelcontextprotocol/sdk@1.32.2', 'zod@4'), ['hono-server.mjs', '{port}'], ADD),
@@ -109,7 +113,7 @@ const SERVERS = [
 ]
 
 const client = (name, from, driver, options = {}) => ({
-  kind: 'client', name, title: from.packages.map((each) => `\`${each}\``).join(' with '), ...from, driver, ...options,
+  kind: 'client', name, title: titleOf(from), ...from, driver, ...options,
 })
 
 const CLIENTS = [
@@ -136,7 +140,7 @@ const CLIENTS = [
   client('semantic-kernel', pypi('semantic-kernel[mcp]==1.45.0'), 'semantic_kernel.py'),
   client('crewai-tools', pypi('crewai-tools[mcp]==1.15.30'), 'crewai_tools.py'),
   client('google-adk', pypi('google-adk==2.13.0', 'mcp==2.3.0'), 'google_adk.py'),
-  client('camel', pypi('camel-ai==0.2.90', 'mcp==2.3.0'), 'camel.py'),
+  client('camel', pypi('camel-ai==0.2.90', 'mcp==1.30.0'), 'camel.py'),
   client('langroid', pypi('langroid==0.69.16'), 'langroid.py'),
   client('praisonai', pypi('praisonaiagents==1.7.17', 'mcp==1.30.0'), 'praisonai.py'),
   client('upsonic', pypi('upsonic==0.77.3', 'mcp==1.30.0'), 'upsonic.py'),
@@ -150,13 +154,13 @@ const CLIENTS = [
   client('openai-agents-npm', npm('@openai/agents@0.20.0', 'zod@4'), 'openai-agents.mjs'),
   client('langchain-npm', npm('@langchain/mcp-adapters@1.1.4', '@langchain/core'), 'langchain.mjs'),
   client('llamaindex-npm', npm('@llamaindex/tools@0.2.1'), 'llamaindex.mjs'),
-  client('google-adk-npm', npm('@google/adk@2.0.0'), 'google-adk.mjs'),
+  client('google-adk-npm', npm('@google/adk@2.0.0', '@modelcontextprotocol/sdk@1.32.2'), 'google-adk.mjs'),
   client('strands-npm', npm('@strands-agents/sdk@1.19.0', '@modelcontextprotocol/sdk@1.32.2'), 'strands.mjs'),
   client('genkit', npm('@genkit-ai/mcp@1.42.0', 'genkit@1.42.0'), 'genkit.mjs'),
   client('mcp-client', npm('mcp-client@1.13.1'), 'mcp-client.mjs', { skips: { 'knowledge base': 'It cannot send headers.' } }),
   client('mcporter', npm('mcporter@0.12.3'), 'mcporter.mjs'),
   client('voltagent', npm('@voltagent/core@2.10.0', 'ai', 'zod@4'), 'voltagent.mjs'),
-  client('mcp-use-npm', npm('mcp-use@2.5.2'), 'mcp-use.mjs'),
+  client('mcp-use-npm', npm('mcp-use@2.5.2', '@mcp-use/client@2.3.2'), 'mcp-use.mjs'),
   client('mcp-remote', npm('mcp-remote@0.15.1', '@modelcontextprotocol/sdk@1.32.2'), 'bridge.mjs'),
   client('supergateway-client', npm('supergateway@4.0.0', '@modelcontextprotocol/sdk@1.32.2'), 'bridge.mjs'),
   client('ag2', pypi('ag2[mcp]==1.2.1'), 'ag2.py'),
