@@ -72,9 +72,13 @@ export function tables(subjects, results) {
     })
     const header = ['software', ...columns, 'result', 'fault', 'reason']
     const dates = rows.map(({ name }) => results[name].date).sort()
-    parts.push(`## ${heading}`, `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}: ${Object.entries(counts).map(([word, count]) => `${count} ${word}`).join(', ')}. Run ${
-      dates[0] === dates.at(-1) ? `on ${dates[0]}` : `from ${dates[0]} to ${dates.at(-1)}`}.`,
-    [header, header.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n'))
+    const when = dates[0] === dates.at(-1) ? `on ${dates[0]}` : `from ${dates[0]} to ${dates.at(-1)}`
+    const summary = Object.entries(counts).map(([word, count]) => `${count} ${word}`).join(', ')
+    parts.push(
+      `## ${heading}`,
+      `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}: ${summary}. Run ${when}.`,
+      [header, header.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n'),
+    )
   }
   return parts.join('\n\n')
 }
