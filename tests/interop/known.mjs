@@ -54,6 +54,21 @@ export const COMMON = [
  * @type {Record<string, Known[]>}
  */
 export const KNOWN = {
+  ...Object.fromEntries(['mcp-1.9.4-sessions', 'mcp-1.9.4-stateless'].map((name) => [name, [{
+    problem: /the message is the answer to another request/,
+    reason: 'It answers a request with the id `"1"` with the id `1`.',
+    fault: 'theirs',
+  }]])),
+  'mcp-1.8.1-sessions': [{
+    problem: /closed the connection|cannot be reached|Internal Server Error/,
+    reason: 'The end of one session (DELETE) ends all sessions of this server, and it starts no new ones.',
+    fault: 'theirs',
+  }],
+  'mcp-1.8.1-stateless': [{
+    problem: /closed the connection in the middle of its answer/,
+    reason: 'It answers an unknown request with an empty event stream.',
+    fault: 'ours',
+  }],
   langroid: [{
     problem: /openaipublic\.blob\.core\.windows\.net/,
     reason: 'It loads a file from openaipublic.blob.core.windows.net, which the machine of the run could not reach.',

@@ -135,9 +135,9 @@ async function callOf(client, name, args, before) {
 }
 
 /** Starts the gateway in front of a server. */
-const startGateway = (url, token) => startWorkerd({
+const startGateway = (url, { token, mount }) => startWorkerd({
   name: 'gateway',
-  vars: { UPSTREAMS: { [MOUNT]: { url, trusted: true } } },
+  vars: { UPSTREAMS: { [MOUNT]: { url, trusted: true, ...mount } } },
   secrets: { UPSTREAM_TOKENS: JSON.stringify({ [MOUNT]: token }) },
 })
 
@@ -157,7 +157,7 @@ export async function judgeServer(subject) {
       revision: direct.getNegotiatedProtocolVersion(),
       items: Object.fromEntries(Object.entries(items).map(([kind, all]) => [kind, all.length])),
     }
-    gateway = await startGateway(server.url, token)
+    gateway = await startGateway(server.url, subject)
     const through = await connect(gateway.url, gateway.token)
     clients.push(through)
     let mounted

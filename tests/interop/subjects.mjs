@@ -20,6 +20,7 @@ const pypi = (...packages) => ({ registry: 'PyPI', packages })
  * @property {Record<string, string>} [env]
  * @property {string} [host] the host in the URL, `127.0.0.1` by default
  * @property {string} [token] the access token
+ * @property {object} [mount] settings of the mount, which docs/gateway.md describes
  * @property {'legacy'} [mode] how the official client connects directly, if it cannot negotiate
  * @property {[string, object]} call a tool and its arguments. The result is the same each time
  * @property {[string, object]} [before] a call in the same session before it, whose effect its result shows
@@ -55,7 +56,7 @@ const peers = PEERS.filter(({ path }, index) => path && PEERS.findIndex((other) 
   .map(({ name, title, path }) => ({ kind: 'server', name: `peer-${name}`, title, peer: path, call: ['total', { a: 2, b: 3 }] }))
 
 /** The version of pydantic for old versions of the Python SDK, which do not start with the newest one. */
-const PYDANTIC_OF = Object.fromEntries(['1.8.1', '1.12.4', '1.18.0'].map((version) => [version, ['pydantic==2.11.10']]))
+const PYDANTIC_OF = Object.fromEntries(['1.8.1', '1.9.4', '1.10.1', '1.12.4', '1.18.0'].map((version) => [version, ['pydantic==2.11.10']]))
 
 const MODES = ['sessions', 'stateless']
 const ADD = ['add', { a: 2, b: 3 }]
@@ -82,7 +83,7 @@ const SERVERS = [
     ['list_directory', { path: '{data}' }], { behind: 'supergateway, with sessions' }),
   server('server-sequential-thinking', npm('@modelcontextprotocol/server-sequential-thinking@2026.8.31'),
     ['mcp-server-sequential-thinking'],
-    ['sequentialthinking', { thought: 'one', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }], { behind: 'mcp-proxy' }),
+    ['sequentialthinking', {}], { behind: 'mcp-proxy' }),
   server('mcp-server-time', pypi('mcp-server-time==2026.10.19'), ['mcp-server-time', '--local-timezone', 'UTC'],
     ['convert_time', { source_timezone: 'UTC', time: '25:00', target_timezone: 'Asia/Tokyo' }], { behind: 'mcp-proxy' }),
   server('mcp-server-git', pypi('mcp-server-git==2026.10.19'),
@@ -92,7 +93,7 @@ const SERVERS = [
   server('mcp-server-sqlite', pypi('mcp-server-sqlite==2025.4.25', 'mcp==1.30.0'), ['mcp-server-sqlite', '--db-path', '{data}/db'],
     ['list_tables', {}], { behind: 'mcp-proxy, stateless' }),
   ...peers,
-  ...['1.8.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0', '2.3.0'].flatMap((version) => MODES.map((mode) => sdkOfPython(version, mode))),
+  ...['1.8.1', '1.9.4', '1.10.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0', '2.3.0'].flatMap((version) => MODES.map((mode) => sdkOfPython(version, mode))),
   ...['2.14.7', '3.4.11', '4.2.3'].flatMap((version) => MODES.map((mode) => fastmcp(version, mode))),
   ...[['1.13.3', '3'], ['1.20.2', '3'], ['1.25.3', '4']].map(([version, zod]) => sdkOfTypeScript(version, zod)),
   server('fastapi-mcp', pypi('fastapi-mcp==0.4.0', 'mcp==1.30.0'), ['fastapi_server.py', '{port}'], ADD),
