@@ -7,10 +7,11 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { firstToken } from './lib/dev-vars.mjs'
-import { collisions, markdownFiles, slugOf, titleOf } from './lib/documents.mjs'
+import { collisions, markdownFiles, slugOf } from './lib/documents.mjs'
 import { loadSkills } from './lib/load-skills.mjs'
 import { readRegularFile } from './lib/regular-file.mjs'
 import { callTool, isConfidential, NoAnswer, textOf, toolNames, withRetries } from './lib/mcp.mjs'
+import { titleOf } from './lib/title.mjs'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** The most documents, and the most characters of text, of one request. */
@@ -20,6 +21,8 @@ const CHARACTERS = 500_000
 const FILE_BYTES = 1_600_000
 /** A smaller number of documents is always deleted. */
 const FEW = 10
+/** The most skipped paths that are shown. */
+const SHOWN = 10
 
 const options = readArguments()
 const { folder, url } = options
@@ -92,18 +95,23 @@ function readArguments() {
   }
 }
 
+/** Returns the files to load with their slugs. `problem` of a file says why it cannot be loaded, so the document that it had stays. */
 async function collect(folder) {
-  // A link to a file fails when it is read, so the document that it had stays.
-  const links = []
-  const paths = await markdownFiles(folder, (path) => links.push(path))
+  const { files: paths, skipped, links } = await markdownFiles(folder).catch((error) => fail(`${folder} cannot be read: ${error.message}`))
   const linked = links.filter((path) => /\.md$/i.test(path))
   for (const path of links.filter((path) => !linked.includes(path))) console.error(`load: the folder ${path} is a link, which is not followed`)
+  if (skipped.length > 0) {
+    const others = skipped.length > SHOWN ? `, and ${skipped.length - SHOWN} others` : ''
+    console.error(`load: skipped, because names that begin with a dot and node_modules are not loaded: ${skipped.slice(0, SHOWN).join(', ')}${others}`)
+  }
+  // A link to a file fails when it is read.
   const files = [...paths, ...linked].sort().map((path) => ({ path, slug: slugOf(path) }))
   if (files.length === 0) fail(`there is no .md file in ${folder}`)
-  const same = collisions(files.filter(({ slug }) => slug))
-  for (const [slug, paths] of same) console.error(`load: several files have the slug ${slug}: ${paths.join(', ')}`)
-  if (same.length > 0) fail('nothing was sent: rename the files above')
-  return files
+  const shared = collisions(files)
+  return files.map(({ path, slug }) => {
+    const others = shared.get(slug)?.filter((other) => other !== path)
+    return { path, slug, problem: others && `its slug ${slug} is also that of ${others.join(', ')}: rename one of them` }
+  })
 }
 
 /** Returns a name that another folder does not have, because a set that two folders share would lose the documents of one of them. */
@@ -166,9 +174,10 @@ async function loadAll(stored) {
     characters = 0
     say(`[${counts.done}/${files.length}] ${(counts.done / seconds()).toFixed(0)} files/s, ${counts.failed} not loaded`)
   }
-  for (const { path, slug } of files) {
+  for (const { path, slug, problem } of files) {
     let document
     try {
+      if (problem) throw new Error(problem)
       document = await read(path, slug)
     } catch (error) {
       finish('failed', path, error.message)
@@ -187,7 +196,6 @@ async function loadAll(stored) {
 }
 
 async function read(path, slug) {
-  if (!slug) throw new Error('its path has no slug, because the path does not contain a-z or 0-9: rename it')
   const bytes = await readRegularFile(join(folder, path), FILE_BYTES)
   let text
   try {

@@ -277,6 +277,9 @@ limits! {
             "nesting depth of a schema" => "the server cannot be built";
         SCHEMA_CHAIN: usize = schema::SCHEMA_CHAIN, Count, "":
             "schemas that refer to one another for the same value" => "the server cannot be built";
+        INLINED_SCHEMAS: usize = schema::INLINED_SCHEMAS, Count, "":
+            "schemas that the definitions of a schema have, if each is written in place of the references to it"
+            => "the definitions refer to each other, as before";
         FOREIGN_SCHEMA_STEPS: u32 = 2_000_000, Count, "":
             "steps to compile a schema of another server, of about 10 ns or 4 bytes each"
             => "an output schema is neither enforced nor published, and the log has a warning; a form is rejected";
@@ -493,6 +496,8 @@ limits! {
             "values in the frontmatter of a file" => "the call fails";
         FRONTMATTER_DEPTH: usize = 32, Count, "":
             "nesting depth of the frontmatter of a file" => "the call fails";
+        UNKNOWN_CONTENT_BYTES: usize = 2 << 10, Bytes, "":
+            "a content block of an unknown type in a result of another MCP server" => "the caller gets its type and its length";
         UPSTREAM_CURSOR_BYTES: usize = 4 << 10, Bytes, "":
             "a cursor of another MCP server" => "the list has the items so far";
         UPSTREAM_TOKEN_ANSWER_BYTES: usize = 64 << 10, Bytes, "":
@@ -511,7 +516,7 @@ limits! {
             "the time after which a rejected request replaces an access token of the program itself" => "the call fails";
         SIGN_IN_SECONDS: u64 = 600, Seconds, "":
             "a sign-in of a person to another MCP server, from the link and from its first page" => "the person has to begin again";
-        SIGN_IN_REQUESTS: usize = 8, Count, "":
+        SIGN_IN_REQUESTS: usize = 10, Count, "":
             "requests that the first page of a sign-in sends" => "the sign-in fails";
         SIGN_IN_COOKIES: usize = 4, Count, "":
             "sign-ins of a browser at the same time" => "the oldest one fails";
@@ -629,7 +634,9 @@ limits! {
         RAG_NAME_BYTES: usize = 256, Bytes, "":
             "the name of a document" => "the document is rejected; the document or the section of a link: the link is ignored";
         RAG_HEADING_BYTES: usize = 256, Bytes, "":
-            "a heading that is repeated with each of its chunks" => "the heading is text of a chunk";
+            "the text of a heading, which is repeated with each of its chunks" => "the heading is text of a chunk";
+        RAG_HEADING_MARKDOWN_BYTES: usize = 4096, Bytes, "":
+            "a heading with its links and images" => "the heading is text of a chunk";
         RAG_LINKS: usize = 1000, Count, "":
             "links of a document, and definitions of links" => "further ones are ignored";
         RAG_LINK_BYTES: usize = 2048, Bytes, "":

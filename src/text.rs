@@ -98,6 +98,32 @@ pub fn line(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// Returns the beginning of a message of another server, for the log. Quoted parts may be values of arguments, and words of more than 20
+/// characters may be tokens, so they are left out.
+#[cfg(feature = "client")]
+pub(crate) fn for_log(text: &str) -> String {
+    const MOST: usize = 300;
+    const LONGEST_WORD: usize = 20;
+    let (mut unquoted, mut quote, mut before) = (String::new(), None, ' ');
+    for character in line(text, MOST).chars() {
+        // An apostrophe within a word is no quotation mark.
+        let begins = matches!(character, '"' | '`' | '\'') && !before.is_alphanumeric();
+        match quote {
+            None if begins => {
+                quote = Some(character);
+                unquoted.push('…');
+            }
+            None => unquoted.push(character),
+            Some(end) if end == character => quote = None,
+            Some(_) => {}
+        }
+        before = character;
+    }
+    let is_short = |word: &str| word.chars().nth(LONGEST_WORD).is_none();
+    let words = unquoted.split(' ').map(|word| if is_short(word) { word } else { "…" });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Escapes a text for HTML, including attributes in double quotes.
 #[cfg(any(feature = "client", feature = "page", feature = "rag"))]
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
@@ -166,6 +192,23 @@ mod tests {
             assert_eq!(visible(given), expected, "{given:?}");
             assert_eq!(visible(expected), expected);
         }
+    }
+
+    /// A message of another server can have a token of a caller, and values of arguments.
+    #[cfg(feature = "client")]
+    #[test]
+    fn the_log_gets_no_quoted_parts_and_no_long_words() {
+        for (given, expected) in [
+            ("Session not found", "Session not found"),
+            ("Unknown tool: 'zzz', can't call", "Unknown tool: …, can't call"),
+            ("got `a b` and \"c\" here", "got … and … here"),
+            ("not closed: \"a b", "not closed: …"),
+            ("Token eyJhbGciOiJIUzI1NiJ9.e30 is not valid", "Token … is not valid"),
+            ("a\nb\u{202e}c", "a bc"),
+        ] {
+            assert_eq!(for_log(given), expected);
+        }
+        assert_eq!(for_log(&"word ".repeat(1000)).chars().count(), 301);
     }
 
     #[test]

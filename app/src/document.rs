@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use edge_mcp::rag::is_word_character;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,10 @@ pub(crate) const MARKDOWN: &str = "text/markdown";
 /// The maximum length of the name of a set, in characters.
 pub(crate) const MAX_SET_CHARACTERS: usize = 100;
 
-/// The name of a document: one or more of `a-z`, `0-9` and `-`.
+/// What is percent-encoded in the URI of a document: everything but a-z, 0-9 and `-`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-');
+
+/// The name of a document: letters and digits of any script in lower case, and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Slug(String);
@@ -25,7 +30,7 @@ pub(crate) struct NotASlug;
 
 impl fmt::Display for NotASlug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a slug is made of a-z, 0-9 and -, such as `getting-started`")
+        f.write_str("a slug is made of lower-case letters, digits and -, such as `getting-started`")
     }
 }
 
@@ -34,15 +39,23 @@ impl std::error::Error for NotASlug {}
 impl TryFrom<String> for Slug {
     type Error = NotASlug;
 
+    /// Reads a slug. A model may copy it from the URI of the document, where it is percent-encoded.
     fn try_from(text: String) -> Result<Self, NotASlug> {
-        let is_slug = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-        if is_slug && !text.is_empty() { Ok(Self(text)) } else { Err(NotASlug) }
+        let slug = percent_decode_str(&text).decode_utf8().map_err(|_| NotASlug)?;
+        let is_slug = slug.chars().all(|c| c == '-' || is_slug_letter(c));
+        if is_slug && !slug.is_empty() { Ok(Self(slug.into_owned())) } else { Err(NotASlug) }
     }
+}
+
+/// Returns whether a slug can contain the character, which is not `-`.
+pub(crate) fn is_slug_letter(c: char) -> bool {
+    // Diacritics that are not part of their letters have two spellings.
+    is_word_character(c) && c.to_lowercase().eq([c]) && !matches!(c, '\u{300}'..='\u{36f}')
 }
 
 /// Returns the URI of the document with this slug.
 pub(crate) fn uri_of(slug: &str) -> String {
-    format!("{URI_PREFIX}{slug}")
+    format!("{URI_PREFIX}{}", utf8_percent_encode(slug, ENCODED))
 }
 
 impl Slug {
@@ -59,7 +72,7 @@ impl Slug {
 // A Markdown document. Doc comments become descriptions in the published schemas, of which a model pays for each byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Document {
-    /// Name of a-z, 0-9 and -, such as getting-started
+    /// Name of lower-case letters, digits and -, such as getting-started
     #[schemars(with = "String", length(min = 1, max = 200))]
     pub(crate) slug: Slug,
     /// Title
@@ -77,4 +90,40 @@ pub(crate) struct Document {
     #[schemars(length(min = 1, max = 100))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hash: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_have_letters_of_any_script_and_their_uris_are_encoded() {
+        for (slug, uri) in [
+            ("getting-started-2", "kb://documents/getting-started-2"),
+            ("日本語", "kb://documents/%E6%97%A5%E6%9C%AC%E8%AA%9E"),
+            ("हिन्दी", "kb://documents/%E0%A4%B9%E0%A4%BF%E0%A4%A8%E0%A5%8D%E0%A4%A6%E0%A5%80"),
+        ] {
+            let read = |text: &str| Slug::try_from(text.to_owned()).expect("a slug");
+            assert_eq!(read(slug).uri(), uri);
+            assert_eq!(read(uri.strip_prefix(URI_PREFIX).expect("the prefix")), read(slug));
+        }
+        for text in [
+            "",
+            "Tea",
+            "Ärger",
+            "a b",
+            "a/b",
+            "a%2fb",
+            "%2e%2e",
+            "a_b",
+            "日本。",
+            "😀",
+            "a\u{301}",
+            "a\u{202e}b",
+            "%ff",
+            "𝐀\0",
+        ] {
+            assert!(Slug::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
 }

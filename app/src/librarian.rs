@@ -11,7 +11,7 @@ use edge_mcp::json::{self, JsonLimits};
 use edge_mcp::{ConfigError, Text};
 use serde_json::json;
 
-use crate::document::URI_PREFIX;
+use crate::document::{Slug, URI_PREFIX, is_slug_letter, uri_of};
 use crate::search::{RELATED_PASSAGES, SEARCH_PASSAGES};
 use crate::tools::READ_DOCUMENT;
 
@@ -116,14 +116,14 @@ fn with_sources(mut reply: AgentReply) -> AgentReply {
     let (heading, sources) = match (read.is_empty(), found.is_empty()) {
         (false, _) => ("Sources:", read),
         _ if !used.is_empty() => return with_tools(reply, &used),
-        (_, false) => ("Found:", found.iter().take(MAX_FOUND).map(|(slug, _)| slug.as_str()).collect()),
+        (_, false) => ("Found:", found.iter().take(MAX_FOUND).map(|(slug, _)| slug.clone()).collect()),
         _ if searches(&reply.calls).all(|call| call.result.is_error()) => (FAILED, Vec::new()),
         _ => ("(The searches found no document for this question.)", Vec::new()),
     };
     let title = |source: &str| found.iter().find(|(slug, _)| slug == source).map(|(_, title)| title);
-    let line = |source: &str| match title(source) {
-        Some(title) => format!("\n- {title} ({URI_PREFIX}{source})"),
-        None => format!("\n- {URI_PREFIX}{source}"),
+    let line = |source: String| match title(&source) {
+        Some(title) => format!("\n- {title} ({})", uri_of(&source)),
+        None => format!("\n- {}", uri_of(&source)),
     };
     let lines: Vec<_> = sources.into_iter().map(line).collect();
     reply.text = format!("{}\n\n{heading}{}", reply.text.trim_end(), lines.concat());
@@ -180,10 +180,11 @@ fn documents(content: &str) -> Option<Vec<(String, String)>> {
 }
 
 /// Returns the slugs of the documents that the model read, in order and without duplicates.
-fn read(calls: &[AgentCall]) -> Vec<&str> {
+fn read(calls: &[AgentCall]) -> Vec<String> {
     let read = calls.iter().filter(|call| call.name == READ_DOCUMENT && !call.result.is_error());
+    let slug = |call: &AgentCall| Slug::try_from(call.arguments.get("slug")?.as_str()?.to_owned()).ok();
     let mut once = Vec::new();
-    for slug in read.filter_map(|call| call.arguments.get("slug")?.as_str()) {
+    for slug in read.filter_map(slug).map(|slug| slug.as_str().to_owned()) {
         if !once.contains(&slug) {
             once.push(slug);
         }
@@ -191,11 +192,12 @@ fn read(calls: &[AgentCall]) -> Vec<&str> {
     once
 }
 
-/// Returns whether `text` contains the URI of the document. A longer slug that begins with `slug` does not count.
+/// Returns whether `text` contains the URI of the document, encoded or not. A longer slug that begins with `slug` does not count.
 fn names(text: &str, slug: &str) -> bool {
-    let continues =
-        |rest: &str| rest.starts_with(|next: char| next.is_ascii_lowercase() || next.is_ascii_digit() || next == '-');
-    let uri = format!("{URI_PREFIX}{slug}");
-    text.match_indices(&uri)
-        .any(|(at, uri)| text.get(at.saturating_add(uri.len())..).is_some_and(|rest| !continues(rest)))
+    let continues = |rest: &str| rest.starts_with(|next| matches!(next, '-' | '%') || is_slug_letter(next));
+    let contains = |uri: String| {
+        text.match_indices(&uri)
+            .any(|(at, uri)| text.get(at.saturating_add(uri.len())..).is_some_and(|rest| !continues(rest)))
+    };
+    contains(uri_of(slug)) || contains(format!("{URI_PREFIX}{slug}"))
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use edge_mcp::rag::{self, Chunk, ChunkOptions, Space, add_links, front_matter, resolve};
 use serde_json::{Map, json};
 
-use crate::document::{Document, URI_PREFIX};
+use crate::document::{Document, Slug, URI_PREFIX, is_slug_letter};
 
 /// The most beginnings of a slug that are taken for the folder of a document.
 const FOLDERS: usize = 8;
@@ -87,7 +87,7 @@ fn unquoted(text: &str) -> &str {
 /// for each beginning of the slug. Only candidates that are slugs of documents have an effect.
 fn slugs(own: &str, target: &str) -> BTreeSet<String> {
     if let Some(slug) = target.strip_prefix(URI_PREFIX) {
-        return [slug.to_owned()].into();
+        return Slug::try_from(slug.to_owned()).iter().map(|slug| slug.as_str().to_owned()).collect();
     }
     if target.is_empty() {
         return [own.to_owned()].into();
@@ -106,16 +106,16 @@ fn slugs(own: &str, target: &str) -> BTreeSet<String> {
     found
 }
 
-/// Returns the slug that `scripts/load` gives to the file at `path`, or `None` if it is not a Markdown file.
+/// Returns the slug that `scripts/load` gives to the file at `path`, or `None` if it is not a Markdown file. A slug with a hash is not found.
 fn slug_of_path(path: &str) -> Option<String> {
     let (name, extension) = path.rsplit_once('.')?;
     if !extension.eq_ignore_ascii_case("md") {
         return None;
     }
     let mut slug = String::new();
-    for character in name.chars().flat_map(char::to_lowercase) {
+    for character in name.to_lowercase().chars() {
         match character {
-            'a'..='z' | '0'..='9' => slug.push(character),
+            _ if is_slug_letter(character) => slug.push(character),
             '-' | '/' if !slug.ends_with('-') => slug.push('-'),
             _ if character.is_whitespace() && !slug.ends_with('-') => slug.push('-'),
             _ => {}
@@ -150,10 +150,11 @@ mod tests {
             assert_eq!(tags(&matter), expected, "{matter}");
         }
         assert_eq!(tags(&format!("tags:\n{many}")).len(), TAGS);
-        let title = "é".repeat(300);
         let matter = format!("---\ntags: [{}]\n---\n", vec!["é".repeat(32); 30].join(","));
-        let metadata = with_passages(&document(&"a".repeat(200), &title, &matter)).metadata;
-        assert_eq!(rag::check_metadata(&metadata), Ok(()));
+        for slug in ["a".repeat(200), "語".repeat(85)] {
+            let passages = with_passages(&document(&slug, &"😀".repeat(300), &matter));
+            assert!(passages.check().is_ok(), "{slug}");
+        }
     }
 
     #[test]
@@ -182,12 +183,27 @@ mod tests {
         }
     }
 
+    /// The table is also that of `scripts/load`.
+    #[test]
+    fn paths_have_the_slugs_of_the_command() {
+        let table: serde_json::Value =
+            serde_json::from_str(include_str!("../../tests/documents.json")).expect("the table");
+        for row in table["slugs"].as_array().expect("rows") {
+            let (path, slug) = (row[0].as_str().expect("a path"), row[1].as_str().expect("a slug"));
+            assert_eq!(slug_of_path(path).as_deref(), Some(slug));
+            assert!(Slug::try_from(slug.to_owned()).is_ok(), "{slug}");
+        }
+    }
+
     #[test]
     fn links_lead_to_slugs() {
         for (target, expected) in [
             ("pots.md", vec!["docs-pots", "docs-tea-pots", "pots"]),
             ("../My%20Cup.md", vec!["docs-my-cup", "docs-tea-my-cup", "my-cup"]),
             ("kb://documents/kettle", vec!["kettle"]),
+            ("kb://documents/%E8%8C%B6", vec!["茶"]),
+            ("kb://documents/No%20slug", vec![]),
+            ("/%E3%81%8A%E8%8C%B6.md", vec!["お茶"]),
             ("https://a.b/c.md", vec![]),
             ("/root.md", vec!["root"]),
             ("x.png", vec![]),

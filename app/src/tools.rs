@@ -16,7 +16,8 @@ pub(crate) const READ_DOCUMENT: &str = "read-document";
 #[derive(Deserialize, JsonSchema)]
 struct Read {
     /// The document's slug, as a search returns it
-    #[schemars(with = "String", length(min = 1, max = 200))]
+    // It may be percent-encoded, as in a URI.
+    #[schemars(with = "String", length(min = 1, max = 800))]
     slug: Slug,
 }
 

@@ -1,88 +1,77 @@
-// The documents of a folder of Markdown files: their paths, slugs and titles.
+// The documents of a folder of Markdown files: their paths and slugs.
 
+import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** The most bytes of a slug. The knowledge base takes slugs of at most 200 characters and 256 bytes. */
+const SLUG_BYTES = 200
+
 /**
- * Returns the sorted paths of the .md files in a folder and its subfolders, with `/` as the separator. Skips node_modules and folders
- * whose names begin with a dot.
- *
- * Does not follow symbolic links: the author of a document could publish a file of another folder with one. `onLink` gets the path of each
- * link to a folder, and of each link whose name ends in .md.
+ * Marks of other scripts that follow their letter, and that no class of a regular expression contains without many others. The knowledge
+ * base takes the same ones: `is_word_character` in src/words/split.rs.
  */
-export async function markdownFiles(root, onLink = () => {}) {
-  const found = []
+const MARKS = '\u093c\u094d\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd\u0b3c\u0b4d\u0bcd\u0c3c\u0c4d\u0cbc\u0ccd\u0d3c\u0d4d\u0dca' +
+  '\u0e47-\u0e4e\u0eba\u0ec8-\u0ece\u1037\u1039\u103a\u17c9-\u17d3\u17dd'
+/** Everything but letters, digits and `-`, and the diacritics that are left after normalization. */
+const DROPPED = new RegExp(`[^\\p{Alphabetic}\\p{N}${MARKS}-]|[\\u0300-\\u036f]`, 'gu')
+
+/**
+ * Finds the .md files of a folder and its subfolders. Returns sorted paths with `/` as the separator: `files`, `skipped` and `links`.
+ *
+ * `skipped` has folders named node_modules, and the folders and .md files whose names begin with a dot. Does not follow symbolic links: the
+ * author of a document could publish a file of another folder with one. `links` has each link to a folder, and each whose name ends in .md.
+ *
+ * @returns {Promise<{ files: string[], skipped: string[], links: string[] }>}
+ */
+export async function markdownFiles(root) {
+  const found = { files: [], skipped: [], links: [] }
   async function enter(folder) {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
       const { name } = entry
       const path = folder + name
       const isMarkdown = /\.md$/i.test(name)
       if (entry.isSymbolicLink()) {
-        if (isMarkdown || (await stat(join(root, path)).catch(() => undefined))?.isDirectory()) onLink(path)
-      } else if (entry.isDirectory() && !name.startsWith('.') && name !== 'node_modules') {
+        if (isMarkdown || (await stat(join(root, path)).catch(() => undefined))?.isDirectory()) found.links.push(path)
+      } else if (!entry.isDirectory() && !(entry.isFile() && isMarkdown)) {
+        continue
+      } else if (name.startsWith('.') || (entry.isDirectory() && name === 'node_modules')) {
+        found.skipped.push(path)
+      } else if (entry.isDirectory()) {
         await enter(`${path}/`)
-      } else if (entry.isFile() && isMarkdown) {
-        found.push(path)
+      } else {
+        found.files.push(path)
       }
     }
   }
   await enter('')
-  return found.sort()
+  for (const paths of Object.values(found)) paths.sort()
+  return found
 }
 
-/** Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. A path without a-z and 0-9 has an empty slug. */
+/**
+ * Returns the slug of a path: `guides/Getting Started.md` -> `guides-getting-started`. Letters of every script stay.
+ *
+ * A hash of the path stands for a name without letters and digits, and for the end of a long path. So a slug is never empty.
+ */
 export function slugOf(path) {
-  return path
-    .replace(/\.md$/i, '')
-    .toLowerCase()
-    .replace(/[/\s]+/g, '-')
-    .replace(/[^a-z0-9-]/g, '')
-    .replace(/-{2,}/g, '-')
-    .replace(/^-|-$/g, '')
+  const hash = createHash('sha256').update(path.normalize('NFC')).digest('hex').slice(0, 8)
+  const segments = path.replace(/\.md$/i, '').split('/').map(wordsOf)
+  if (segments.at(-1) === '') segments[segments.length - 1] = `doc-${hash}`
+  const slug = segments.filter(Boolean).join('-')
+  if (Buffer.byteLength(slug) <= SLUG_BYTES) return slug
+  // A character that is cut in the middle becomes U+FFFD, which is dropped.
+  const begin = Buffer.from(slug).subarray(0, SLUG_BYTES - hash.length - 1).toString()
+  return `${wordsOf(begin)}-${hash}`
 }
 
-/** Returns the `title:` of the front matter, or else the first heading outside a code fence, or else the name of the file. */
-export function titleOf(text, path) {
-  const { matter, body } = splitFrontMatter(text)
-  return matterTitle(matter) || headingTitle(body) || path.split('/').at(-1).replace(/\.md$/i, '')
+/** Returns the letters and digits of a name in lower case, with `-` between its words. */
+function wordsOf(name) {
+  return name.normalize('NFC').toLowerCase().replace(/\s+/g, '-').replace(DROPPED, '').replace(/-{2,}/g, '-').replace(/^-|-$/g, '')
 }
 
-function splitFrontMatter(text) {
-  const [, matter, body] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text) ?? []
-  return matter === undefined ? { matter: '', body: text } : { matter, body: body ?? '' }
-}
-
-// Parses one line of YAML, plain or in quotes. Other forms of a title are ignored.
-function matterTitle(matter) {
-  const value = /^title:[ \t]+(.+?)[ \t]*$/m.exec(matter)?.[1]
-  if (value === undefined) return ''
-  const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(value)
-  if (quoted) {
-    const [, quote, inner] = quoted
-    return (quote === '"' ? inner.replace(/\\(["\\])/g, '$1') : inner.replaceAll("''", "'")).trim()
-  }
-  return /^[|>]/.test(value) ? '' : value.replace(/\s+#.*$/, '').trim()
-}
-
-function headingTitle(body) {
-  let fence = ''
-  for (const line of body.split(/\r?\n/)) {
-    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
-    if (fence) {
-      // The same character closes a fence. The closing fence is at least as long, and no text follows it.
-      if (mark && mark[1].startsWith(fence) && !mark[2].trim()) fence = ''
-    } else if (mark) {
-      fence = mark[1]
-    } else {
-      const heading = /^ {0,3}#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/.exec(line)?.[1]
-      if (heading) return heading
-    }
-  }
-  return ''
-}
-
-/** Returns the slugs that several files share, as `[slug, [path, path…]]`. */
+/** Returns the slugs that several files share, with the paths of these files. */
 export function collisions(documents) {
   const bySlug = Map.groupBy(documents, ({ slug }) => slug)
-  return [...bySlug].filter(([, same]) => same.length > 1).map(([slug, same]) => [slug, same.map(({ path }) => path)])
+  return new Map([...bySlug].filter(([, same]) => same.length > 1).map(([slug, same]) => [slug, same.map(({ path }) => path)]))
 }

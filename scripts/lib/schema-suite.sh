@@ -5,11 +5,11 @@
 
 SCHEMA_SUITE=$TOOLS/json-schema-test-suite
 
-# ensure_schema_suite -> writes draft2020-12/ and mcp-registry/ to $SCHEMA_SUITE, with a copy of requirements.txt. If the copy is equal to
-# requirements.txt, the folder is up to date.
+# ensure_schema_suite -> writes draft2020-12/, draft2019-09/, draft7/ and mcp-registry/ to $SCHEMA_SUITE, with a copy of requirements.txt. If
+# the copy is equal to requirements.txt, and all folders exist, the folder is up to date.
 ensure_schema_suite() {
-  local from=$ROOT/tests/schema/requirements.txt start=$SECONDS work=$SCHEMA_SUITE.new python package
-  if cmp -s "$from" "$SCHEMA_SUITE/.made-from"; then return; fi
+  local from=$ROOT/tests/schema/requirements.txt start=$SECONDS work=$SCHEMA_SUITE.new python package tests
+  if cmp -s "$from" "$SCHEMA_SUITE/.made-from" && [ -d "$SCHEMA_SUITE/draft7" ]; then return; fi
   if ! find_pip; then
     command -v apt-get >/dev/null ||
       die "the download of the JSON-Schema-Test-Suite needs pip: install Python 3 with pip (https://python.org)"
@@ -26,7 +26,8 @@ ensure_schema_suite() {
   PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 "$python" -m pip download --quiet --no-deps \
     --no-binary jsonschema --requirement "$from" --dest "$work" >&2 || die "pip could not download the JSON-Schema-Test-Suite"
   package=$(cd "$work" && echo jsonschema-*.tar.gz)
-  tar -xzf "$work/$package" -C "$work" --strip-components=3 "${package%.tar.gz}/json/tests/draft2020-12"
+  tests=${package%.tar.gz}/json/tests
+  tar -xzf "$work/$package" -C "$work" --strip-components=3 "$tests"/draft2020-12 "$tests"/draft2019-09 "$tests"/draft7
   # A wheel is a zip file. Python reads it, because the machine may have no program for zip files.
   "$python" -m zipfile -e "$work"/skillsaw-*.whl "$work/wheel"
   mkdir "$work/mcp-registry"

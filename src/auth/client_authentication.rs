@@ -24,6 +24,8 @@ pub(crate) enum ClientAuthentication {
     None(Option<String>),
     /// The client id and the secret in the `Authorization` header (`client_secret_basic`).
     Basic(String, String),
+    /// The same, with the client id as a form field too.
+    BasicWithId(String, String),
     /// The client id and the secret as form fields (`client_secret_post`).
     Post(String, String),
     /// A signed assertion (`private_key_jwt`). It is a trait object, so that a wasm module contains its code only if the program uses it.
@@ -48,7 +50,7 @@ impl ClientAuthentication {
     pub(crate) fn method(&self) -> &'static str {
         match self {
             Self::None(_) => "none",
-            Self::Basic(..) => "client_secret_basic",
+            Self::Basic(..) | Self::BasicWithId(..) => "client_secret_basic",
             Self::Post(..) => "client_secret_post",
             Self::PrivateKeyJwt(_) => "private_key_jwt",
             Self::Bearer(_) => "bearer",
@@ -59,16 +61,18 @@ impl ClientAuthentication {
     pub(crate) fn client_id(&self) -> &str {
         match self {
             Self::None(id) => id.as_deref().unwrap_or_default(),
-            Self::Basic(id, _) | Self::Post(id, _) => id,
+            Self::Basic(id, _) | Self::BasicWithId(id, _) | Self::Post(id, _) => id,
             Self::PrivateKeyJwt(assertion) => assertion.client_id(),
             Self::Bearer(_) => "",
         }
     }
 
     /// Returns the secret, or an empty text.
-    pub(super) fn secret(&self) -> &str {
+    pub(crate) fn secret(&self) -> &str {
         match self {
-            Self::Basic(_, secret) | Self::Post(_, secret) | Self::Bearer(secret) => secret,
+            Self::Basic(_, secret) | Self::BasicWithId(_, secret) | Self::Post(_, secret) | Self::Bearer(secret) => {
+                secret
+            }
             Self::None(_) | Self::PrivateKeyJwt(_) => "",
         }
     }
@@ -88,7 +92,10 @@ impl ClientAuthentication {
         match self {
             Self::None(None) => {}
             Self::None(Some(id)) => drop(form.append_pair("client_id", id)),
-            Self::Basic(id, secret) => {
+            Self::Basic(id, secret) | Self::BasicWithId(id, secret) => {
+                if matches!(self, Self::BasicWithId(..)) {
+                    form.append_pair("client_id", id);
+                }
                 // RFC 6749 §2.3.1: the colon separates the two parts, so they are form-encoded first.
                 let pair = STANDARD.encode(format!("{}:{}", form_encoded(id), form_encoded(secret)));
                 authorization = Some(format!("Basic {pair}"));

@@ -184,8 +184,9 @@ fn parse_response(answer: &Fetched) -> Result<Map<String, Value>, TokenRefusal> 
         400 if is_unsupported_token_type(&answer.body) => {
             Err(claims::invalid("the authorization server does not introspect tokens of its type"))
         }
-        status => {
-            Err(TokenRefusal::Unavailable(format!("the authorization server answers with status {status}").into()))
+        _ => {
+            let problem = format!("the authorization server answers with {}", answer.status_for_log());
+            Err(TokenRefusal::Unavailable(problem.into()))
         }
     }
 }

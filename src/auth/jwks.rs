@@ -248,7 +248,7 @@ async fn fetch(url: &SecureUrl, host: &Rc<dyn Host>) -> Result<Vec<NamedKey>, To
     let request = url.request(Method::GET, String::new());
     let answer = host.fetch(request, ISSUER_LIMITS).await.map_err(|error| unavailable(error.to_string()))?;
     if answer.status != 200 {
-        return Err(unavailable(format!("its server answers with status {}", answer.status)));
+        return Err(unavailable(format!("its server answers with {}", answer.status_for_log())));
     }
     parse(&answer.body).ok_or_else(|| unavailable("the response is not a JSON Web Key Set".into()))
 }

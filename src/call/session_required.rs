@@ -36,8 +36,6 @@ pub enum SessionRequired {
     EndSession,
     /// The methods of tasks. They do not need a session but a store, and a client with the tasks extension.
     Tasks,
-    /// The setting `serverless = false`.
-    Stateful,
 }
 
 /// The methods that need a session.
@@ -92,9 +90,6 @@ impl SessionRequired {
             ),
             Self::EndSession => texts("DELETE", "there is no session to end", "stop sending requests"),
             Self::Tasks => texts("tasks", NO_TASKS, "call the tool, which answers all clients"),
-            Self::Stateful => {
-                texts("serverless = false", "the server answers each request alone", "remove the setting")
-            }
         }
     }
 

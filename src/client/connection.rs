@@ -94,6 +94,11 @@ impl Peer {
         self.0.channel.of_call().has_sent()
     }
 
+    /// Returns whether the server has given the connection a session.
+    pub(crate) fn has_session(&self) -> bool {
+        self.0.channel.has_session()
+    }
+
     /// Returns the headers of the program, and those of the caller's request that the program passes on.
     pub(crate) fn own_headers(&self) -> Cow<'_, [(HeaderName, HeaderValue)]> {
         self.0.channel.own_headers()
@@ -114,8 +119,8 @@ impl Connection {
         &self.0
     }
 
-    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers. Without this call, the client ends the
-    /// sessions when the connection is dropped.
+    /// Ends the sessions that the connection has begun, and waits at most 2 s for the answers, and before that at most 2 s for the answers to
+    /// cancellations. Without this call, the client ends the sessions when the connection is dropped.
     pub async fn disconnect(self) {
         parallel(self.links().iter().map(|link| ending::end(&link.channel).boxed_local()), usize::MAX).await;
     }

@@ -12,7 +12,7 @@ use super::wire::task::METHODS;
 use crate::call::error::{CauseForLog, HandlerError, IntoHandlerError};
 use crate::limits::UPSTREAM_REQUESTS;
 use crate::protocol::method::Method;
-use crate::text::Text;
+use crate::text::{Text, for_log};
 
 /// The error of a request to another MCP server.
 ///
@@ -40,7 +40,7 @@ pub enum Failure {
     Timeout(Duration),
     /// The response ended before the answer was complete.
     Interrupted,
-    /// The server redirects to another URL. Redirects are not followed.
+    /// The server redirects to another URL. A redirect with status 307 or 308 to the same origin is followed once, and no other redirect.
     Redirected {
         /// The new URL, if it is an `https:` URL.
         to: Option<String>,
@@ -232,7 +232,10 @@ impl From<Failure> for Failed {
 impl ClientError {
     pub(crate) fn new(server: &Text, method: Text, failure: Failure) -> Self {
         let executed = failure.executed();
-        let cause = cause(&method, server, "no further details");
+        let cause = match &failure {
+            Failure::Rpc { code, message, .. } => cause(&method, server, of_rpc_error(*code, message)),
+            _ => cause(&method, server, "no further details"),
+        };
         Self(Box::new(Details { server: server.clone(), method, failure, executed, cause }))
     }
 
@@ -253,14 +256,12 @@ impl ClientError {
         self
     }
 
-    /// Returns the error without the texts that the server chose, for a caller who did not call the server. The cause has the message of the server.
+    /// Returns the error without the texts that the server chose, for a caller who did not call the server. The cause still has the message of
+    /// the server.
     #[cfg(feature = "gateway")]
     pub(crate) fn without_text(mut self) -> Self {
         match &mut self.0.failure {
-            Failure::Rpc { code, message, data } => {
-                self.0.cause = cause(&self.0.method, &self.0.server, format_args!("error {code}: {message:?}"));
-                (*message, *data) = (String::new(), None);
-            }
+            Failure::Rpc { message, data, .. } => (*message, *data) = (String::new(), None),
             Failure::ScopeRequired { scopes: texts }
             | Failure::UnsupportedRevision { offered: texts }
             | Failure::ExtensionRequired { extensions: texts } => texts.clear(),
@@ -317,6 +318,17 @@ impl Failure {
             | Self::Unverified(Unverified::Unlisted) => Executed::No,
             _ => Executed::Unknown,
         }
+    }
+
+    /// Returns whether the connection was closed before the answer was complete, or cannot be opened.
+    pub(super) fn is_closed_connection(&self) -> bool {
+        matches!(self, Self::Unreachable(Unreachable::Connection) | Self::Interrupted)
+    }
+
+    /// Returns whether the server says that the request is not valid. The caller then corrects the request. This is no proof that the request
+    /// had no effect, because a tool can pass on the error of another server.
+    fn is_invalid_request(&self) -> bool {
+        matches!(self, Self::Rpc { code: -32_700 | -32_602..=-32_600, .. })
     }
 
     /// Returns the time after which the server wants to be asked again, if it states one.
@@ -462,6 +474,7 @@ impl fmt::Display for ClientError {
         write!(f, "The server `{server}` {failure}")?;
         if is_call(method) {
             match executed {
+                Executed::Unknown if failure.is_invalid_request() => {}
                 Executed::Unknown => {
                     f.write_str(
                         " It is not known whether the call was executed. Check its effect before you call again.",
@@ -491,6 +504,11 @@ impl IntoHandlerError for ClientError {
     fn into_handler_error(self) -> HandlerError {
         self.into()
     }
+}
+
+/// Returns a JSON-RPC error for the log.
+pub(super) fn of_rpc_error(code: i64, message: &str) -> String {
+    format!("error {code}: {}", for_log(message))
 }
 
 /// Returns the cause of a failed request, for the log.

@@ -49,7 +49,7 @@ pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
 #[cfg(feature = "gateway")]
-pub(crate) use operations::definition::{OutputSchema, warn_of_output};
+pub(crate) use operations::definition::OutputSchema;
 pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
 pub(crate) use operations::passed_task::Added;

@@ -8,7 +8,7 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::mcp_client::{McpClient, Server};
-use super::operations::definition::{Definition, warn_of_output};
+use super::operations::definition::Definition;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
@@ -152,13 +152,7 @@ impl AnyToolHandler for RemoteHandler {
     /// Returns the output schema for a list. The client checks each result, so the schema is not enforced a second time.
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
         let (listed, cx) = self.listed.as_ref()?;
-        match listed.published_output(&cx.request().foreign_steps().compilation) {
-            Ok(schema) => schema.map(Ok),
-            Err(reason) => {
-                warn_of_output(&self.server, reason, "published", cx.host());
-                None
-            }
-        }
+        listed.listed_output()?.published(&cx.request().foreign_steps().compilation, cx.host()).map(Ok)
     }
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {

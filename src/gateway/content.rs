@@ -8,11 +8,10 @@ use super::apps;
 use super::mounted::Mounted;
 use crate::call::result::ToolResult;
 use crate::protocol::content::{Content, PromptMessage};
+use crate::protocol::meta::OF_PROTOCOL;
 use crate::protocol::resource_contents::ResourceContents;
 use crate::protocol::ui::{FLAT_RESOURCE_URI, UI};
 
-/// The prefix of the members of `_meta` that belong to the protocol.
-const OF_PROTOCOL: &str = "io.modelcontextprotocol/";
 /// The member of [`UI`] with the URI of the page.
 const RESOURCE_URI: &str = "resourceUri";
 
@@ -20,11 +19,22 @@ const RESOURCE_URI: &str = "resourceUri";
 pub(super) fn shown_result(mount: &Mounted, mut result: ToolResult) -> ToolResult {
     result.content = result.content.into_iter().map(|block| shown_block(mount, block)).collect();
     if let Some(meta) = &mut result.meta {
-        // This server says itself what the protocol says about a result.
-        meta.retain(|name, _| !name.starts_with(OF_PROTOCOL));
-        show_app_uris(mount, meta);
+        show_meta(mount, meta);
     }
     result
+}
+
+/// Returns the `_meta` of a result for the caller.
+pub(super) fn shown_meta(mount: &Mounted, meta: Option<&Map<String, Value>>) -> Option<Map<String, Value>> {
+    let mut meta = meta?.clone();
+    show_meta(mount, &mut meta);
+    (!meta.is_empty()).then_some(meta)
+}
+
+fn show_meta(mount: &Mounted, meta: &mut Map<String, Value>) {
+    // This server says itself what the protocol says about a result.
+    meta.retain(|name, _| !name.starts_with(OF_PROTOCOL));
+    show_app_uris(mount, meta);
 }
 
 pub(super) fn shown_message(mount: &Mounted, message: PromptMessage) -> PromptMessage {

@@ -44,7 +44,7 @@ pub(super) async fn found(
                 }
             }
             ListKind::Resources => {
-                for resource in list.items.iter().filter_map(|listed| items::listed_resource(&mount, listed)) {
+                for resource in list.items.iter().filter_map(|listed| items::listed_resource(&mount, listed, cx)) {
                     found = found.resource(resource);
                 }
             }

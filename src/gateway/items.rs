@@ -15,26 +15,31 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::{ClientError, Definition, Failure, Peer};
 use crate::limits::GATEWAY_URI_BYTES;
-use crate::protocol::description::{Metadata, PromptArgument};
+use crate::protocol::description::{Annotations, Metadata, PromptArgument};
 use crate::protocol::foreign::read_meta;
 use crate::protocol::resource_contents::ResourceContents;
 use crate::protocol::ui;
 use crate::schema::{Schema, SchemaError};
-use crate::server::completion::{Completion, CompletionRequest};
+use crate::server::completion::{Completion, CompletionRequest, Suggestions};
 use crate::server::list::ListKind;
 use crate::server::prompt::{AnyPromptHandler, Prompt, PromptFuture, PromptResult};
-use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
+use crate::server::resource::{Contents, NOT_FOUND, Resource, ResourceTemplate};
 use crate::text::{has_uri_scheme, visible};
 
 impl Mounted {
-    /// Returns whether the gateway shows the resource at `uri`, a URI of the server. Skills are shown as such, or not at all. If only pinned items
-    /// exist, the resource needs a pin.
+    /// Returns whether the gateway shows the resource at `uri`, a URI of the server.
     pub(super) fn shows_resource(&self, uri: &str) -> bool {
+        !self.hides_resource(uri) && uris::is_sendable(uri)
+    }
+
+    /// Returns whether the settings hide the resource at `uri`, a URI of the server. Skills are shown as such, or not at all. If only pinned items
+    /// exist, the resource needs a pin.
+    fn hides_resource(&self, uri: &str) -> bool {
         // A server may not care about the case of a scheme.
-        let is_hidden = has_uri_scheme(uri, uris::SKILLS)
+        !self.settings.has_resources
+            || has_uri_scheme(uri, uris::SKILLS)
             || (has_uri_scheme(uri, ui::SCHEME) && !apps::is_shown(self, uri))
-            || self.settings.pins.hides(uri);
-        self.settings.has_resources && !is_hidden && uris::is_sendable(uri)
+            || self.settings.pins.hides(uri)
     }
 
     /// Returns whether the gateway shows a resource template of the server. A template says nothing about the resources that it leads to, so it
@@ -57,14 +62,16 @@ pub(super) fn resource(mount: &Rc<Mounted>, shown: &str, own: String) -> Resourc
     resource
 }
 
-async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
+async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Contents, HandlerError> {
     // A template leads here too.
     if !mount.shows_resource(&own) {
         return Err(HandlerError::not_found(NOT_FOUND));
     }
     let peer = mount.connect(&cx)?;
     let asked = mount.guard(&peer, &cx, peer.read_resource_for_caller(&own, &cx)).await;
-    let contents = asked.map_err(not_found)?.contents;
+    let result = asked.map_err(not_found)?;
+    let meta = content::shown_meta(&mount, result.meta());
+    let contents = result.contents;
     if mount.settings.pins.concern(&own) {
         let digest = || digest(&contents).unwrap_or_else(|| "none: it is not one text".to_owned());
         if let Err(problem) = mount.settings.pins.check(&own, digest) {
@@ -72,7 +79,8 @@ async fn read(mount: Rc<Mounted>, own: String, cx: Context) -> Result<Vec<Resour
             return Err(HandlerError::not_found(NOT_FOUND));
         }
     }
-    Ok(contents.into_iter().map(|contents| content::shown_contents(&mount, contents)).collect())
+    let parts = contents.into_iter().map(|contents| content::shown_contents(&mount, contents)).collect();
+    Ok(Contents { parts, meta, is_foreign: true })
 }
 
 /// Returns the digest of the page of an app, for its pin.
@@ -96,11 +104,15 @@ fn not_found(error: ClientError) -> HandlerError {
 }
 
 /// Returns the resource for a definition, or `None` for one that the gateway does not show.
-pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Option<Resource> {
+pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition, cx: &Context) -> Option<Resource> {
     let own = listed.name();
+    if mount.hides_resource(own) {
+        return None;
+    }
     let shown = mount.shown_uri(own);
     // The scheme of some URIs has another spelling here. They cannot be read.
-    if !mount.shows_resource(own) || !uris::is_url(&shown) || mount.own_uri(&shown).as_deref() != Some(own) {
+    if !uris::is_sendable(own) || !uris::is_url(&shown) || mount.own_uri(&shown).as_deref() != Some(own) {
+        mount.left_out(cx, own, "its URI is not a valid URL, or is too long");
         return None;
     }
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
@@ -111,8 +123,9 @@ pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Optio
         resource.description.metadata = Metadata::new(shown.clone().into_owned());
         resource.description.mime_type = has_uri_scheme(own, ui::SCHEME).then(|| ui::MIME_TYPE.into());
     } else {
-        resource.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+        resource.description.metadata = metadata(mount, name_of(listed, definition), listed, definition);
         resource.description.mime_type = definition.string("mimeType").map(Into::into);
+        resource.description.annotations = Annotations::of(definition);
     }
     if mount.settings.pins.has(own) {
         // The pin covers the settings of a page itself.
@@ -122,6 +135,11 @@ pub(super) fn listed_resource(mount: &Rc<Mounted>, listed: &Definition) -> Optio
         resource.description = resource.description.size(size);
     }
     Some(resource)
+}
+
+/// Returns the name of a resource or a template. Clients require one, so a URI replaces a name that is absent.
+fn name_of(listed: &Definition, definition: Value<'_>) -> String {
+    definition.string("name").unwrap_or_else(|| listed.name().to_owned())
 }
 
 /// Returns the metadata of an item. Its `_meta` has the settings of a page that the gateway allows.
@@ -152,47 +170,83 @@ pub(super) fn template(mount: &Rc<Mounted>, shown: String, own: String) -> Resou
     template
 }
 
-/// Returns the template for a definition, or `None` for one that is not or cannot be shown.
+/// Returns the template for a definition, or `None` for one that the gateway does not show. A template of any form is shown: its server matches the
+/// URIs.
 pub(super) fn listed_template(mount: &Rc<Mounted>, listed: &Definition) -> Option<ResourceTemplate> {
     let own = Some(listed.name()).filter(|own| mount.shows_template(own))?;
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
     let mut template = template(mount, mount.shown_uri(own).into_owned(), own.to_owned());
-    template.parsed.as_ref().ok()?;
-    template.description.metadata = metadata(mount, definition.string("name")?, listed, definition);
+    template.description.metadata = metadata(mount, name_of(listed, definition), listed, definition);
     template.description.mime_type = definition.string("mimeType").map(Into::into);
+    template.description.annotations = Annotations::of(definition);
     Some(template)
 }
 
-/// The item whose argument is completed, by its name at the server.
+/// The item whose argument is completed.
 #[derive(Clone)]
 enum Reference {
-    Prompt(String),
+    Prompt(PromptName),
+    /// A template, as it is at the server.
     Template(String),
 }
 
+/// The prompt that callers know as `shown`.
+#[derive(Clone)]
+struct PromptName {
+    shown: String,
+    /// The name at the server, or `None` if only the list of the server shows it.
+    own: Option<String>,
+}
+
+impl PromptName {
+    /// Returns the name at the server, or `None` if there is no such prompt.
+    async fn at_server(&self, mount: &Mounted, peer: &Peer) -> Result<Option<String>, ClientError> {
+        if let Some(own) = &self.own {
+            return Ok(Some(own.clone()));
+        }
+        let list = mount.fresh_list(ListKind::Prompts, peer).await?;
+        let own = mount.prompts(&list).into_iter().find(|(name, _)| *name == self.shown);
+        Ok(own.map(|(_, prompt)| prompt.name().to_owned()))
+    }
+}
+
+fn unknown_prompt() -> HandlerError {
+    HandlerError::invalid("There is no such prompt. Call prompts/list for the available prompts.")
+}
+
 fn completion(mount: Rc<Mounted>, reference: Reference) -> Completion {
-    Completion::with(move |request: CompletionRequest, cx: Context| {
+    Completion(Box::new(move |request: CompletionRequest, cx: Context| {
         let (mount, reference) = (mount.clone(), reference.clone());
         async move {
             let CompletionRequest { argument, value, arguments } = request;
             let peer = mount.connect(&cx)?;
-            let complete = match &reference {
-                Reference::Prompt(name) => peer.complete_prompt(name, &argument, &value),
-                Reference::Template(template) => peer.complete_template(template, &argument, &value),
+            let asked = async {
+                let complete = match &reference {
+                    Reference::Prompt(prompt) => match prompt.at_server(&mount, &peer).await? {
+                        Some(name) => peer.complete_prompt(&name, &argument, &value),
+                        None => return Ok(None),
+                    },
+                    Reference::Template(template) => peer.complete_template(template, &argument, &value),
+                };
+                arguments
+                    .into_iter()
+                    .fold(complete, |complete, (name, value)| complete.given(name, value))
+                    .await
+                    .map(Some)
             };
-            let complete = arguments.into_iter().fold(complete, |complete, (name, value)| complete.given(name, value));
-            Ok::<_, HandlerError>(mount.guard(&peer, &cx, complete.into_future()).await?.values)
+            let result = mount.guard(&peer, &cx, asked).await?.ok_or_else(unknown_prompt)?;
+            let meta = content::shown_meta(&mount, result.meta());
+            Ok(Suggestions { meta, total: result.total, has_more: result.has_more, values: result.values })
         }
-    })
+        .boxed_local()
+    }))
 }
 
 /// Gets a prompt of a mounted server.
 struct MountedPrompt {
     mount: Rc<Mounted>,
-    shown: String,
-    /// The name at the server, or `None` if only the list of the server shows it.
-    own: Option<String>,
+    name: PromptName,
 }
 
 /// Returns the prompt that callers know as `shown`, or `None` if the server can have none. `rest` is the name without the prefix.
@@ -207,18 +261,12 @@ pub(super) fn prompt_named(mount: &Rc<Mounted>, shown: &str, rest: &str) -> Opti
 }
 
 fn prompt(mount: &Rc<Mounted>, shown: String, own: Option<&str>) -> Prompt {
-    let handler = MountedPrompt { mount: mount.clone(), shown: shown.clone(), own: own.map(str::to_owned) };
+    let name = PromptName { shown: shown.clone(), own: own.map(str::to_owned) };
+    let handler = MountedPrompt { mount: mount.clone(), name: name.clone() };
     let mut prompt = Prompt::of_handler(shown.into(), Box::new(handler));
     prompt.access = mount.access();
-    prompt.completions.all = own.map(|own| completion(mount.clone(), Reference::Prompt(own.to_owned())));
+    prompt.completions.all = Some(completion(mount.clone(), Reference::Prompt(name)));
     prompt
-}
-
-/// Returns the name at the server of the prompt that callers know as `shown`.
-async fn own_name(mount: &Mounted, peer: &Peer, shown: &str) -> Result<Option<String>, ClientError> {
-    let list = mount.fresh_list(ListKind::Prompts, peer).await?;
-    let own = mount.prompts(&list).into_iter().find(|(name, _)| name == shown);
-    Ok(own.map(|(_, prompt)| prompt.name().to_owned()))
 }
 
 /// Returns the prompt for a definition. `shown` is the name by which callers know it.
@@ -230,6 +278,9 @@ pub(super) fn listed_prompt(mount: &Rc<Mounted>, shown: String, listed: &Definit
     for argument in definition.get("arguments").into_iter().flat_map(Value::items) {
         let Some(name) = argument.string("name") else { continue };
         let mut declared = PromptArgument::new(name);
+        if let Some(title) = argument.string("title") {
+            declared = declared.title(visible(&title));
+        }
         if let Some(description) = argument.string("description") {
             declared = declared.description(shortened(&visible(&description)));
         }
@@ -252,25 +303,21 @@ impl AnyPromptHandler for MountedPrompt {
 
     fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String> {
         let arguments = arguments.to_raw().unwrap_or_else(|| RawValue::NULL.to_owned());
-        let (mount, shown, own) = (self.mount.clone(), self.shown.clone(), self.own.clone());
+        let (mount, name) = (self.mount.clone(), self.name.clone());
         let get = async move {
             let peer = mount.connect(&cx)?;
             let asked = async {
-                let own = match own {
-                    Some(own) => Some(own),
-                    None => own_name(&mount, &peer, &shown).await?,
-                };
-                let Some(own) = own else { return Ok(None) };
+                let Some(own) = name.at_server(&mount, &peer).await? else { return Ok(None) };
                 peer.get_prompt_for_caller(&own, arguments, &cx).await.map(Some)
             };
-            let unknown =
-                || HandlerError::invalid("There is no such prompt. Call prompts/list for the available prompts.");
-            let got = mount.guard(&peer, &cx, asked).await.map_err(invalid)?.ok_or_else(unknown)?;
+            let got = mount.guard(&peer, &cx, asked).await.map_err(invalid)?.ok_or_else(unknown_prompt)?;
+            let meta = content::shown_meta(&mount, got.meta());
             let mut result =
                 PromptResult::new(got.messages.into_iter().map(|message| content::shown_message(&mount, message)));
             if let Some(description) = got.description {
                 result = result.description(visible(&description));
             }
+            result.meta = meta;
             Ok(result)
         };
         Ok(get.boxed_local())

@@ -166,9 +166,6 @@ impl Mounted {
     /// Returns the tools of a list that exist here, with their names. Of two tools that come to one name, the one whose name at the server is
     /// the first in the alphabet counts, so that the order of the list does not matter.
     pub(super) fn tools<'l>(&self, list: &'l Listing, cx: &Context) -> Vec<(String, &'l Definition)> {
-        if list.is_truncated {
-            self.warn(cx, "items are left out: a list is longer than the limits");
-        }
         let owners = self.owners();
         let mut tools: Vec<(String, &Definition)> = Vec::with_capacity(list.items.len());
         let mut places = BTreeMap::new();
@@ -249,6 +246,16 @@ impl Mounted {
     pub(super) fn warn(&self, cx: &Context, problem: &str) {
         let text = format!("the server `{}`: {problem}", self.name);
         warning::once_about(cx.host(), "gateway", [&self.name, problem], &text);
+    }
+
+    /// Logs the items of a list that the client could not read, or that are too many.
+    pub(super) fn warn_of_left_out(&self, list: &Listing, cx: &Context) {
+        if list.is_truncated {
+            self.warn(cx, "items are left out: a list is longer than the limits");
+        }
+        for problem in &list.left_out {
+            self.warn(cx, problem);
+        }
     }
 
     /// Logs that an item of the server is left out, once for each item.

@@ -74,6 +74,7 @@ impl Gateway {
             let bytes = &bytes;
             async move {
                 let list = until(mount, ends, cx, mount.list(kind, cx)).await.and_then(|list| {
+                    mount.warn_of_left_out(&list, cx);
                     let length = list.items.iter().fold(0, |sum: usize, item| sum.saturating_add(item.raw().len()));
                     let is_left_out =
                         |why: &str| Err(format!("The server `{}` is left out, because {why}.", mount.name));

@@ -16,7 +16,7 @@ use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::PassedTask;
 use crate::call::result::ToolResult;
-use crate::client::{Called, ClientError, Definition, OutputSchema, Peer, warn_of_output};
+use crate::client::{Called, ClientError, Definition, OutputSchema, Peer};
 use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
 use crate::protocol::description::Icon;
 use crate::protocol::error::INTERNAL;
@@ -27,7 +27,7 @@ use crate::schema::{Schema, SchemaError};
 use crate::server::list::ListKind;
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
-use crate::text::{Text, line};
+use crate::text::{Text, line, visible};
 
 /// The tool of a server that a name stands for.
 #[derive(Clone)]
@@ -38,6 +38,10 @@ pub(super) enum Named {
     /// another one as that one.
     InList(String),
 }
+
+/// The warning about a server with sessions.
+const SESSIONS: &str =
+    "it has sessions, and each call has a session of its own. What a tool keeps in its session is lost with the call";
 
 /// The schemas of a listed tool. The rest of its definition is freed before the list is written.
 struct Listed {
@@ -138,6 +142,8 @@ pub(super) fn listed_tool(mount: &Rc<Mounted>, name: String, listed: &Definition
 fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: Value<'_>) -> Tool {
     tool.metadata.icons = icons(definition);
     let annotations = &mut tool.annotations;
+    let title = definition.get("annotations").and_then(|annotations| annotations.string("title"));
+    annotations.title = title.map(|title| visible(&title).into());
     if mount.settings.is_trusted {
         let hint = |name: &str| {
             let hint = definition.get("annotations")?.get(name).filter(|hint| hint.kind() == Kind::Boolean)?;
@@ -202,8 +208,7 @@ impl AnyToolHandler for MountedTool {
     /// Returns the output schema for a list. The client of the caller checks each result, so the schema is not enforced here.
     fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
         let Listed { output, cx, .. } = self.listed.as_ref()?;
-        let published = output.as_ref()?.published(&cx.request().foreign_steps().compilation);
-        published.map_err(|reason| warn_of_output(&self.mount.name, reason, "published", cx.host())).ok().map(Ok)
+        output.as_ref()?.published(&cx.request().foreign_steps().compilation, cx.host()).map(Ok)
     }
 
     fn mount(&self) -> Option<Rc<dyn Any>> {
@@ -270,7 +275,11 @@ async fn call(
     };
     let passing = cx.tools().and_then(|tools| tools.passed_tasks());
     let longest = passing.and_then(|passing| passing.longest_id(&mount.name, &shown, cx));
-    Ok(match (call.result_or_task(longest).await?, passing) {
+    let called = call.result_or_task(longest).await?;
+    if peer.has_session() {
+        mount.warn(cx, SESSIONS);
+    }
+    Ok(match (called, passing) {
         (Called::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
         (Called::Task(remote, members), Some(passing)) => {
             let task = PassedTask { mount: mount.name.to_string(), tool: shown, id: remote.id().to_owned() };

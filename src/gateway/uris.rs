@@ -9,7 +9,7 @@ use std::net::Ipv6Addr;
 use super::mounted::Mounted;
 use crate::limits::GATEWAY_URI_BYTES;
 use crate::protocol::ui;
-use crate::text::{has_uri_characters, has_uri_scheme};
+use crate::text::{has_uri_characters, has_uri_scheme, is_plain};
 
 /// The beginning of the URIs of skills and their files.
 pub(super) const SKILLS: &str = "skill://";
@@ -49,17 +49,24 @@ impl Mounted {
     }
 }
 
-/// Returns whether a URI can be sent to a server.
+/// Returns whether a URI can be sent to a server. Many servers have URIs with spaces or characters of other scripts, which RFC 3986 does not allow.
+/// They are passed on as they are, except in the scheme and the authority, which decide where a URI leads.
 pub(super) fn is_sendable(uri: &str) -> bool {
-    uri.len() <= GATEWAY_URI_BYTES && has_uri_characters(uri)
+    let (scheme, authority) = scheme_and_authority(uri);
+    let is_valid = has_uri_characters(scheme.unwrap_or(uri)) && has_uri_characters(authority.unwrap_or_default());
+    uri.len() <= GATEWAY_URI_BYTES && is_plain(uri) && is_valid
+}
+
+fn scheme_and_authority(uri: &str) -> (Option<&str>, Option<&str>) {
+    let Some((scheme, rest)) = uri.split_once(':') else { return (None, None) };
+    (Some(scheme), rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next()))
 }
 
 /// Returns whether a URI is a URL. Strict clients reject a whole list because of one URI without a scheme, or with an invalid host or port.
 pub(super) fn is_url(uri: &str) -> bool {
-    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    let (Some(scheme), authority) = scheme_and_authority(uri) else { return false };
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());
     is_scheme && authority.is_none_or(is_authority)
 }
 

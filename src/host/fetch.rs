@@ -50,6 +50,20 @@ impl Fetched {
         if (200..300).contains(&self.status) { Ok(self) } else { Err(FetchError::Status(self.status)) }
     }
 
+    /// Returns the status for the log. If Cloudflare does not let this Worker call the URL, the text says what to do.
+    ///
+    /// Source: Cloudflare's documentation, "1xxx errors".
+    pub(crate) fn status_for_log(&self) -> String {
+        const LOOP: [&[u8]; 2] = [b"error code: 1019", b"error code: 1042"];
+        let is_same_zone = self.status == 530 && LOOP.contains(&self.body.trim_ascii());
+        let remedy = if is_same_zone {
+            ", because its URL is on the zone of this Worker: use another host, or set the flag `global_fetch_strictly_public`"
+        } else {
+            ""
+        };
+        format!("status {}{remedy}", self.status)
+    }
+
     /// Deserializes the body from JSON. A struct cannot be deserialized from an array.
     ///
     /// # Errors

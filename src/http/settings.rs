@@ -10,7 +10,6 @@ use super::log_policy::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{AnyOf, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens};
-use crate::call::session_required::SessionRequired;
 use crate::config::{ConfigError, Variables};
 use crate::host::{Environment, RateLimit, TaskObjects};
 
@@ -112,7 +111,7 @@ impl Endpoint {
 fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
     let variables = Variables::of(environment);
     if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
-        let problem = format!("must be \"true\": {}", SessionRequired::Stateful);
+        let problem = "must be \"true\", because the server keeps no sessions: remove it";
         return Err(ConfigError::new("MCP_SERVERLESS", problem));
     }
     Ok(Settings {

@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 
 use edge_json::write::Raw;
+#[cfg(feature = "client")]
+use edge_json::{Document, JsonLimits};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -13,7 +15,11 @@ use super::received::{ANNOTATIONS, META, Received, Settable};
 use super::resource_contents::{Body, ResourceContents};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
+#[cfg(feature = "client")]
+use crate::limits::UNKNOWN_CONTENT_BYTES;
 use crate::text::Text;
+#[cfg(feature = "client")]
+use crate::text::line;
 
 /// A block of content.
 ///
@@ -76,7 +82,8 @@ pub enum Block {
     },
     /// A link to a resource. The annotations and the `_meta` belong to the [`Content`].
     ResourceLink(Box<ResourceDescription>),
-    /// A block of a type that this library does not know. [`Content::received`] returns its JSON text.
+    /// A block of another server, of a type that this library does not know, or of a form that clients reject. [`Content::received`] returns its
+    /// JSON text. A caller gets a text that names the type.
     #[serde(skip)]
     Unknown,
 }
@@ -109,6 +116,10 @@ impl Media {
         STANDARD.decode(&self.data)
     }
 }
+
+/// The longest type in the text that replaces a block, in characters.
+#[cfg(feature = "client")]
+const UNKNOWN_TYPE: usize = 64;
 
 impl From<Block> for Content {
     fn from(block: Block) -> Self {
@@ -218,6 +229,19 @@ impl Content {
         self
     }
 
+    /// Returns the text that replaces a block of an unknown type or form: clients reject a whole result because of such a block.
+    #[cfg(feature = "client")]
+    fn text_of_unknown(&self) -> String {
+        let json = self.received().unwrap_or_default();
+        let document = Document::parse(json.as_bytes(), JsonLimits::MOST).ok();
+        let kind = document.and_then(|document| document.root().string("type")).unwrap_or_default();
+        let kind = line(&kind, UNKNOWN_TYPE);
+        if json.len() > UNKNOWN_CONTENT_BYTES {
+            return format!("Content of the type `{kind}`, which is left out: it has {} bytes of JSON.", json.len());
+        }
+        format!("Content of the type `{kind}`: {json}")
+    }
+
     /// Converts the block into a form that clients of `revision` accept.
     pub(crate) fn for_revision(mut self, revision: Revision) -> Self {
         let block = match self.typed.block {
@@ -232,6 +256,11 @@ impl Content {
                 let description =
                     link.metadata.description.as_ref().map(|text| format!("\n{text}")).unwrap_or_default();
                 Block::Text { text: format!("[{name}]({}){description}", link.uri).into() }
+            }
+            #[cfg(feature = "client")]
+            Block::Unknown => {
+                self.typed.block = Block::Unknown;
+                Block::Text { text: self.text_of_unknown().into() }
             }
             block => {
                 self.typed.block = block;

@@ -284,7 +284,7 @@ impl Annotations {
         self.priority
     }
 
-    /// Returns the time of the last change. A text of another server may not be a time.
+    /// Returns the time of the last change. From another server, it is a date and a time with an offset.
     pub fn get_last_modified(&self) -> Option<&str> {
         self.last_modified.as_deref()
     }

@@ -1,13 +1,16 @@
 //! Content that another server sent.
 //!
-//! Clients show the labels of a block, so these have no hidden characters. The texts and the data of a block stay as they are.
+//! Clients show the labels of a block, so these have no hidden characters. Members that strict clients reject are left out. The texts and the data of a
+//! block stay as they are.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use edge_json::write::{self, ObjectWriter};
 use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::Map;
 
+use super::accepted::{is_accepted, is_base64, priority_of};
 use super::content::{Block, Content, Media, PromptMessage, Typed};
 use super::description::{Annotations, Icon, ResourceDescription, Role, Theme};
 use super::received::{ANNOTATIONS, META, Received};
@@ -26,30 +29,39 @@ const RESOURCE: &str = "resource";
 const URI: &str = "uri";
 /// The prefix of the keys that this library adds to `_meta`. Clients would take the members of another server for ours.
 const OWN_PREFIX: &str = "edge-mcp/";
+const PROGRESS_TOKEN: &str = "progressToken";
 
 impl Content {
-    /// Reads a block of a result with this text. Returns `None` for a value without a type, or for a malformed block of a known type: a
-    /// client would reject the whole result.
+    /// Reads a block of a result with this text. A block of an unknown type, or of a form that clients reject, is a [`Block::Unknown`]. Returns
+    /// `None` for a value without a type.
     pub(crate) fn read(block: Value<'_>, result: &Rc<str>) -> Option<Self> {
-        let media = || Some(Media { data: block.string("data")?, mime_type: block.string("mimeType")?.into() });
-        let parts = match &*block.string("type")? {
-            "text" => Block::Text { text: block.string("text")?.into() },
-            "image" => Block::Image(media()?),
-            "audio" => Block::Audio(media()?),
-            "resource" => Block::Resource { resource: ResourceContents::read(block.get(RESOURCE)?)? },
-            "resource_link" => Block::ResourceLink(Box::new(ResourceDescription::read(block)?)),
-            _ => Block::Unknown,
+        let parts = known_block(&block.string("type")?, block).unwrap_or(Block::Unknown);
+        let received = match accepted(block) {
+            Cow::Borrowed(_) => Received::new(result.clone(), block.range()),
+            Cow::Owned(text) => {
+                let range = 0..text.len();
+                Received::new(text.into(), range)
+            }
         };
-        let received = if is_clean(block) {
-            Received::new(result.clone(), block.range())
-        } else {
-            let text = cleaned(block);
-            let range = 0..text.len();
-            Received::new(text.into(), range)
-        };
-        let annotations = block.get(ANNOTATIONS).map(Annotations::read);
+        let annotations = Annotations::of(block);
         Some(Self { typed: Typed { block: parts, annotations, meta: read_meta(block) }, received: Some(received) })
     }
+}
+
+/// Reads a block of a known type. Returns `None` for another type, or for a form that clients reject.
+fn known_block(kind: &str, block: Value<'_>) -> Option<Block> {
+    let media = || {
+        let data = block.string("data").filter(|data| is_base64(data))?;
+        Some(Media { data, mime_type: block.string("mimeType")?.into() })
+    };
+    Some(match kind {
+        "text" => Block::Text { text: block.string("text")?.into() },
+        "image" => Block::Image(media()?),
+        "audio" => Block::Audio(media()?),
+        "resource" => Block::Resource { resource: ResourceContents::read(block.get(RESOURCE)?)? },
+        "resource_link" => Block::ResourceLink(Box::new(ResourceDescription::read(block)?)),
+        _ => return None,
+    })
 }
 
 #[cfg(feature = "gateway")]
@@ -111,7 +123,7 @@ impl ResourceContents {
     pub(crate) fn read(contents: Value<'_>) -> Option<Self> {
         let body = match (contents.string("text"), contents.string("blob")) {
             (Some(text), None) => Body::Text(text.into()),
-            (None, Some(blob)) => Body::Blob(blob),
+            (None, Some(blob)) if is_base64(&blob) => Body::Blob(blob),
             _ => return None,
         };
         let mime_type = contents.string("mimeType").map(Into::into);
@@ -148,21 +160,22 @@ impl Icon {
 }
 
 impl Annotations {
-    /// Reads annotations. Values of an unknown form are left out.
-    fn read(annotations: Value<'_>) -> Self {
-        let mut read = Self::new();
-        let roles = annotations.get("audience").into_iter().flat_map(Value::items);
-        read.audience = roles.filter_map(|role| Role::named(&role.as_str()?)).collect();
-        let priority = annotations.get("priority").and_then(|priority| priority.to_json()?.as_f64());
-        read.priority = priority.map(|priority| priority.clamp(0.0, 1.0));
-        read.last_modified = annotations.string("lastModified").map(Into::into);
-        read
+    /// Returns the `annotations` of a block, a resource or a template. Values that clients reject are left out.
+    pub(crate) fn of(item: Value<'_>) -> Option<Self> {
+        let annotations = item.get(ANNOTATIONS).filter(|annotations| annotations.kind() == Kind::Object)?;
+        let member = |name| annotations.get(name).filter(|value| is_accepted(name, *value));
+        let roles = member("audience").into_iter().flat_map(Value::items);
+        Some(Self {
+            audience: roles.filter_map(Role::read).collect(),
+            priority: member("priority").and_then(priority_of),
+            last_modified: member("lastModified").and_then(Value::as_str).map(|time| time.into_owned().into()),
+        })
     }
 }
 
 impl Role {
-    fn named(name: &str) -> Option<Self> {
-        match name {
+    fn read(role: Value<'_>) -> Option<Self> {
+        match &*role.as_str()? {
             "user" => Some(Self::User),
             "assistant" => Some(Self::Assistant),
             _ => None,
@@ -173,42 +186,43 @@ impl Role {
 impl PromptMessage {
     /// Reads a message of a result with this text. Returns `None` if it is malformed.
     pub(crate) fn read(message: Value<'_>, result: &Rc<str>) -> Option<Self> {
-        let role = Role::named(&message.string("role")?)?;
+        let role = Role::read(message.get("role")?)?;
         Some(Self { role, content: Content::read(message.get("content")?, result)? })
     }
 }
 
 /// Reads the `_meta` of a block or a result. Members that this library uses itself are left out, and so are members with a number out of the
-/// range of `f64`.
+/// range of `f64`, and the progress token, which belongs to requests and which strict clients check.
 pub(crate) fn read_meta(of: Value<'_>) -> Option<Box<Map<String, serde_json::Value>>> {
     let meta = of.get(META).filter(|meta| meta.kind() == Kind::Object)?;
-    let members = meta.members().filter(|(name, _)| !name.starts_with(OWN_PREFIX));
+    let members = meta.members().filter(|(name, _)| !name.starts_with(OWN_PREFIX) && name != PROGRESS_TOKEN);
     Some(Box::new(members.filter_map(|(name, value)| Some((name.into_owned(), value.to_json()?))).collect()))
 }
 
-/// Returns whether a block can be passed on as it is.
-fn is_clean(block: Value<'_>) -> bool {
-    let is_visible = |label: &str| block.string(label).is_none_or(|text| visible(&text) == text);
-    let has_own_meta = block.get(META).is_some_and(|meta| meta.members().any(|(name, _)| name.starts_with(OWN_PREFIX)));
-    LABELS.into_iter().all(is_visible) && !has_own_meta && block.get(RESOURCE).is_none_or(is_clean)
+/// Returns the text of a block without hidden characters in its labels, and without the members that strict clients reject. In `_meta`, it has no
+/// members with the prefix of this library. All other values keep their text. The recursion is bounded by the nesting of JSON.
+fn accepted(block: Value<'_>) -> Cow<'_, str> {
+    filtered(block, |name, value| {
+        let is_object = value.kind() == Kind::Object;
+        let label = value.as_str().filter(|_| LABELS.contains(&name));
+        match label.map(|text| (visible(&text), text)) {
+            _ if !is_accepted(name, value) => None,
+            Some((visible, text)) if visible != text => Some(Cow::Owned(write::literal(&visible).get().to_owned())),
+            None if name == META => Some(filtered(value, |name, value| {
+                (!name.starts_with(OWN_PREFIX)).then(|| Cow::Borrowed(value.text()))
+            })),
+            None if is_object && [RESOURCE, ANNOTATIONS].contains(&name) => Some(accepted(value)),
+            _ => Some(Cow::Borrowed(value.text())),
+        }
+    })
 }
 
-/// Writes a block without hidden characters in its labels, and without the members of `_meta` that begin with the prefix of this library.
-/// All other values keep their text. The recursion is bounded by the nesting of JSON.
-fn cleaned(block: Value<'_>) -> String {
-    let mut object = ObjectWriter::new();
-    for (name, value) in block.members() {
-        object = match (&*name, value.as_str()) {
-            (label, Some(text)) if LABELS.contains(&label) => object.text(&name, &visible(&text)),
-            (META, None) if value.kind() == Kind::Object => object.json(&name, &without_own(value)),
-            (RESOURCE, None) if value.kind() == Kind::Object => object.json(&name, &cleaned(value)),
-            _ => object.json(&name, value.text()),
-        };
+/// Returns the text of an object with the members that `member` returns. If all members stay as they are, the text does too.
+fn filtered<'d>(object: Value<'d>, member: impl Fn(&str, Value<'d>) -> Option<Cow<'d, str>>) -> Cow<'d, str> {
+    let members: Vec<_> = object.members().map(|(name, value)| (member(&name, value), name)).collect();
+    if members.iter().all(|(value, _)| matches!(value, Some(Cow::Borrowed(_)))) {
+        return Cow::Borrowed(object.text());
     }
-    object.finish()
-}
-
-fn without_own(meta: Value<'_>) -> String {
-    let members = meta.members().filter(|(name, _)| !name.starts_with(OWN_PREFIX));
-    members.fold(ObjectWriter::new(), |object, (name, value)| object.json(&name, value.text())).finish()
+    let present = members.iter().filter_map(|(value, name)| Some((name, value.as_ref()?)));
+    Cow::Owned(present.fold(ObjectWriter::new(), |object, (name, value)| object.json(name, value)).finish())
 }

@@ -12,6 +12,9 @@ use super::error::RpcError;
 use super::log_level::LogLevel;
 use crate::limits::PROGRESS_TOKEN_BYTES;
 
+/// The prefix of the keys that belong to the protocol.
+#[cfg(feature = "client")]
+pub(crate) const OF_PROTOCOL: &str = "io.modelcontextprotocol/";
 /// The key of the revision of a request.
 pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The key of the client's capabilities in this request.

@@ -4,9 +4,10 @@
 //! each revision has, so the other rooms do not compare revisions. The other files have what messages contain: `capabilities` and the keys
 //! of `meta`, the `description` of items in lists, the `content` of results, error codes (`error`), and the levels of log messages.
 //! `header_value` encodes values of headers that are not ASCII. `reply` reads the messages of another server, `received` keeps the text of
-//! content that another server sent, and `foreign` reads its parts. `trace_context` is the place of a
+//! content that another server sent, `foreign` reads its parts, and `accepted` has the values that strict clients accept. `trace_context` is the place of a
 //! request in a trace, and `ui` has the names of MCP Apps.
 
+mod accepted;
 pub(crate) mod capabilities;
 pub(crate) mod content;
 pub(crate) mod description;

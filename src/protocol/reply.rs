@@ -43,13 +43,15 @@ impl<'d> ServerMessage<'d> {
         if value.get("jsonrpc").and_then(Value::as_str).as_deref() != Some("2.0") {
             return Err("does not have `jsonrpc: \"2.0\"`");
         }
-        let id = value.get("id").filter(|id| id.kind() != Kind::Null);
+        // A null member is an absent one.
+        let member = |name| value.get(name).filter(|member| member.kind() != Kind::Null);
+        let id = member("id");
         if id.is_some_and(|id| !id.is_string_or_integer()) {
             return Err("has an id that is not a string or an integer");
         }
         if let Some(method) = value.get("method") {
             let method = method.as_str().ok_or("has a method that is not a string")?;
-            let params = value.get("params");
+            let params = member("params");
             if params.is_some_and(|params| params.kind() != Kind::Object) {
                 return Err("has parameters that are not an object");
             }
@@ -58,7 +60,7 @@ impl<'d> ServerMessage<'d> {
                 None => Self::Notification { method, params },
             });
         }
-        let outcome = match (value.get("result"), value.get("error")) {
+        let outcome = match (member("result"), member("error")) {
             (Some(result), None) if result.kind() == Kind::Object => Ok(result),
             (Some(_), None) => return Err("has a result that is not an object"),
             (None, Some(error)) => {
@@ -110,7 +112,9 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#, "None -32600 no None"),
             (r#"{"jsonrpc":"2.0","error":{"code":1,"message":"no","data":[1]}}"#, "None 1 no Some([1])"),
             (r#"{"jsonrpc":"2.0","method":"a","params":{"b":1}}"#, r#"a Some({"b":1})"#),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "1 ping None"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#, "1 ping None"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#, r#"Some("1") {}"#),
+            (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"no"}}"#, r#"Some("1") 1 no None"#),
             ("[]", "is not a JSON object"),
             (r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, "does not have `jsonrpc: \"2.0\"`"),
             (r#"{"jsonrpc":"2.0","id":1.5,"result":{}}"#, "has an id that is not a string or an integer"),

@@ -45,7 +45,7 @@ pub use crate::models::embedding::{Embedder, EmbeddingModel, Purpose};
 pub use chunks::{Chunk, ChunkOptions, Link, chunks, front_matter};
 pub use document::Document;
 
-pub use crate::words::stems;
+pub use crate::words::{is_word_character, stems};
 pub use filter::{Fields, Filter, FilterError, MetadataError, Scalar, SqlCondition, check_metadata};
 pub use graph::GraphOptions;
 pub use indexer::{Indexed, Indexer};

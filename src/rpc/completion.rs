@@ -14,11 +14,10 @@ use super::resolve::{Target, unknown_template, wrong_target};
 use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
 use crate::call::failure;
-use crate::limits::COMPLETION_VALUES;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
 use crate::schema::SchemaError;
-use crate::server::completion::{Completion, CompletionRequest, SuggestionsFuture};
+use crate::server::completion::{Completion, CompletionRequest, Suggestions, SuggestionsFuture};
 use crate::server::prompt::Prompt;
 use crate::server::resource::ResourceTemplate;
 use crate::text::shortened;
@@ -26,14 +25,6 @@ use crate::text::shortened;
 #[derive(Serialize)]
 struct CompleteResult {
     completion: Suggestions,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Suggestions {
-    values: Vec<String>,
-    total: usize,
-    has_more: bool,
 }
 
 /// Answers `completion/complete`. For an argument without a completion, the list of suggestions is empty.
@@ -70,17 +61,15 @@ async fn respond(
     deadline: Duration,
     suggestions: Option<SuggestionsFuture>,
 ) -> Result<Outcome, RpcError> {
-    let mut values = match suggestions {
+    let mut completion = match suggestions {
         Some(suggestions) => match run_only(&call.cx, deadline, &name, suggestions).await? {
-            Ok(values) => values,
+            Ok(suggestions) => suggestions,
             Err(error) => return Err(handler_error::without_own_code(&call, &name, error)),
         },
-        None => Vec::new(),
+        None => Suggestions::of_all(Vec::new()),
     };
-    let total = values.len();
-    values.truncate(COMPLETION_VALUES);
-    let completion = Suggestions { values, total, has_more: total > COMPLETION_VALUES };
-    envelope::complete(&call, CompleteResult { completion }).map(Outcome::Response)
+    let meta = completion.meta.take();
+    envelope::complete_with_meta(&call, CompleteResult { completion }, meta.as_ref()).map(Outcome::Response)
 }
 
 fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {

@@ -64,6 +64,16 @@ pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: Cach
     cacheable(call, serialize(call, result), hint)
 }
 
+/// Returns the response with the contents of a resource. The members of `meta` go into the `_meta` of the result.
+pub(super) fn complete_read(
+    call: &Call,
+    result: impl Serialize,
+    hint: CacheHint,
+    meta: Option<&Map<String, Value>>,
+) -> MethodResponse {
+    respond(call, "complete", serialize(call, result), Some(hint_for(call, hint)), meta)
+}
+
 fn cacheable(call: &Call, response: serde_json::Result<Vec<u8>>, hint: CacheHint) -> MethodResponse {
     let meta = call.server.definitions.found_meta.as_ref();
     respond(call, "complete", response, Some(hint_for(call, hint)), meta)

@@ -118,7 +118,8 @@ async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<O
     let revision = call.cx.revision();
     let description = result.description.as_deref().or(prompt.metadata.description.as_deref());
     let messages = result.messages.into_iter().map(|message| message.for_revision(revision)).collect();
-    envelope::complete(&call, GetPromptResult { description, messages }).map(Outcome::Response)
+    let result_of_prompt = GetPromptResult { description, messages };
+    envelope::complete_with_meta(&call, result_of_prompt, result.meta.as_ref()).map(Outcome::Response)
 }
 
 fn mismatch(prompt: &Prompt, mistakes: &str) -> RpcError {

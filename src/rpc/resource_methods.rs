@@ -22,7 +22,7 @@ use crate::protocol::resource_contents::ResourceContents;
 use crate::server::access::permits;
 use crate::server::cache::{CacheHint, Cacheable};
 use crate::server::list::ListKind;
-use crate::server::resource::ContentsFuture;
+use crate::server::resource::{Contents, ContentsFuture};
 use crate::text::Text;
 
 #[derive(Serialize)]
@@ -125,19 +125,19 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result
 async fn respond(call: Call, uri: String, reading: Reading) -> Result<Outcome, RpcError> {
     let Reading { name, mime_type, cache, deadline, contents } = reading;
     let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Outcome::Waits) };
-    let contents = match contents {
+    let Contents { parts, meta, is_foreign } = match contents {
         Ok(contents) => contents,
         Err(error) => {
             return Err(handler_error::convert(&call, &name, error, |_| resource_not_found(call.cx.revision(), &uri)));
         }
     };
-    if contents.is_empty() {
+    if parts.is_empty() && !is_foreign {
         let cause = "the handler returned no contents; return `None` for not found";
         return Err(failure::internal(call.cx.host(), &name, &cause));
     }
-    let contents = contents.into_iter().map(|content| content.or_mime_type(mime_type.as_ref())).collect();
+    let contents = parts.into_iter().map(|content| content.or_mime_type(mime_type.as_ref())).collect();
     let hint = cache.unwrap_or_else(|| call.server.definitions.cache_of(Cacheable::ReadResource));
-    envelope::complete_cacheable(&call, ReadResourceResult { contents }, hint).map(Outcome::Response)
+    envelope::complete_read(&call, ReadResourceResult { contents }, hint, meta.as_ref()).map(Outcome::Response)
 }
 
 /// A resource that is being read.

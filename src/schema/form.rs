@@ -48,7 +48,10 @@ fn not_null(property: &Value) -> Option<&Value> {
 /// field only by its absence from `required`.
 fn field(property: &Value) -> Option<Value> {
     if let Some(other) = not_null(property) {
-        return field(other);
+        let mut field = field(other)?;
+        let beside = property.as_object()?.iter().filter(|(keyword, value)| *keyword != "anyOf" && !value.is_null());
+        field.as_object_mut()?.extend(beside.map(|(keyword, value)| (keyword.clone(), value.clone())));
+        return Some(field);
     }
     let mut field = property.as_object()?.clone();
     let kinds: Vec<Value> = match field.get("type") {
@@ -80,4 +83,39 @@ fn choice(field: &Map<String, Value>) -> Option<Value> {
     let mut choice = vec![("type", "string".into()), ("oneOf", titled.into())];
     choice.extend(field.get("description").map(|description| ("description", description.clone())));
     Some(object(choice))
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    enum Unit {
+        Millimeters,
+        Inches,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Size {
+        /// The width
+        #[schemars(range(min = 1, max = 9))]
+        width: Option<u8>,
+        /// Its unit
+        unit: Option<Unit>,
+    }
+
+    #[test]
+    fn optional_fields_of_a_form_keep_their_texts_and_limits() {
+        let form = Schema::of::<Size>().expect("a schema").form().expect("a form");
+        let expected = json!({
+            "width": { "type": "integer", "minimum": 1, "maximum": 9, "description": "The width" },
+            "unit": { "type": "string", "enum": ["Millimeters", "Inches"], "description": "Its unit" },
+        });
+        assert_eq!((&form["properties"], &form["required"]), (&expected, &json!([])));
+    }
 }

@@ -19,7 +19,7 @@ use edge_json::{Document, JsonLimits, Value, write};
 pub(crate) use edge_json_schema::NotEnforceable;
 pub use edge_json_schema::SchemaError;
 pub(crate) use edge_json_schema::{CheckSteps, Type, describe_type_error};
-use edge_json_schema::{Options, Validator, from_type};
+use edge_json_schema::{Options, Validator, from_type, portable};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
@@ -88,7 +88,7 @@ impl Schema {
         compiled
     }
 
-    /// Compiles a schema that is given as a JSON value. It is published unchanged.
+    /// Compiles a schema that is given as a JSON value. It is published in the form that [client libraries read](portable).
     ///
     /// # Errors
     /// [`SchemaError`] if the value is not a valid schema or uses a keyword that cannot be enforced.
@@ -96,7 +96,7 @@ impl Schema {
         let text = write::text(value);
         let known = BY_TEXT.with_borrow(|schemas| schemas.get(&text, 0).cloned());
         known.unwrap_or_else(|| {
-            let compiled = Self::of_program(value.clone());
+            let compiled = Self::of_program(portable(value.clone()));
             BY_TEXT.with_borrow_mut(|schemas| schemas.insert(text, compiled.clone(), NEVER, 0));
             compiled
         })
@@ -111,7 +111,8 @@ impl Schema {
         if let Some(known) = OF_OTHER_SERVERS.with_borrow(|schemas| schemas.get(text, 0).cloned()) {
             return Ok(known);
         }
-        let value = tree(text).ok_or(NotEnforceable::Unsupported)?;
+        let out_of_range = || NotEnforceable::Invalid(SchemaError::at("", "a number is beyond the range of `f64`"));
+        let value = tree(text).ok_or_else(out_of_range)?;
         let before = left.get();
         let compiled = Self::of_form(value, left)?;
         // The number of steps bounds the size of a compiled schema. The length of its text does not.

@@ -29,11 +29,10 @@ impl Schema {
 
     /// Returns the first property that a string cannot represent.
     pub(crate) fn non_scalar_property(&self) -> Option<&str> {
-        let is_non_scalar = |property: &Value| match property.get("type") {
-            Some(Value::Array(kinds)) => kinds.iter().all(|kind| SCALARS.iter().all(|scalar| kind != scalar)),
-            Some(kind) => SCALARS.iter().all(|scalar| kind != scalar),
-            // A property without `type` is a combination of schemas, such as an optional enum.
-            None => false,
+        let is_non_scalar = |property: &Value| {
+            let types = types(property);
+            // A property without types is a combination of schemas, such as an enum with documented variants.
+            !types.is_empty() && types.iter().all(|kind| SCALARS.iter().all(|scalar| kind != scalar))
         };
         self.properties()?.iter().find(|(_, property)| is_non_scalar(property)).map(|(name, _)| name.as_str())
     }
@@ -55,15 +54,24 @@ impl Schema {
     }
 }
 
+/// Returns the types of a property: its own, or those of its alternatives.
+fn types(property: &Value) -> Vec<&str> {
+    let schemas = match property.get("anyOf").and_then(Value::as_array) {
+        Some(alternatives) => alternatives.iter().collect(),
+        None => vec![property],
+    };
+    let types = schemas.into_iter().filter_map(|schema| schema.get("type"));
+    types
+        .flat_map(|kind| kind.as_array().map_or_else(|| vec![kind], |kinds| kinds.iter().collect()))
+        .filter_map(Value::as_str)
+        .collect()
+}
+
 /// Converts a text to a number or a boolean, if the property does not allow a string and the text is valid. Otherwise keeps the
 /// string.
 fn value_of(property: Option<&Value>, text: Cow<'_, str>) -> Value {
-    let kind = property.and_then(|property| property.get("type"));
-    let allows = |name: &str| match kind {
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
-        Some(kind) => kind == name,
-        None => name == "string",
-    };
+    let types = property.map(types).unwrap_or_default();
+    let allows = |name: &str| types.contains(&name) || (types.is_empty() && name == "string");
     let parsed = match () {
         () if allows("string") => None,
         () if allows("number") || allows("integer") => {

@@ -7,10 +7,13 @@ use std::future::{Future, ready};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::list::IntoList;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::limits::COMPLETION_VALUES;
 use crate::text::Text;
 
 /// A request for suggestions.
@@ -25,7 +28,28 @@ pub struct CompletionRequest {
     pub arguments: BTreeMap<String, String>,
 }
 
-pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Vec<String>, HandlerError>>;
+/// The suggestions for an argument, and the `_meta` of the result.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Suggestions {
+    pub values: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    pub has_more: bool,
+    #[serde(skip)]
+    pub meta: Option<Map<String, Value>>,
+}
+
+impl Suggestions {
+    /// Creates suggestions from all values, of which the client gets the first 100.
+    pub(crate) fn of_all(mut values: Vec<String>) -> Self {
+        let (total, has_more) = (values.len() as u64, values.len() > COMPLETION_VALUES);
+        values.truncate(COMPLETION_VALUES);
+        Self { values, total: Some(total), has_more, meta: None }
+    }
+}
+
+pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Suggestions, HandlerError>>;
 type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 
 /// Suggests values for one argument. The client gets the first 100, and their total number.
@@ -60,7 +84,9 @@ impl Completion {
         Fut: Future + 'static,
         Fut::Output: IntoList<String>,
     {
-        Self(Box::new(move |request, cx| complete(request, cx).map(IntoList::into_list).boxed_local()))
+        Self(Box::new(move |request, cx| {
+            complete(request, cx).map(|values| values.into_list().map(Suggestions::of_all)).boxed_local()
+        }))
     }
 
     fn from_list<T: Into<Text>>(values: impl IntoIterator<Item = T>, fits: fn(&str, &str) -> bool) -> Self {
@@ -68,7 +94,8 @@ impl Completion {
         Self(Box::new(move |request, _| {
             let typed = request.value.to_lowercase();
             let fitting = values.iter().filter(|value| fits(value, &typed));
-            ready(Ok(fitting.map(|value| value.clone().into_owned()).collect())).boxed_local()
+            let fitting = fitting.map(|value| value.clone().into_owned()).collect();
+            ready(Ok(Suggestions::of_all(fitting))).boxed_local()
         }))
     }
 }

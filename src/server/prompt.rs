@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::Value;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde_json::{Map, Value};
 
 use super::access::{Access, access_methods};
 use super::completion::{Completion, Completions};
@@ -24,12 +24,14 @@ use crate::text::Text;
 pub struct PromptResult {
     pub(crate) description: Option<Text>,
     pub(crate) messages: Vec<PromptMessage>,
+    /// The `_meta` of the result of another server.
+    pub(crate) meta: Option<Map<String, Value>>,
 }
 
 impl PromptResult {
     /// Creates a result with these messages.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
-        Self { description: None, messages: messages.into_iter().collect() }
+        Self { description: None, messages: messages.into_iter().collect(), meta: None }
     }
 
     /// Sets the description of the messages. The default is the description of the prompt.
@@ -103,7 +105,7 @@ pub(crate) type PromptFuture = LocalBoxFuture<'static, Result<PromptResult, Hand
 pub(crate) trait AnyPromptHandler {
     fn schema(&self) -> Result<Rc<Schema>, SchemaError>;
     /// Calls the handler. The error names the arguments that its type rejects.
-    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String>;
+    fn call(&self, arguments: edge_json::Value<'_>, cx: Context) -> Result<PromptFuture, String>;
 }
 
 struct TypedPrompt<H, P>(H, PhantomData<P>);
@@ -117,7 +119,7 @@ where
         Schema::of_object::<P::Arguments>()
     }
 
-    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<PromptFuture, String> {
+    fn call(&self, arguments: edge_json::Value<'_>, cx: Context) -> Result<PromptFuture, String> {
         let arguments = read(arguments)?;
         Ok(self.0.call(P::of_call(arguments, cx)).map(IntoPromptResult::into_prompt_result).boxed_local())
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use edge_uri_template::{UriTemplate, UriTemplateError};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use serde_json::{Map, Value};
 
 use super::access::{Access, access_methods};
 use super::cache::CacheHint;
@@ -90,7 +91,21 @@ impl<T: IntoContents, E: IntoHandlerError> IntoContents for Result<T, E> {
 pub(crate) const NOT_FOUND: &str =
     "Resource not found. Call resources/list and resources/templates/list for the available resources.";
 
-pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Vec<ResourceContents>, HandlerError>>;
+/// The contents of a resource, and the `_meta` of the result.
+pub(crate) struct Contents {
+    pub parts: Vec<ResourceContents>,
+    pub meta: Option<Map<String, Value>>,
+    /// Whether another server sent the contents. It may have sent none.
+    pub is_foreign: bool,
+}
+
+impl Contents {
+    pub(crate) fn of(parts: Vec<ResourceContents>) -> Self {
+        Self { parts, meta: None, is_foreign: false }
+    }
+}
+
+pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Contents, HandlerError>>;
 pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, HandlerError>>;
 type Variables = BTreeMap<String, String>;
 type ReadResource = Box<dyn Fn(Context) -> ContentsFuture>;
@@ -166,7 +181,7 @@ impl Resource {
         let read = move |cx| {
             let uri = own_uri.clone();
             read.call(P::of_call(P::Arguments::absent(), cx))
-                .map(move |contents| contents.into_contents(&uri))
+                .map(move |contents| contents.into_contents(&uri).map(Contents::of))
                 .boxed_local()
         };
         Self::of_reader(uri, Box::new(read))
@@ -245,7 +260,9 @@ impl ResourceTemplate {
                 return std::future::ready(Err(HandlerError::not_found(NOT_FOUND))).boxed_local();
             };
             let uri = uri.to_owned();
-            read.call(P::of_call(variables, cx)).map(move |contents| contents.into_contents(&uri)).boxed_local()
+            read.call(P::of_call(variables, cx))
+                .map(move |contents| contents.into_contents(&uri).map(Contents::of))
+                .boxed_local()
         };
         Self::of_reader(uri_template, Box::new(read))
     }

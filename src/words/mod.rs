@@ -9,6 +9,9 @@ pub(crate) mod split;
 pub(crate) mod stem;
 pub(crate) mod work;
 
+#[cfg(feature = "rag")]
+pub use split::is_word_character;
+
 /// Returns the stems of the words of a text, each once, without frequent words such as "the". At most 64.
 ///
 /// ```

@@ -5,7 +5,7 @@
 //! - Words of a text's own heading count more than words of the headings above it.
 
 use super::query::Words;
-use super::split::{fold, words};
+use super::split::{fold, is_unspaced, words};
 use super::stem::stem;
 
 /// How often a word of the own heading counts, in addition to the word in the path of headings.
@@ -107,8 +107,12 @@ impl Counted {
     }
 }
 
-/// Returns whether a stem begins like the word. The first letter of a word and of its stem are equal, so most words need no stem.
+/// Returns whether the word may have a stem of the question, so that most words need no stem. The first letter of a word and of its stem are
+/// equal in ASCII. A word of a script without spaces is its own stem.
 fn may_occur(asked: &Words, word: &str) -> bool {
-    let first = word.bytes().next().map(|byte| byte.to_ascii_lowercase());
-    first.is_some_and(|first| !first.is_ascii()) || asked.stems().any(|stem| stem.bytes().next() == first)
+    match word.chars().next() {
+        Some(first) if is_unspaced(first) => asked.stems().any(|stem| stem == word),
+        Some(first) if first.is_ascii() => asked.stems().any(|stem| stem.starts_with(first.to_ascii_lowercase())),
+        first => first.is_some(),
+    }
 }

@@ -15,6 +15,9 @@ const EARLY_BODY = 256 * 1024
  */
 const EARLY_BODIES = 4 * 1024 * 1024
 
+/** The time in milliseconds after which such a body has stalled. If others need its place, its call goes on without it. */
+const STALLED = 30_000
+
 /**
  * The time in milliseconds after which a call is removed from the list. A handler runs at most 300 s. The platform stops a call 30 s
  * after its client has disconnected, and does not run code of this call again.
@@ -28,6 +31,7 @@ let calls = 0
  *
  * @typedef {object} Call
  * @property {number} started the time at which it started, in milliseconds
+ * @property {() => void} [stopReading] goes on without the body that is read early
  * @property {(outcome: object) => void} [end] ends the call, if it waits in the wasm module or is a stream that the wasm module writes
  * @property {[string, string][]} headers the additional headers of its answer
  * @property {Request} request its request
@@ -102,7 +106,7 @@ function begin(number, request) {
     release(call)
     pendingCalls.delete(other)
   }
-  const call = { started, request, early: earlyLength(request), end: undefined, headers: [], lines: undefined, isBatch: false }
+  const call = { started, request, early: earlyLength(request, started), stopReading: undefined, end: undefined, headers: [], lines: undefined, isBatch: false }
   earlyBytes += call.early
   pendingCalls.set(number, call)
   return call
@@ -136,18 +140,33 @@ export function warmUp(work, headers, body) {
 }
 
 /** Returns the `Content-Length` of a body that is read early, or 0 if the body is not read early. */
-function earlyLength(request) {
+function earlyLength(request, now) {
   const length = announced(request)
-  return lengthsAreTrue && length > 0 && length <= EARLY_BODY && earlyBytes + length <= EARLY_BODIES ? length : 0
+  if (!lengthsAreTrue || !(length > 0 && length <= EARLY_BODY)) return 0
+  if (earlyBytes + length <= EARLY_BODIES) return length
+  for (const call of pendingCalls.values()) {
+    if (call.early === 0 || now - call.started <= STALLED) continue
+    // If the client has disconnected, the platform does not run this call again.
+    release(call)
+    call.stopReading()
+  }
+  return 0
 }
 
-/** Returns the body, or undefined if the connection fails: the wasm module then reads the body again, and reports the failure. */
+/**
+ * Returns the body, or undefined if the connection fails or the body stalls: the wasm module then checks the caller, reads the body again,
+ * and reports the failure.
+ */
 function readEarly(request, call) {
-  return request.arrayBuffer().then((body) => {
-    if (body.byteLength > call.early) distrustLengths()
-    release(call)
-    return new Uint8Array(body)
-  }, () => undefined)
+  const length = call.early
+  return new Promise((resolve) => {
+    call.stopReading = resolve
+    request.arrayBuffer().then((body) => {
+      if (body.byteLength > length) distrustLengths()
+      release(call)
+      resolve(new Uint8Array(body))
+    }, () => resolve())
+  })
 }
 
 function distrustLengths() {

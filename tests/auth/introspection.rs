@@ -59,6 +59,7 @@ fn without_a_usable_answer_a_token_gets_a_503() {
         ("oversized", failing(FetchError::TooLarge)),
         ("redirecting", answering(302, "")),
         ("permanently redirecting", answering(308, &valid_claims().to_string())),
+        ("of the same zone", answering(530, "error code: 1042")),
         ("failing", answering(500, &valid_claims().to_string())),
         ("with another status", answering(201, &valid_claims().to_string())),
         ("rejecting the credentials", answering(401, r#"{"error":"invalid_client"}"#)),
@@ -85,6 +86,8 @@ fn without_a_usable_answer_a_token_gets_a_503() {
         );
         let line = &host.log()[0];
         assert!(line["refused"].as_str().is_some_and(|why| why.starts_with("unavailable: ")), "{fault}: {line}");
+        let names_zone = host.log_text().contains("its URL is on the zone of this Worker");
+        assert_eq!(names_zone, fault == "of the same zone", "{fault}: {line}");
         assert!(!host.log_text().contains("s3cret"), "{fault}");
     }
 }

@@ -356,6 +356,12 @@ fn without_the_keys_of_the_issuer_a_token_gets_a_503() {
         network::change(&network, move |_| Ok(Fetched::new(status, body)));
         second += 5;
     }
+    network::change(&network, |_| Ok(Fetched::new(530, "error code: 1042\n")));
+    let host = host_at(&network, second);
+    let whoami = legacy("tools/call", json!({ "name": "whoami" })).at(RESOURCE).bearer(&good_token);
+    assert_eq!(whoami.ask_on(&endpoint, &host).status, 503);
+    assert!(host.log_text().contains("its URL is on the zone of this Worker"), "{}", host.log_text());
+    second += 5;
     assert_eq!(ask(&endpoint, "x.y.z", &network, second).status, 401, "a malformed token is rejected without a key");
     network::change(&network, |_| Ok(Fetched::new(200, json!({ "keys": KEYS.public() }).to_string())));
     assert_eq!(ask(&endpoint, &good_token, &network, second).status, 200, "the outage is over");

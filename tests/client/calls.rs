@@ -105,13 +105,28 @@ fn a_failed_call_is_not_repeated() {
     assert_eq!(peer.methods(), ["tools/call"]);
 }
 
-/// C53: a tool may also send this error after an effect, so it proves nothing.
+/// C53: a tool may also send such an error after an effect, so it proves nothing. If the server says that the request is not valid, or that there
+/// are too many, the sentence does not warn of effects.
 #[test]
-fn an_error_of_the_server_is_shown() {
-    let peer = Peer::new([error(200, -32_602, "Unknown tool `track`.")]);
-    let error = track(at(&peer).revision(Revision::V2026_07_28)).expect_err("a failure");
-    let expected =
-        "The server `parcels` answers: \"Unknown tool `track`.\" It is not known whether the call was executed.";
-    assert!(error.to_string().starts_with(expected), "{error}");
-    assert_eq!(error.executed(), Executed::Unknown);
+fn only_a_call_that_may_have_been_executed_is_said_to_be() {
+    let unknown = " It is not known whether the call was executed. Check its effect before you call again.";
+    for (code, warning) in [
+        (-32_700, ""),
+        (-32_600, ""),
+        (-32_601, ""),
+        (-32_602, ""),
+        (-32_603, unknown),
+        (-32_000, unknown),
+        (-32_002, unknown),
+        (7, unknown),
+    ] {
+        let peer = Peer::new([error(200, code, "Unknown tool `track`.")]);
+        let error = track(at(&peer).revision(Revision::V2026_07_28)).expect_err("a failure");
+        assert_eq!(error.to_string(), format!("The server `parcels` answers: \"Unknown tool `track`.\"{warning}"));
+        assert_eq!(error.executed(), Executed::Unknown, "{code}");
+    }
+    let limited = crate::peer::Answer::new(429, "", "").header("retry-after", "7");
+    let error = track(at(&Peer::new([limited])).revision(Revision::V2026_07_28)).expect_err("a failure");
+    assert_eq!(error.to_string(), "The server `parcels` has got too many requests. Try again after 7 s.");
+    assert_eq!(error.executed(), Executed::No);
 }

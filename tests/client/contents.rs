@@ -16,11 +16,11 @@ use crate::peer::{Answer, Peer};
 /// Blocks of every type, with every member that the specification has, and with members that it does not have. Numbers have digits that an
 /// `f64` does not have.
 const BLOCKS: &str = r#"[
-    {"type":"text","text":"a\u202eb","annotations":{"audience":["user","robot"],"priority":0.12345678901234567890,"lastModified":"2026-07-28","x":1},"_meta":{"example.com/a":1.50},"x":[1]},
+    {"type":"text","text":"a\u202eb","annotations":{"audience":["user"],"priority":0.12345678901234567890,"lastModified":"2026-07-28T12:00:00+02:00","x":1},"_meta":{"example.com/a":1.50},"x":[1]},
     {"type":"image","data":"iVBORw==","mimeType":"image/png","annotations":{"priority":0.5},"x":{}},
     {"type":"audio","data":"AQ==","mimeType":"audio/wav","annotations":{"audience":["assistant"]},"_meta":{"example.com/b":2}},
     {"type":"resource","resource":{"uri":"a://b","mimeType":"text/plain","text":"t","_meta":{"example.com/c":3},"x":4},"annotations":{"priority":1}},
-    {"type":"resource_link","uri":"a://c","name":"c","title":"C","description":"D","mimeType":"text/html","size":12345678901234567,"icons":[{"src":"https://a.example/i.png","mimeType":"image/png","sizes":["48x48"],"theme":"dark","x":1}],"annotations":{"lastModified":"2026-07-28"},"_meta":{"example.com/d":5},"x":6},
+    {"type":"resource_link","uri":"a://c","name":"c","title":"C","description":"D","mimeType":"text/html","size":12345678901234567,"icons":[{"src":"https://a.example/i.png","mimeType":"image/png","sizes":["48x48"],"theme":"dark","x":1}],"annotations":{"lastModified":"2026-07-28T12:00:00Z"},"_meta":{"example.com/d":5},"x":6},
     {"type":"hologram","depth":1.00000000000000000000000001,"_meta":{"example.com/e":7}}
 ]"#;
 
@@ -74,7 +74,7 @@ fn the_parts_of_blocks_are_read() {
     let annotations = text.get_annotations().expect("annotations");
     assert_eq!(annotations.get_audience(), [Role::User]);
     assert_eq!(annotations.get_priority(), Some(0.123_456_789_012_345_68));
-    assert_eq!(annotations.get_last_modified(), Some("2026-07-28"));
+    assert_eq!(annotations.get_last_modified(), Some("2026-07-28T12:00:00+02:00"));
     let Block::Image(media) = image.block() else { panic!("{image:?}") };
     assert_eq!(
         (media.mime_type(), media.base64(), media.bytes().as_deref()),
@@ -118,7 +118,7 @@ fn a_result_is_passed_on_without_loss() {
     for revision in Revision::ALL {
         let answer = passed(&passing(&members, CallResult::into_tool_result), revision);
         let [text, image, audio, resource, link, unknown] = &blocks()[..] else { panic!("six blocks") };
-        for block in [text, image, resource, unknown] {
+        for block in [text, image, resource] {
             assert!(answer.contains(block), "{revision}: {block} is not in {answer}");
         }
         assert_eq!(answer.contains(audio), revision >= Revision::V2025_03_26, "{revision}: {answer}");
@@ -126,6 +126,8 @@ fn a_result_is_passed_on_without_loss() {
         assert!(answer.contains(r#""structuredContent":{"a":1.00000000000000000000000001}"#), "{revision}: {answer}");
         let message: Value = serde_json::from_str(&answer).expect("JSON");
         let result = &message["result"];
+        let text = format!("Content of the type `hologram`: {unknown}");
+        assert_eq!((&result["content"][5]["type"], &result["content"][5]["text"]), (&json!("text"), &json!(text)));
         if revision < Revision::V2025_03_26 {
             let resource = json!({ "uri": "content:audio", "mimeType": "audio/wav", "blob": "AQ==" });
             let audio = json!({
@@ -135,7 +137,7 @@ fn a_result_is_passed_on_without_loss() {
         }
         if revision < Revision::V2025_06_18 {
             let link = json!({
-                "type": "text", "text": "[C](a://c)\nD", "annotations": { "lastModified": "2026-07-28" }, "_meta": { "example.com/d": 5 },
+                "type": "text", "text": "[C](a://c)\nD", "annotations": { "lastModified": "2026-07-28T12:00:00Z" }, "_meta": { "example.com/d": 5 },
             });
             assert_eq!(result["content"][4], link, "{revision}");
         }
@@ -159,7 +161,7 @@ fn labels_are_cleaned_when_a_result_is_passed_on() {
         ),
         (
             r#"{"type":"hologram","title":"t\u200b","depth":1.00000000000000000000000001}"#,
-            r#"{"type":"hologram","title":"t","depth":1.00000000000000000000000001}"#,
+            r#"{\"type\":\"hologram\",\"title\":\"t\",\"depth\":1.00000000000000000000000001}"#,
         ),
         (
             r#"{"type":"text","text":"x","_meta":{"edge-mcp/a":1,"example.com/b":1.0}}"#,
@@ -185,7 +187,7 @@ fn members_of_a_block_can_be_set() {
         result.into_tool_result()
     };
     let answer = passed(&passing(&format!(r#""content":{BLOCKS}"#), change), Revision::V2026_07_28);
-    assert!(answer.contains(r#""depth":1.00000000000000000000000001"#), "{answer}");
+    assert!(answer.contains(r#"\"depth\":1.00000000000000000000000001"#), "{answer}");
     let message: Value = serde_json::from_str(&answer).expect("JSON");
     let content = &message["result"]["content"];
     assert_eq!(
@@ -198,10 +200,77 @@ fn members_of_a_block_can_be_set() {
     assert_eq!(content[5]["_meta"], json!({ "example.com/e": 7, "example.com/new": 8 }));
 }
 
-/// Malformed blocks are left out, because a client would reject the whole result.
+/// Clients reject a whole result because of a block of an unknown type or form, so they get a text instead. A value without a type is left out.
 #[test]
-fn malformed_blocks_are_left_out() {
-    let blocks = r#"[7, {}, {"type":7}, {"type":"text"}, {"type":"image","data":"AA=="}, {"type":"resource","resource":{}}, {"type":"resource_link","uri":"a://b"}, {"type":"text","text":"x"}]"#;
-    let result = called(&format!(r#""content":{blocks}"#));
-    assert_eq!((result.content.len(), result.text().as_str()), (1, "x"));
+fn blocks_of_an_unknown_type_or_form_become_text() {
+    let long = format!(r#"{{"type":"hologram\u200b","x":"{}"}}"#, "x".repeat(2048));
+    let blocks = format!(
+        r#"[7, {{}}, {{"type":7}}, {{"type":"text"}}, {{"type":"image","data":"_-8=","mimeType":"image/png"}}, {{"type":"resource","resource":{{}}}},
+        {{"type":"resource_link","uri":"a://b"}}, {{"type":"text","text":"x"}}, {long}]"#
+    );
+    assert_eq!(called(&format!(r#""content":{blocks}"#)).content.len(), 6);
+    let endpoint = passing(&format!(r#""content":{blocks}"#), CallResult::into_tool_result);
+    for revision in [Revision::V2026_07_28, Revision::V2024_11_05] {
+        let message: Value = serde_json::from_str(&passed(&endpoint, revision)).expect("JSON");
+        let content = message["result"]["content"].as_array().expect("a list").clone();
+        assert!(content.iter().all(|block| block["type"] == "text"), "{content:?}");
+        let texts: Vec<_> = content.iter().map(|block| block["text"].as_str().expect("a text")).collect();
+        assert_eq!(
+            texts,
+            [
+                r#"Content of the type `text`: {"type":"text"}"#,
+                r#"Content of the type `image`: {"type":"image","data":"_-8=","mimeType":"image/png"}"#,
+                r#"Content of the type `resource`: {"type":"resource","resource":{}}"#,
+                r#"Content of the type `resource_link`: {"type":"resource_link","uri":"a://b"}"#,
+                "x",
+                &*format!("Content of the type `hologram`, which is left out: it has {} bytes of JSON.", long.len()),
+            ]
+        );
+    }
+}
+
+/// The official clients reject a whole result because of such a member, so it is left out. The rest of the block keeps its text.
+#[test]
+fn members_that_clients_reject_are_left_out() {
+    for (given, expected) in [
+        (
+            r#"{"type":"text","text":"x","annotations":{"audience":["user","robot"],"priority":0.50,"lastModified":"2026-07-28"},"x":1.0}"#,
+            r#"{"type":"text","text":"x","annotations":{"priority":0.50},"x":1.0}"#,
+        ),
+        (
+            r#"{"type":"text","text":"x","annotations":{"audience":"user","priority":7,"lastModified":null}}"#,
+            r#"{"type":"text","text":"x","annotations":{}}"#,
+        ),
+        (r#"{"type":"text","text":"x","annotations":7,"_meta":[]}"#, r#"{"type":"text","text":"x"}"#),
+        (
+            r#"{"type":"resource","resource":{"uri":"a://b","text":"x","mimeType":7,"_meta":1}}"#,
+            r#"{"type":"resource","resource":{"uri":"a://b","text":"x"}}"#,
+        ),
+        (
+            r#"{"type":"resource_link","uri":"a://b","name":"b","title":1,"description":[],"size":-1.5,"icons":[{"src":1}]}"#,
+            r#"{"type":"resource_link","uri":"a://b","name":"b"}"#,
+        ),
+        (
+            r#"{"type":"resource_link","uri":"a://b","name":"b","icons":[{"src":"a:b","theme":"blue"}]}"#,
+            r#"{"type":"resource_link","uri":"a://b","name":"b"}"#,
+        ),
+        (r#"{"type":"text","text":"x","annotations":null,"_meta":null}"#, r#"{"type":"text","text":"x"}"#),
+    ] {
+        let members = format!(r#""content":[{given}]"#);
+        let answer = passed(&passing(&members, CallResult::into_tool_result), Revision::V2026_07_28);
+        assert!(answer.contains(&format!(r#""content":[{expected}]"#)), "{expected} is not in {answer}");
+    }
+}
+
+/// Some servers send only structured content, or null for an absent member.
+#[test]
+fn results_are_read_generously() {
+    let result = called(r#""structuredContent":{"a":1.50,"b":null},"content":null,"isError":null,"_meta":null"#);
+    assert_eq!((result.text().as_str(), result.is_error()), (r#"{"a":1.50,"b":null}"#, false));
+    assert_eq!((result.structured_content(), result.meta()), (Some(r#"{"a":1.50,"b":null}"#), None));
+    let answer = passed(&passing(r#""structuredContent":[1.50]"#, CallResult::into_tool_result), Revision::V2024_11_05);
+    assert!(answer.contains(r#""content":[{"type":"text","text":"[1.50]"}]"#), "{answer}");
+    // In 2026-07-28, null is a possible structured content.
+    let result = called(r#""structuredContent":null,"content":[]"#);
+    assert_eq!((result.structured_content(), result.content.len()), (Some("null"), 0));
 }

@@ -5,7 +5,8 @@ use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, ResultExt, Revision, Tool};
 use serde_json::json;
 
-use crate::calls::client;
+use crate::calls::{at, client};
+use crate::peer::{Peer, json_answer};
 
 const SENTENCE: &str = "The server `parcels` cannot be reached or has closed the connection. Try again later. It is not known whether \
                         the call was executed. Check its effect before you call again.";
@@ -33,6 +34,35 @@ async fn matched(cx: Context) -> Result<String, HandlerError> {
             Ok("the depot is closed".into())
         }
         tracked => Ok(tracked?),
+    }
+}
+
+/// The log has the code and the message of a JSON-RPC error, also of one that only the log explains: a rejected handshake, and an error with a
+/// sentence of its own. The program gets the whole error.
+#[test]
+fn the_log_has_the_error_of_the_server() {
+    let error = |status: u16, code: i64| {
+        let error = json!({ "code": code, "message": "The depot 'Lyon' is\nclosed", "data": { "until": 8 } });
+        json_answer(status, json!({ "jsonrpc": "2.0", "id": "$id", "error": error }))
+    };
+    for (revision, answer, cause) in [
+        (Revision::V2026_07_28, error(200, -32_050), "tools/call at parcels: error -32050: The depot … is closed"),
+        (Revision::V2026_07_28, error(400, -32_021), "tools/call at parcels: error -32021: The depot … is closed"),
+        (Revision::V2025_11_25, error(400, -32_602), "initialize at parcels: error -32602: The depot … is closed"),
+    ] {
+        let upstream = at(&Peer::new([answer.clone()])).revision(revision);
+        let endpoint = testing::endpoint(move |_| {
+            McpServer::builder("desk", "1.0.0").tool(Tool::new("propagated", "d", propagated)).build()
+        });
+        let host = TestHost::new();
+        let endpoint = endpoint.state(client(upstream));
+        testing::run(Client::new(&endpoint).host(&host).call("propagated", json!({})));
+        assert_eq!(host.log()[0]["cause"], cause);
+        let failed = crate::calls::track(at(&Peer::new([answer])).revision(revision)).expect_err("a failure");
+        if let Failure::Rpc { message, data, .. } = failed.failure() {
+            assert_eq!(message, "The depot 'Lyon' is closed");
+            assert_eq!(data.as_deref(), Some(r#"{"until":8}"#));
+        }
     }
 }
 

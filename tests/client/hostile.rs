@@ -159,9 +159,9 @@ pub fn answers() -> Vec<(&'static str, Answer, Failure)> {
         ),
         ("45 a permanent redirect", Answer::new(301, "", ""), Failure::Redirected { to: None }),
         (
-            "44 a redirect to itself",
-            Answer::new(307, "", "").header("location", "https://parcels.example/mcp"),
-            Failure::Redirected { to: Some("https://parcels.example/mcp".into()) },
+            "44 a redirect to another port",
+            Answer::new(307, "", "").header("location", "https://parcels.example:8443/mcp"),
+            Failure::Redirected { to: Some("https://parcels.example:8443/mcp".into()) },
         ),
         (
             "44 a redirect with a sentence for a model",

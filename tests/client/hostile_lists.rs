@@ -323,8 +323,8 @@ fn tools_do_not_shadow_one_another() {
     assert_eq!(shown, [("b_greet", "Ours."), ("a_b_track", "Theirs."), ("a_track", "Theirs."), ("b_track", "Theirs.")]);
 }
 
-/// The hostile case 60: a result is data. Nothing in it is fetched or called. Blocks of unknown types are passed on, and malformed
-/// blocks are left out.
+/// The hostile case 60: a result is data. Nothing in it is fetched or called. Blocks of an unknown type or form become text, and a
+/// value that is no block is left out.
 #[test]
 fn results_are_data() {
     let content = json!([
@@ -343,7 +343,7 @@ fn results_are_data() {
     let answer = testing::run(Client::new(&endpoint).host(&host).call("parcels_track", json!({})));
     let kinds: Vec<_> =
         answer.result()["content"].as_array().expect("a list").iter().map(|block| block["type"].clone()).collect();
-    assert_eq!(kinds, ["hologram", "resource_link", "resource_link", "text"]);
+    assert_eq!(kinds, ["text", "text", "resource_link", "resource_link", "text"]);
     assert_eq!((peer.methods().len(), host.requests().len()), (1, 0));
 }
 
@@ -431,11 +431,19 @@ fn the_text_of_an_error_stays_in_its_quotation() {
 
 /// The hostile case 64: a server that learned a token of a caller in another way can send it back. It is in the answer, and not in the log.
 #[test]
-fn texts_of_servers_are_not_logged() {
-    const TOKEN: &str = "CALLER-4711";
+fn a_token_in_a_text_of_a_server_is_not_logged() {
+    const TOKEN: &str = "CALLER-4711-0123456789abcdef";
     let text = || json!({ "content": [{ "type": "text", "text": TOKEN }], "isError": true, "structuredContent": TOKEN, "resultType": "complete" });
+    let error_with_token =
+        || crate::peer::error(200, -32_602, &format!("The token {TOKEN} of '{TOKEN} x' is not valid"));
     let no_text = || Answer::new(200, "application/json", format!("{{\"{TOKEN}\":1,\"{TOKEN}\":2}}"));
-    for answer in [result(text()), crate::peer::error(200, -32_603, TOKEN), no_text(), Answer::new(200, TOKEN, TOKEN)] {
+    for answer in [
+        result(text()),
+        crate::peer::error(200, -32_603, TOKEN),
+        error_with_token(),
+        no_text(),
+        Answer::new(200, TOKEN, TOKEN),
+    ] {
         let client = client(pinned(&Peer::new([answer])));
         let endpoint = testing::endpoint(move |_| {
             McpServer::builder("desk", "1.0.0").source(client.tools(["parcels_track"])).build()

@@ -87,7 +87,9 @@ fn all_repetitions_have_one_limit() {
         [initialized.header("mcp-session-id", "s"), Answer::new(202, "", "")]
     };
     let interrupted = || Answer::new(200, "text/event-stream", "id: e-1\ndata:\n\n");
-    let mut answers = vec![error(-32_022, json!({ "supported": ["2026-07-28"] })), error(-32_000, json!({}))];
+    let mut answers = vec![error(-32_022, json!({ "supported": ["2026-07-28"] }))];
+    // The list, and `server/discover`.
+    answers.extend([error(-32_000, json!({})), error(-32_000, json!({}))]);
     answers.extend(session());
     answers.push(Answer::new(404, "", ""));
     answers.extend(session());

@@ -1,11 +1,15 @@
 //! Legacy servers: streams that are resumed, requests that are cancelled, and sessions that end.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::Revision;
-use edge_mcp::client::{ClientError, Executed, Failure, Upstream};
+use edge_mcp::client::{ClientError, Executed, Failure, Transport, Upstream};
+use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
 use futures::FutureExt;
+use futures::future::{LocalBoxFuture, pending, ready};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern, track};
@@ -133,6 +137,91 @@ fn a_cancellation_has_a_time_limit() {
     testing::run(host.run(async move { call.await })).expect("the tasks end").expect_err("a failure");
     assert_eq!(peer.methods()[3..], ["notifications/cancelled"]);
     assert_eq!(host.waits().iter().sum::<Duration>(), Duration::from_secs(27));
+}
+
+/// A server can fail if a session ends while it reads a cancellation of the session. So the end of the session waits for the answer to the
+/// cancellation.
+#[test]
+fn a_session_ends_after_the_answers_to_its_cancellations() {
+    for is_explicit in [true, false] {
+        let depot = Depot::default();
+        let host = TestHost::new();
+        let upstream = Upstream::via("https://parcels.example/mcp", depot.clone()).expect("a URL");
+        let connection = client(upstream.revision(Revision::V2025_11_25)).connect(&context(&host));
+        let calls = [(); 2].map(|()| connection.call("parcels_track", json!({})).expect("a call"));
+        testing::run(host.run(async move {
+            for call in calls {
+                call.await.expect_err("a failure");
+            }
+            if is_explicit {
+                connection.disconnect().await;
+            }
+        }))
+        .expect("the tasks end");
+        testing::run(host.run(async {})).expect("the tasks end");
+        let cancelled = ["notifications/cancelled", "notifications/cancelled answered"];
+        let events = depot.0.take();
+        assert_eq!(events.iter().filter(|event| **event == cancelled[1]).count(), 2, "{events:?}");
+        assert_eq!(events.last().map(String::as_str), Some("DELETE"), "{is_explicit} {events:?}");
+    }
+}
+
+/// A server with a session whose tool does not end, and which needs a second to answer a cancellation. It records the requests, and the answers
+/// to cancellations.
+#[derive(Clone, Default)]
+struct Depot(Rc<RefCell<Vec<String>>>);
+
+impl Transport for Depot {
+    fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
+        let message: Value = serde_json::from_str(&request.body).unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or("DELETE").to_owned();
+        self.0.borrow_mut().push(method.clone());
+        let answer = match method.as_str() {
+            "tools/call" => return pending().boxed_local(),
+            "initialize" => initialized(),
+            _ => accepted(),
+        };
+        let body = answer.chunks_for(&message["id"]).concat();
+        let opened = Opened::new(answer.status, answer.headers, body);
+        if method != "notifications/cancelled" {
+            return ready(Ok(opened)).boxed_local();
+        }
+        let (events, pause) = (self.0.clone(), host.sleep(Duration::from_secs(1)));
+        async move {
+            pause.await;
+            events.borrow_mut().push(format!("{method} answered"));
+            Ok(opened)
+        }
+        .boxed_local()
+    }
+}
+
+/// A request before another one has no effect, so it is sent again if the server closes the connection, and only once.
+#[test]
+fn a_handshake_is_repeated_once_if_its_connection_closes() {
+    let closed = || Answer::new(200, "", "").end(End::NoHead);
+    let cut = || Answer::new(200, "application/json", "{").end(End::Cut);
+    let done = || Answer::new(200, "application/json", DONE.replace("\"2\"", "\"$id\""));
+    for (answers, is_done, methods) in [
+        (vec![closed(), initialized(), accepted(), done()], true, "initialize initialize initialized call"),
+        (vec![cut(), initialized(), accepted(), done()], true, "initialize initialize initialized call"),
+        (vec![initialized(), closed(), accepted(), done()], true, "initialize initialized initialized call"),
+        (vec![closed(), closed(), initialized()], false, "initialize initialize"),
+        (vec![initialized(), closed(), closed()], false, "initialize initialized initialized"),
+        // A call may have effects.
+        (vec![initialized(), accepted(), closed(), done()], false, "initialize initialized call"),
+    ] {
+        let peer = Peer::new(answers);
+        let outcome = track(legacy(&peer));
+        assert_eq!(outcome.is_ok(), is_done, "{outcome:?} {methods:?}");
+        let found = peer.methods().into_iter().filter(|method| method != "DELETE");
+        let found: Vec<_> = found.map(|method| method.rsplit('/').next().unwrap_or_default().to_owned()).collect();
+        assert_eq!(found.join(" "), methods);
+    }
+    // `server/discover` is such a request too.
+    let peer = Peer::new([closed(), result(json!({ "resultType": "complete" })), modern("in Lyon")]);
+    assert_eq!(track(at(&peer)).expect("a result"), "in Lyon");
+    assert_eq!(peer.methods(), ["server/discover", "server/discover", "tools/call"]);
 }
 
 /// C28: a request of a session that the program drops is cancelled, once. Other requests are not cancelled.

@@ -14,13 +14,15 @@ use serde_json::{Value, json};
 use crate::calls::{at, client, context};
 use crate::peer::{Answer, Peer, error, id_of, result};
 
-/// A server that knows `server/discover` and no `initialize`, or the reverse. It may reject requests. Clones are the same server.
+/// A server that knows `server/discover` and no `initialize`, or the reverse, or both. It may reject requests. Clones are the same server.
 #[derive(Clone, Default)]
 struct Shop(Rc<State>);
 
 #[derive(Default)]
 struct State {
     is_legacy: Cell<bool>,
+    /// Whether a modern server also accepts legacy requests.
+    has_both: Cell<bool>,
     /// The method of the request that is rejected, the token of its caller, and the answer.
     rejected: RefCell<Option<(&'static str, &'static str, Answer)>>,
     methods: RefCell<Vec<String>>,
@@ -52,23 +54,24 @@ impl Shop {
         {
             return answer.clone();
         }
-        if is_modern == self.0.is_legacy.get() && !["server/discover", "initialize"].contains(&method) {
+        let is_legacy = if self.0.has_both.get() { !is_modern } else { self.0.is_legacy.get() };
+        if is_modern == is_legacy && !["server/discover", "initialize"].contains(&method) {
             // The server rejects the form of the other era.
             return error(400, if is_modern { -32_000 } else { -32_020 }, "no");
         }
         let done = |mut members: Value| {
-            if !self.0.is_legacy.get() {
+            if !is_legacy {
                 members["resultType"] = json!("complete");
             }
             result(members)
         };
-        match (method, self.0.is_legacy.get()) {
+        match (method, is_legacy) {
             ("server/discover", false) => done(json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} })),
             ("initialize", true) => done(json!({ "protocolVersion": "2025-11-25", "capabilities": {} })),
             ("notifications/initialized", true) => Answer::new(202, "", ""),
             ("tools/list", _) => done(json!({ "tools": [{ "name": "track", "inputSchema": {} }] })),
             ("tools/call", _) => done(json!({ "content": [{ "type": "text", "text": "in Lyon" }] })),
-            _ => error(if self.0.is_legacy.get() { 200 } else { 404 }, -32_601, "Method not found"),
+            _ => error(if is_legacy { 200 } else { 404 }, -32_601, "Method not found"),
         }
     }
 }
@@ -80,6 +83,7 @@ impl Transport for Shop {
         let token = request.headers.iter().find(|(name, _)| name == "authorization");
         let token = token.map_or("", |(_, value)| value.to_str().expect("ASCII").trim_start_matches("Bearer "));
         let is_modern = message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string();
+        assert!(is_modern || !self.0.has_both.get(), "a modern request is possible");
         let answer = self.answer(&method, token, is_modern);
         self.0.methods.borrow_mut().push(method);
         let body = answer.chunks_for(&id_of(&request.body)).concat();
@@ -110,8 +114,9 @@ fn rejections() -> Vec<Answer> {
 #[test]
 fn a_rejection_of_one_caller_teaches_nothing_to_others() {
     for answer in rejections() {
-        for is_known in [true, false] {
+        for (is_known, has_both) in [(true, false), (false, false), (true, true), (false, true)] {
             let (shop, host) = (Shop::default(), TestHost::new());
+            shop.0.has_both.set(has_both);
             let client = shop.client();
             if is_known {
                 track(&client, &host, "ada").expect("a result");
@@ -132,7 +137,10 @@ fn a_rejection_of_one_caller_teaches_nothing_to_others() {
 /// answer to `initialize`.
 #[test]
 fn a_page_that_answers_once_is_the_error_of_one_call() {
-    for (method, calls) in [("tools/list", false), ("server/discover", true)] {
+    for (method, calls, sent, next) in [
+        ("tools/list", false, ["tools/list", "server/discover"], vec!["tools/call"]),
+        ("server/discover", true, ["server/discover", "initialize"], vec!["server/discover", "tools/call"]),
+    ] {
         let (shop, host) = (Shop::default(), TestHost::new());
         let client = shop.client();
         shop.reject(method, "ada", Answer::new(404, "text/html", ""));
@@ -144,10 +152,10 @@ fn a_page_that_answers_once_is_the_error_of_one_call() {
             list.expect_err("a failure").failure().clone()
         };
         assert_eq!(failure, Failure::NotMcp(NotMcp::NotFound), "{method}");
-        assert_eq!(shop.take(), [method, "initialize"]);
+        assert_eq!(shop.take(), sent);
         shop.accept();
         assert_eq!(track(&client, &host, "ada"), Ok("in Lyon".to_owned()), "{method}");
-        assert_eq!(shop.take(), ["server/discover", "tools/call"]);
+        assert_eq!(shop.take(), next);
     }
 }
 

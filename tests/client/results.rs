@@ -155,7 +155,10 @@ fn malformed_results_are_errors() {
         let outcome = with(answer(members.clone()), async |server, _| server.complete_prompt("a", "b", "").await);
         assert_eq!(outcome.expect_err("an error").failure(), &malformed, "{members}");
     }
-    let parts = json!({ "contents": [7, { "uri": "a://b" }, { "uri": "a://b", "text": "x", "blob": "eA==" }, { "uri": "a://b", "blob": "?" }] });
+    let parts = json!({ "contents": [{ "uri": "a://b" }] });
+    let outcome = with(answer(parts), async |server, _| server.read_resource("a://b").await);
+    assert_eq!(outcome.expect_err("an error").failure(), &malformed, "no part can be read");
+    let parts = json!({ "contents": [7, { "uri": "a://b" }, { "uri": "a://b", "text": "x", "blob": "eA==" }, { "uri": "a://b", "blob": "?" }, { "uri": "a://b", "blob": "AA" }] });
     let read = with(answer(parts), async |server, _| server.read_resource("a://b").await).expect("a result");
     assert_eq!((read.contents.len(), read.contents[0].bytes()), (1, None));
     let parts = json!({ "messages": [

@@ -83,8 +83,8 @@ impl Failing {
 
     /// Returns whether the answer says that the server did not execute the call.
     pub fn denies_execution(self, form: Form) -> bool {
-        // Redirects and the authorization answer with these statuses, whatever the body.
-        let is_denied = |status| matches!(status, 307 | 308 | 401 | 403);
+        // Redirects, the authorization and rate limits answer with these statuses, whatever the body.
+        let is_denied = |status| matches!(status, 307 | 308 | 401 | 403 | 429);
         let is_read = |status| !matches!(status, 300..=399 | 401 | 403 | 429 | 500..);
         self.permits_repetition(form)
             || match self {

@@ -136,29 +136,84 @@ fn output_schemas_of_another_server_are_published() {
     }
 }
 
-/// Clients may reject a whole list because of one schema. So a schema that this library cannot enforce is not published, and the log says so.
+/// Clients may reject a whole list because of one schema. So a schema that is not valid is not listed, and the log names the tool and the
+/// keyword. A valid schema that this library does not support is listed.
 #[test]
-fn output_schemas_that_cannot_be_enforced_are_not_published() {
+fn only_valid_output_schemas_are_published() {
     let (host, mut expected) = (TestHost::new(), Vec::new());
-    let unsupported = Some("are not valid, or use keywords that are not supported");
-    for (schema, problem) in [
-        (json!({ "$ref": "https://example.com/schema" }), unsupported),
-        (json!({ "type": "object", "pattern": "(?=x)" }), unsupported),
-        (crate::costly_schemas::alternatives(2_000), Some("take too long to compile")),
-        (json!({ "enum": ["a\u{200b}"] }), None),
+    let (unlisted, unenforced) = ("neither enforced nor listed", "not enforced here");
+    for (schema, is_listed, problem) in [
+        (
+            json!({ "$ref": "https://example.com/schema" }),
+            false,
+            Some((unlisted, "`https://example.com/schema` is in another document")),
+        ),
+        (
+            json!({ "type": "object", "pattern": "(?=x)" }),
+            true,
+            Some((unenforced, "the pattern `(?=x)` uses lookahead")),
+        ),
+        (
+            json!({ "type": "object", "pattern": "(?=x" }),
+            false,
+            Some((unlisted, "the pattern `(?=x` has an unclosed group")),
+        ),
+        (
+            json!({ "type": "object", "unevaluatedProperties": false }),
+            true,
+            Some((unenforced, "`unevaluatedProperties` is not supported")),
+        ),
+        // The rest of the schema is read, too.
+        (
+            json!({ "unevaluatedProperties": false, "properties": { "a": { "type": "x" } } }),
+            false,
+            Some((unlisted, "unknown type `x` at /properties/a/type")),
+        ),
+        (
+            json!({ "type": "object", "unevaluatedProperties": 7 }),
+            false,
+            Some((unlisted, "a schema must be an object or a boolean at /unevaluatedProperties")),
+        ),
+        (crate::costly_schemas::alternatives(2_000), false, Some((unlisted, "it takes too long to compile"))),
+        (json!({ "enum": ["a\u{200b}"] }), false, None),
     ] {
         let (endpoint, _) = scripted(&json!([{ "name": "track", "inputSchema": {}, "outputSchema": schema }]), []);
         for _ in 0..2 {
             let list = testing::run(Client::new(&endpoint).host(&host).list("tools"));
             assert_eq!(list.names(), ["parcels_track"]);
-            assert_eq!(list.result()["tools"][0].get("outputSchema"), None);
+            assert_eq!(list.result()["tools"][0].get("outputSchema"), is_listed.then_some(&schema));
         }
         expected.extend(problem);
     }
-    for problem in expected {
+    for (consequence, problem) in expected {
         let warning =
-            format!("The server `parcels` has tools whose output schemas {problem}. These schemas are not published.");
+            format!("The output schema of the tool `track` of the server `parcels` is {consequence}: {problem}");
         assert_eq!(host.log_text().matches(&warning).count(), 1, "{}", host.log_text());
+    }
+}
+
+/// The TypeScript reference servers, and other servers that use zod, name draft-07.
+#[test]
+fn output_schemas_of_older_dialects_are_published_and_enforced() {
+    for dialect in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema"] {
+        let schema = json!({
+            "$schema": dialect, "type": "object", "properties": { "pair": { "$ref": "#/definitions/pair" } },
+            "dependencies": { "pair": ["unit"] },
+            "definitions": { "pair": { "type": "array", "items": [{ "type": "string" }], "additionalItems": { "type": "integer" } } },
+        });
+        let tools = json!([{ "name": "track", "inputSchema": {}, "outputSchema": schema }]);
+        let (good, bad) = (json!({ "pair": ["a", 1], "unit": "mm" }), json!({ "pair": ["a", "b"], "unit": "mm" }));
+        let done = |structured: &serde_json::Value| json!({ "content": [], "structuredContent": structured, "resultType": "complete" });
+        let (endpoint, _) = scripted(&tools, [done(&good), done(&bad), done(&json!({ "pair": [] }))]);
+        testing::run(async {
+            let client = Client::new(&endpoint);
+            assert_eq!(client.list("tools").await.result()["tools"][0]["outputSchema"], schema, "{dialect}");
+            assert_eq!(client.call("parcels_track", json!({})).await.result()["structuredContent"], good, "{dialect}");
+            for _ in 0..2 {
+                let answer = client.call("parcels_track", json!({})).await;
+                assert!(answer.text().contains("does not match the output schema"), "{dialect}: {answer:?}");
+            }
+        });
     }
 }
 

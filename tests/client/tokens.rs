@@ -270,7 +270,7 @@ fn an_answer_without_a_token_is_an_error() {
         (200, answer(json!({ "error": "invalid_client" })), format!("{rejects} (invalid_client)")),
         (
             400,
-            r#"{"error":"invalid_scope","error_description":"SECRET-1"}"#.into(),
+            r#"{"error":"invalid_scope","error_description":"The scope 'SECRET-1' is unknown"}"#.into(),
             format!("{rejects} (invalid_scope)"),
         ),
         (400, r#"{"error":"SECRET-1 <b>"}"#.into(), format!("{rejects} (an unknown error)")),

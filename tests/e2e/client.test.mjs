@@ -27,7 +27,7 @@ const ODD = {
     for (const byte of answer) response.write(byte)
     response.end()
   }, /^fine$/],
-  redirect: [(response) => response.writeHead(307, { location: '/non-ascii-header' }).end(), /redirects to another URL/],
+  redirect: [(response) => response.writeHead(307, { location: '//other.example/mcp' }).end(), /redirects to another URL/],
   'closed-before-the-head': [(response) => response.destroy(), /It is not known whether the call was executed/],
   'closed-in-the-body': [(response, answer) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })

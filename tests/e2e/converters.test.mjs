@@ -23,7 +23,10 @@ const TOOLS = [
 /** The Python libraries, and their virtual environments in .tools/. They need different versions of the package `mcp`. */
 const PYTHON = { 'llama-index': 'converters', 'openai-agents': 'converters', langchain: 'langchain' }
 
-/** By rule: a schema that breaks it, one that works, and the libraries that confirm it, with their error or a place in their result. */
+/**
+ * By rule: a schema that breaks it, one that works, and the libraries that confirm it, with their error or a place in their result. A rule of
+ * other clients is `documented` in docs/compatibility.md.
+ */
 const EXAMPLES_FILE = join(ROOT, 'src/server/problems/examples.json')
 const EXAMPLES = JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8'))
 
@@ -106,8 +109,12 @@ describe('converters of schemas', { concurrency: true }, () => {
       assert.deepEqual(Object.keys(converted), TOOLS)
       for (const [tool, schema] of Object.entries(converted)) assert.equal(schema.type, 'object', tool)
       const properties = new Set(propertiesIn(converted['search-passages']))
-      for (const property of ['queryText', 'topK', 'filter', 'slug', 'tags', '$and', '$or', '$nor', '$not']) {
-        assert.ok(properties.has(property), `${property} of search-passages`)
+      for (const property of ['queryText', 'topK', 'filter']) assert.ok(properties.has(property), `${property} of search-passages`)
+      // LlamaIndex drops the properties of an object in `anyOf`. The description names them.
+      const { description } = converted['search-passages'].properties.filter
+      for (const property of ['slug', 'tags', '$and', '$or', '$nor', '$not']) {
+        assert.ok(description.includes(property), `${property} of search-passages`)
+        if (name !== 'llama-index') assert.ok(properties.has(property), `${property} of search-passages`)
       }
     })
 
@@ -118,7 +125,7 @@ describe('converters of schemas', { concurrency: true }, () => {
       for (const [rule, { breaks, works }] of Object.entries(results)) {
         assert.equal(works.error, undefined, `${rule}: the remedy`)
         assert.equal(works.converted.type, 'object', `${rule}: the remedy`)
-        const expected = EXAMPLES[rule].confirmed[name]
+        const expected = EXAMPLES[rule].confirmed?.[name]
         if (typeof expected === 'string') assert.ok(breaks.error?.includes(expected), `${rule}: ${JSON.stringify(breaks)}`)
         else if (expected) assert.deepEqual(at(breaks.converted, expected[0]), expected[1], `${rule}: ${JSON.stringify(breaks)}`)
       }
@@ -127,7 +134,8 @@ describe('converters of schemas', { concurrency: true }, () => {
 
   test('a library confirms each rule', () => {
     const names = CONVERTERS.map(([name]) => name)
-    for (const [rule, { confirmed }] of Object.entries(EXAMPLES)) {
+    for (const [rule, { confirmed, documented }] of Object.entries(EXAMPLES)) {
+      if (documented) continue
       assert.ok(Object.keys(confirmed).length > 0 && Object.keys(confirmed).every((name) => names.includes(name)), rule)
     }
   })

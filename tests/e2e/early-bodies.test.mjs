@@ -78,6 +78,20 @@ test('stalled bodies hold at most 4 MiB, and do not delay the checks of others',
   assert.equal((await lengths(request(1, [bytes(1)]).request)).early, true, 'the other bodies do not count any more')
 })
 
+test('a body that has stalled for 30 s gives its place to others', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'] })
+  const refuse = () => refusing()
+  const stalled = Array.from({ length: 4 * MIB / (256 * KIB) }, () => request(256 * KIB, [bytes(1)], 'stalls').request)
+  const pending = stalled.map((request) => receive(request, {}, CONTEXT, refuse))
+  t.mock.timers.tick(30_000)
+  assert.equal((await lengths(request(1, [bytes(1)]).request)).early, false)
+  t.mock.timers.tick(1)
+  // The platform may not run the stalled calls again, so the place is free before they end.
+  const next = await Promise.all([1, 2].map(() => lengths(request(1, [bytes(1)]).request)))
+  assert.deepEqual(next.map(({ early }) => early), [false, true])
+  assert.ok((await Promise.all(pending)).every(({ status }) => status === 401))
+})
+
 test('a body that has arrived does not count, even if its call waits', async () => {
   const most = 4 * MIB / (256 * KIB)
   const answers = []

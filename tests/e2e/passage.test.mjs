@@ -45,7 +45,7 @@ test('the words that are marked are those of the search', async () => {
     ['MCP_STATE_KEY tools/call', ['mcp', 'state', 'kei', 'tool', 'call']],
     ['Éléphant, éléphants AND \0', ['eleph']],
     ['How do I do this?', ['how', 'do', 'i', 'thi']],
-    ['日本語 🎉', ['日本語']],
+    ['日本語 🎉', ['日本', '日', '本語', '本', '語', '🎉']],
     ['', []],
   ]) assert.deepEqual(await page.evaluate((question) => [...stemsOf(question)], question), expected, question)
 })
@@ -74,6 +74,8 @@ test('only the words of the question are marked, also in code and in links', asy
     '<p>The <strong><mark>rotation</mark></strong> of <code>STATE_<mark>KEY</mark></code> ' +
     '<a href="https://a.b" rel="noreferrer" target="_blank"><mark>keys</mark></a> is a state.</p>')
   assert.doesNotMatch(await shown('the and of', 'the state of the key'), /mark/)
+  assert.equal(await shown('東京都の東京駅。お茶を飲む', '東京 茶 サーバー'),
+    '<p><mark>東京</mark>都の<mark>東京</mark>駅。お<mark>茶</mark>を飲む</p>')
 })
 
 const excerptOf = (text, question) => page.evaluate(([text, question]) => excerpt(window.shown(text, question))?.innerHTML, [text, question])

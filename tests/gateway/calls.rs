@@ -115,7 +115,8 @@ fn reserved_headers_cannot_be_passed_on() {
     }
 }
 
-/// C105: content, structured content, `isError` and `_meta` pass as they are, without what the protocol says of the other server.
+/// C105: content, structured content, `isError` and `_meta` pass as they are, without what the protocol says of the other server. A block of an unknown
+/// type becomes a text.
 #[test]
 fn results_pass_as_they_are() {
     let server = Server::new(|_| {
@@ -132,7 +133,8 @@ fn results_pass_as_they_are() {
     for (mount, tool) in [(server.mount(), "m_t"), (server.mount().as_is(), "t")] {
         let answer = call(&endpoint([("m", mount)]), tool, json!({}));
         let result = answer.result();
-        assert_eq!(result["content"], json!([{ "type": "text", "text": "no" }, { "type": "odd", "x": 1 }]));
+        let odd = r#"Content of the type `odd`: {"type":"odd","x":1}"#;
+        assert_eq!(result["content"], json!([{ "type": "text", "text": "no" }, { "type": "text", "text": odd }]));
         assert_eq!((&result["structuredContent"], &result["isError"]), (&json!([1, { "z": 1, "a": 2 }]), &json!(true)));
         let of_gateway = json!({ "name": "edge", "version": "1.0.0" });
         assert_eq!(result["_meta"], json!({ "example.com/x": 1, "io.modelcontextprotocol/serverInfo": of_gateway }));

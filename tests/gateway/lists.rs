@@ -269,7 +269,9 @@ fn definitions_are_cleaned() {
                 (&json!(true), &json!(false), &json!(true))
             );
         } else {
-            assert_eq!(*hints, json!({ "readOnlyHint": false, "destructiveHint": true, "openWorldHint": true }));
+            let expected =
+                json!({ "title": "T", "readOnlyHint": false, "destructiveHint": true, "openWorldHint": true });
+            assert_eq!(*hints, expected, "a title is no hint about effects");
         }
         let icons: Vec<_> = shown["icons"].as_array().expect("icons").iter().map(|icon| icon["src"].clone()).collect();
         assert_eq!(icons, ["https://a.example/i.png", "data:image/png;base64,AA=="]);

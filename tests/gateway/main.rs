@@ -18,6 +18,7 @@ mod hostile;
 mod lists;
 mod loops;
 mod names;
+mod passed_on;
 #[cfg(feature = "tasks")]
 mod passed_tasks;
 #[path = "../client/peer.rs"]

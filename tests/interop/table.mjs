@@ -75,7 +75,7 @@ export function tables(subjects, results) {
     const when = dates[0] === dates.at(-1) ? `on ${dates[0]}` : `from ${dates[0]} to ${dates.at(-1)}`
     const summary = Object.entries(counts).map(([word, count]) => `${count} ${word}`).join(', ')
     parts.push(
-      `## ${heading}`,
+      `### ${heading}`,
       `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}: ${summary}. Run ${when}.`,
       [header, header.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n'),
     )

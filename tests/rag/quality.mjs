@@ -3,7 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-import { markdownFiles, slugOf, titleOf } from '../../scripts/lib/documents.mjs'
+import { markdownFiles, slugOf } from '../../scripts/lib/documents.mjs'
+import { titleOf } from '../../scripts/lib/title.mjs'
 
 const FOLDER = import.meta.dirname
 /** The passages of a result that count. */
@@ -14,7 +15,7 @@ export async function readCorpus() {
   const folder = join(FOLDER, 'corpus')
   const documents = []
   const files = new Map()
-  for (const path of await markdownFiles(folder)) {
+  for (const path of (await markdownFiles(folder)).files) {
     const text = await readFile(join(folder, path), 'utf8')
     files.set(slugOf(path), basename(path))
     documents.push({ slug: slugOf(path), title: titleOf(text, path), text })

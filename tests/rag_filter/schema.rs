@@ -3,14 +3,13 @@
 use edge_json_schema::Validator;
 use edge_mcp::json::{Document, JsonLimits};
 use edge_mcp::rag::Fields;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{argument, fields};
 
 /// Returns the schema of arguments with a filter.
 fn arguments(fields: &Fields) -> Value {
-    let (filter, definitions) = fields.schema();
-    json!({ "type": "object", "additionalProperties": false, "properties": { "filter": filter }, "$defs": definitions })
+    json!({ "type": "object", "additionalProperties": false, "properties": { "filter": fields.schema() } })
 }
 
 /// Returns the mistakes that the schema finds in a filter.
@@ -21,51 +20,34 @@ fn mistakes(json: &str) -> Vec<String> {
     schema.validate(document.root())
 }
 
-/// Whether a definition refers to itself, directly or through others.
-fn is_recursive(definitions: &Map<String, Value>) -> bool {
-    fn depth(schema: &Value, definitions: &Map<String, Value>, left: usize) -> bool {
-        let of_reference = schema["$ref"].as_str().and_then(|path| definitions.get(path.strip_prefix("#/$defs/")?));
-        let parts = schema.as_object().into_iter().flat_map(Map::values);
-        let items = schema.as_array().into_iter().flatten();
-        left == 0 || of_reference.into_iter().chain(parts).chain(items).any(|part| depth(part, definitions, left - 1))
-    }
-    definitions.values().any(|definition| depth(definition, definitions, 50))
-}
-
-/// R3: the model sees the declared fields with their types and descriptions, and two levels of tests.
+/// R3: the model sees the declared fields with their types and descriptions, and the operators.
 #[test]
 fn the_schema_lists_fields_and_operators() {
-    let (filter, definitions) = fields().schema();
+    let filter = fields().schema();
     assert_eq!(
-        filter,
-        json!({
-            "$ref": "#/$defs/filter",
-            "description": "Conditions on metadata. Test a field by a value, a list or operators: $eq $ne $gt $gte $lt $lte $in $nin \
-                            $exists $contains. Example: {\"version\":{\"$gt\":2}}",
-        })
+        filter["description"],
+        "Conditions on metadata. Test a field (category, version, draft, author.name, rights.holder.address.city) by a value, a list or operators: $eq $ne $gt $gte \
+         $lt $lte $in $nin $exists $contains. Logic: $and $or $nor $not. Example: {\"version\":{\"$gt\":2}}"
     );
-    let names: Vec<&String> = definitions.keys().collect();
-    assert_eq!(names, ["filter", "list", "fields", "text", "number", "boolean"]);
-    let properties = &definitions["filter"]["properties"];
-    assert_eq!(properties["category"], json!({ "$ref": "#/$defs/text", "description": "Subject" }));
+    let properties = &filter["anyOf"][0]["properties"];
+    let test = |kind: &str| {
+        let value = json!({ "type": kind });
+        json!([value, { "type": "null" }, { "type": "array", "items": value }, { "type": "object" }])
+    };
+    assert_eq!(properties["category"], json!({ "description": "Subject", "anyOf": test("string") }));
+    assert_eq!(properties["version"]["anyOf"], test("number"));
     assert_eq!(properties["author.name"]["description"], "Name of the author");
-    assert_eq!(properties["$or"], json!({ "$ref": "#/$defs/list" }));
-    assert_eq!(properties["$not"], json!({ "$ref": "#/$defs/fields" }));
-    assert_eq!(definitions["list"], json!({ "type": "array", "items": { "$ref": "#/$defs/fields" } }));
-    assert_eq!(definitions["fields"]["properties"]["version"], json!({ "$ref": "#/$defs/number" }));
-    assert_eq!(definitions["fields"]["properties"].as_object().map(Map::len), Some(5));
-    let (filter, definitions) = Fields::new().boolean("draft", "Whether it is a draft").schema();
-    assert_eq!(definitions.len(), 4);
-    assert!(filter["description"].as_str().expect("a text").ends_with("Example: {\"draft\":true}"));
+    assert_eq!(properties["$or"], json!({ "type": "array", "items": { "type": "object" } }));
+    assert_eq!(properties["$not"], json!({ "type": "object" }));
+    let description = Fields::new().boolean("draft", "Whether it is a draft").schema()["description"].clone();
+    assert!(description.as_str().expect("a text").ends_with("Example: {\"draft\":true}"));
 }
 
-/// Clients that convert schemas to types do not end if a definition refers to itself.
+/// Semantic Kernel 1.45 drops definitions, and AutoGen 0.7.5, DSPy 3.4 and Semantic Kernel reject a list of types.
 #[test]
-fn the_schema_has_no_recursion() {
-    let (_, mut definitions) = fields().schema();
-    assert!(!is_recursive(&definitions));
-    definitions["fields"]["properties"]["$not"] = json!({ "$ref": "#/$defs/fields" });
-    assert!(is_recursive(&definitions));
+fn the_schema_has_no_form_that_clients_cannot_convert() {
+    let text = fields().schema().to_string();
+    assert!(!text.contains("$ref") && !text.contains(r#""type":["#), "{text}");
 }
 
 /// The schema accepts every filter that the parser accepts.
@@ -92,13 +74,13 @@ fn the_schema_accepts_valid_filters() {
 #[test]
 fn the_schema_rejects_wrong_types() {
     for (json, mistake) in [
-        ("null", "`filter` must be a string or an object (got null)"),
-        ("[]", "`filter` must be a string or an object (got [])"),
+        ("null", "`filter` must be an object or a string (got null)"),
+        ("[]", "`filter` must be an object or a string (got [])"),
         (r#"{"version":"2"}"#, "`filter.version` must be a number or"),
         (r#"{"version":[1,"2"]}"#, "`filter.version[1]` must be a number (got \"2\")"),
-        (r#"{"$or":[{"category":1}]}"#, "`filter.$or[0].category` must be a string or"),
+        (r#"{"$or":[1]}"#, "`filter.$or[0]` must be an object"),
         (r#"{"$or":{"draft":true}}"#, "`filter.$or` must be an array"),
-        (r#"{"$not":{"draft":"yes"}}"#, "`filter.$not.draft` must be a boolean or"),
+        (r#"{"$not":"yes"}"#, "`filter.$not` must be an object"),
     ] {
         let mistakes = mistakes(json);
         assert!(mistakes.len() == 1 && mistakes[0].starts_with(mistake), "{json} {mistakes:?}");
@@ -114,7 +96,8 @@ fn the_schema_leaves_the_rest_to_the_parser() {
         r#"{"category":{"$regex":"x"}}"#,
         r#"{"$not":{"$gt":1}}"#,
         r#"{"$not":{"$not":{"draft":true}}}"#,
-        r#"{"$or":["{}"]}"#,
+        r#"{"$or":[{"category":1}]}"#,
+        r#"{"$not":{"draft":"yes"}}"#,
         r#"{"$and":[]}"#,
         r#"{"version":{}}"#,
         r#"{"version":[]}"#,

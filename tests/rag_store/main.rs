@@ -6,7 +6,9 @@
 
 mod comparison;
 mod cost;
+mod headings;
 mod isolation;
+mod languages;
 mod model;
 mod rows;
 mod tables;

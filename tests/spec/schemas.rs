@@ -41,7 +41,7 @@ fn tool(schema: &Value) -> Tool {
     Tool::with_schema("contact", "d", schema, None, |arguments: Value| async move { arguments.to_string() })
 }
 
-/// Rule 54: a schema is published unchanged, with the order of its members.
+/// Rule 54: a schema that client libraries read is published unchanged, with the order of its members.
 #[test]
 fn a_schema_is_published_unchanged() {
     let endpoint = Endpoint::new(|_| McpServer::builder("s", "1").tool(tool(&contact())).build()).without_auth();
@@ -463,8 +463,8 @@ impl JsonSchema for Raw {
 fn schemas_that_cannot_be_enforced_are_rejected() {
     for (schema, says) in [
         (json!({ "type": "object", "properties": { "a": { "$dynamicRef": "#a" } } }), "`$dynamicRef`"),
-        (json!({ "type": "object", "items": [{}] }), "prefixItems"),
-        (json!({ "type": "object", "dependencies": {} }), "dependentRequired"),
+        (json!({ "type": "object", "items": [7] }), "a schema must be"),
+        (json!({ "type": "object", "dependencies": { "a": 7 } }), "a schema must be"),
         (json!({ "type": "object", "$ref": "#" }), "`$ref` forms a cycle"),
         (
             json!({ "type": "object", "allOf": [{ "$ref": "#/$defs/a" }], "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }] } } }),
@@ -481,7 +481,8 @@ fn schemas_that_cannot_be_enforced_are_rejected() {
         (json!({ "type": "object", "anyOf": [] }), "/anyOf"),
         (json!({ "type": "object", "properties": { "a": { "pattern": "(?=x)" } } }), "/properties/a/pattern"),
         (json!({ "type": "object", "properties": { "a~/b": { "type": "x" } } }), "/properties/a~0~1b/type"),
-        (json!({ "type": "object", "$schema": "http://json-schema.org/draft-07/schema#" }), "/$schema"),
+        (json!({ "type": "object", "$schema": "http://json-schema.org/draft-04/schema#" }), "/$schema"),
+        (json!({ "type": "object", "properties": { "a": { "$recursiveRef": "#" } } }), "/properties/a/$recursiveRef"),
         (json!({ "type": "object", "$ref": "https://example.com/schema.json" }), "https://example.com/schema.json"),
         (json!({ "type": "object", "properties": { "a": { "$ref": "other.json#/a" } } }), "other.json"),
         (json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/none" } } }), "#/$defs/none"),

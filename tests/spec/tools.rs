@@ -41,7 +41,7 @@ fn tools_list_describes_each_tool() {
         json!({
             "name": "nothing",
             "description": "Does nothing.",
-            "inputSchema": { "type": "object", "additionalProperties": false },
+            "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
         })
     );
 }

@@ -87,6 +87,25 @@ fn missing_sources_are_added() {
     }
 }
 
+/// A model may write the URI of a document with or without percent-encoding, and copy the slug from it.
+#[test]
+fn sources_in_other_scripts_are_recognized() {
+    let base = KnowledgeBase::new();
+    base.call("save-document", json!({ "slug": "お茶", "title": "お茶", "text": "四分。" }));
+    let endpoint = endpoint(&base.database, configured(LOCAL).expect("a configuration"));
+    let read = |slug: &str| calls(&[("read-document", json!({ "slug": slug }))]);
+    let uri = "kb://documents/%E3%81%8A%E8%8C%B6";
+    for (slug, reply, expected) in [
+        ("お茶", "四分 (kb://documents/お茶)", "四分 (kb://documents/お茶)".to_owned()),
+        ("お茶", uri, uri.to_owned()),
+        ("お茶", "四分", format!("四分\n\nSources:\n- お茶 ({uri})")),
+        ("%E3%81%8A%E8%8C%B6", "四分", format!("四分\n\nSources:\n- お茶 ({uri})")),
+        ("お茶", "kb://documents/お茶碗", format!("kb://documents/お茶碗\n\nSources:\n- お茶 ({uri})")),
+    ] {
+        assert_eq!(ask(&endpoint, "お茶", &model([read(slug), text(reply)])).text(), expected);
+    }
+}
+
 /// Instructions in a document cannot make the agent save a document, because the agent does not have a tool that saves documents.
 #[test]
 fn instructions_in_a_document_cannot_make_the_agent_save() {

@@ -254,6 +254,10 @@ async function openDocument({ slug, title, section }, opener) {
   place.focus()
 }
 
-const withoutFrontMatter = (text) => text.replace(/^---\r?\n[^]*?\n---\r?\n/, '')
+/** Front matter in YAML, which begins with a key, or in TOML. */
+const FRONT_MATTER =
+  /^\ufeff?(?:---[ \t]*\r?\n(?=[^:\s]+[ \t]*:)[^]*?\n(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?=[^=\s]+[ \t]*=)[^]*?\n\+\+\+)[ \t]*(?:\r?\n|$)/
+
+const withoutFrontMatter = (text) => text.replace(FRONT_MATTER, '')
 
 start()

@@ -1,9 +1,12 @@
 //! The compiler: from a JSON Schema to a [`Program`].
 //!
 //! The published schema is the enforced schema. The compiler rejects a schema that cannot be enforced, and a server with such a schema
-//! cannot be built. Unknown keywords are annotations, as JSON Schema requires. Keywords of older dialects and `$dynamicRef` are rejected.
+//! cannot be built. Unknown keywords are annotations, as JSON Schema requires.
 //!
-//! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6.
+//! Schemas of 2019-09, draft-07 and draft-06 are read, too. Most keywords mean the same in all dialects. Those that have another form in older
+//! dialects are read in both forms, whatever dialect a schema names: `items` as a list, with `additionalItems`, and `dependencies`.
+//!
+//! Source: JSON Schema 2020-12, Core §§7–10 and Validation §6; draft-07, Core §8.3 and Validation §§6.4–6.5.
 
 use std::ptr;
 
@@ -24,14 +27,20 @@ use super::types::Types;
 use crate::limits::{PATTERNS_STATES, SCHEMA_DEPTH};
 use edge_json::Kind;
 
-/// The only supported dialect, and the default of the protocol (2025-11-25, basic, "JSON Schema Usage").
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// The dialects, without the scheme, and whether a `$ref` in them hides all keywords beside it. The first one is the default of the protocol
+/// (2025-11-25, basic, "JSON Schema Usage").
+const DIALECTS: [(&str, bool); 4] = [
+    ("json-schema.org/draft/2020-12/schema", false),
+    ("json-schema.org/draft/2019-09/schema", false),
+    ("json-schema.org/draft-07/schema", true),
+    ("json-schema.org/draft-06/schema", true),
+];
 
 /// The vocabularies that a schema may require. The keywords of some of them are enforced. The keywords of the others are annotations.
 const VOCABULARIES: [&str; 6] = ["core", "applicator", "validation", "meta-data", "format-annotation", "content"];
 
 /// Keywords about the members of an object. Together they become one [`ObjectRule`], at the position of the first of them.
-const OBJECT: [&str; 7] = [
+const OBJECT: [&str; 8] = [
     "properties",
     "patternProperties",
     "additionalProperties",
@@ -39,6 +48,7 @@ const OBJECT: [&str; 7] = [
     "required",
     "dependentRequired",
     "dependentSchemas",
+    "dependencies",
 ];
 
 /// Keywords that compare a number.
@@ -60,13 +70,11 @@ const SIZES: [(&str, Measure, bool); 6] = [
 ];
 
 /// Keywords that are not supported, and what to do instead.
-const UNSUPPORTED: [(&str, &str); 7] = [
+const UNSUPPORTED: [(&str, &str); 5] = [
     ("$dynamicRef", "use `$ref`"),
     ("$recursiveRef", "it is from an older dialect; use `$ref`"),
     ("unevaluatedProperties", "use `additionalProperties`"),
     ("unevaluatedItems", "use `items` beside `prefixItems`"),
-    ("dependencies", "it is from an older dialect; use `dependentRequired` or `dependentSchemas`"),
-    ("additionalItems", "it is from an older dialect; use `items` beside `prefixItems`"),
     ("$vocabulary", "it is only for metaschemas"),
 ];
 
@@ -76,26 +84,42 @@ const UNSUPPORTED: [(&str, &str); 7] = [
 /// The schema is not valid, it uses a keyword that cannot be enforced, or the steps run out.
 pub(crate) fn compile(schema: &Value, steps: &mut Steps) -> Result<Program, Box<SchemaError>> {
     read(schema, 0, steps)?;
-    let references = References::of(schema, steps)?;
+    let hides_siblings = schema.get("$schema").and_then(dialect).unwrap_or_default();
+    let references = References::of(schema, hides_siblings, steps)?;
     let (rules, patterns) = (FxHashMap::default(), FxHashMap::default());
-    let mut compiler =
-        Compiler { references, program: Program::default(), subschemas: Vec::new(), rules, patterns, states: 0, steps };
+    let mut compiler = Compiler {
+        references,
+        program: Program::default(),
+        subschemas: Vec::new(),
+        rules,
+        patterns,
+        states: 0,
+        hides_siblings,
+        unsupported: None,
+        steps,
+    };
     compiler.rule_of(Subschema { schema, resource: 0 });
     // The target of a reference is compiled after the schema that refers to it, because a schema may contain itself.
     let mut next = 0;
     while let Some(subschema) = compiler.subschemas.get(next).copied() {
+        let known = compiler.unsupported.take();
         let rule = compiler.schema(subschema).map_err(|error| error.within(schema, subschema.schema))?;
+        let found = compiler.unsupported.take().map(|error| error.within(schema, subschema.schema));
+        compiler.unsupported = known.or(found);
         if compiler.steps.are_exhausted() {
             return Err(SchemaError::too_costly());
         }
         compiler.program.rules.push(rule);
         next = next.saturating_add(1);
     }
-    let Compiler { mut program, subschemas, .. } = compiler;
+    let Compiler { mut program, subschemas, unsupported, .. } = compiler;
     cycles::check(&program).map_err(|(rule, problem)| {
         let at = subschemas.get(rule).map_or(schema, |subschema| subschema.schema);
         SchemaError::at("", problem).within(schema, at)
     })?;
+    if let Some(error) = unsupported {
+        return Err(error);
+    }
     program.resolve_references();
     program.analyze_alternatives(steps);
     if steps.are_exhausted() { Err(SchemaError::too_costly()) } else { Ok(program) }
@@ -138,6 +162,10 @@ struct Compiler<'s, 'b> {
     patterns: FxHashMap<&'s str, PatternId>,
     /// The states of all patterns.
     states: usize,
+    /// Whether a `$ref` hides all keywords beside it.
+    hides_siblings: bool,
+    /// The first part of a valid schema that is not supported. The rest of the schema is still read, to find out whether it is valid.
+    unsupported: Option<Box<SchemaError>>,
     steps: &'b mut Steps,
 }
 
@@ -164,8 +192,11 @@ impl<'s> Compiler<'s, '_> {
             Value::Bool(true) => Ok(Rule { types: Types::ALL, keywords: Vec::new() }),
             Value::Bool(false) => Ok(Rule { types: Types::NONE, keywords: Vec::new() }),
             Value::Object(members) => {
-                let types = members.get("type").map_or(Ok(Types::ALL), |names| types(names, "type"))?;
                 let object = Object { members, resource: subschema.resource };
+                if let Some(reference) = members.get("$ref").filter(|_| self.hides_siblings) {
+                    return Ok(Rule { types: Types::ALL, keywords: vec![self.reference(reference, object)?] });
+                }
+                let types = members.get("type").map_or(Ok(Types::ALL), |names| types(names, "type"))?;
                 Ok(Rule { types, keywords: self.keywords(object)? })
             }
             _ => Err(SchemaError::at("", "a schema must be an object or a boolean")),
@@ -177,19 +208,20 @@ impl<'s> Compiler<'s, '_> {
         let mut has_object = false;
         for (name, value) in object.members {
             let keyword = match name.as_str() {
-                "$schema" if value.as_str().is_some_and(|dialect| dialect.trim_end_matches('#') == DIALECT) => continue,
+                "$schema" if dialect(value).is_some() => continue,
                 "$schema" => {
-                    return Err(SchemaError::of_keyword(name, format!("the dialect is not supported; use {DIALECT}")));
+                    let problem = format!("the dialect is not supported; use https://{}", DIALECTS[0].0);
+                    return Err(SchemaError::of_keyword(name, problem));
                 }
                 "$vocabulary" if only_known_vocabularies(value) => continue,
-                "$ref" => {
-                    let target = self.references.resolve(string(value, name)?, object.resource, self.steps)?;
-                    Keyword::Reference(self.rule_of(target))
-                }
+                "$ref" => self.reference(value, object)?,
                 "enum" => Keyword::Enum(self.constants(array(value, name)?)?),
                 "const" => Keyword::Enum(self.constants([value])?),
                 "multipleOf" => Keyword::MultipleOf(positive_number(value, name, object.is_float())?),
-                "pattern" => Keyword::Pattern(self.pattern(string(value, name)?, name)?),
+                "pattern" => match self.pattern(string(value, name)?, name)? {
+                    Some(pattern) => Keyword::Pattern(pattern),
+                    None => continue,
+                },
                 "format" => match Format::named(string(value, name)?) {
                     Some(format) => Keyword::Format(format),
                     None => continue,
@@ -214,6 +246,7 @@ impl<'s> Compiler<'s, '_> {
                 "anyOf" => Keyword::AnyOf(Alternatives::of(self.rules(object, name, value)?)),
                 "oneOf" => Keyword::OneOf(Alternatives::of(self.rules(object, name, value)?)),
                 "not" => Keyword::Not(self.rule_of(object.subschema(value))),
+                _ if self.is_unsupported(name, value, object) => continue,
                 _ => match by_table(name, value, object.is_float())? {
                     Some(Keyword::Size(measure, least, most)) => match size_of(&mut keywords, measure) {
                         Some((known_least, known_most)) => {
@@ -229,6 +262,26 @@ impl<'s> Compiler<'s, '_> {
             keywords.push(keyword);
         }
         Ok(keywords)
+    }
+
+    fn reference(&mut self, value: &Value, object: Object<'s>) -> Result<Keyword, Box<SchemaError>> {
+        let target = self.references.resolve(string(value, "$ref")?, object.resource, self.steps)?;
+        Ok(Keyword::Reference(self.rule_of(target)))
+    }
+
+    /// Returns whether a keyword is not supported, and keeps the error then.
+    fn is_unsupported(&mut self, name: &str, value: &'s Value, object: Object<'s>) -> bool {
+        let Some((_, instead)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) else { return false };
+        self.unsupported(SchemaError::of_keyword(name, format!("`{name}` is not supported: {instead}")));
+        if name.starts_with("unevaluated") {
+            self.rule_of(object.subschema(value));
+        }
+        true
+    }
+
+    /// Keeps the first part of the schema that is not supported, although it is valid.
+    fn unsupported(&mut self, error: Box<SchemaError>) {
+        self.unsupported.get_or_insert(error).is_unsupported = true;
     }
 
     /// Compiles constants. A reference can lead to a constant within a constant, so each of them takes steps of its own.
@@ -256,15 +309,11 @@ impl<'s> Compiler<'s, '_> {
     }
 
     fn items(&mut self, object: Object<'s>) -> Result<Keyword, Box<SchemaError>> {
-        if object.members.get("items").is_some_and(Value::is_array) {
-            let problem = "an array of schemas is from an older dialect; use `prefixItems`";
-            return Err(SchemaError::of_keyword("items", problem));
-        }
-        let prefix = object.members.get("prefixItems").map(|value| self.rules(object, "prefixItems", value));
-        Ok(Keyword::Items {
-            prefix: prefix.transpose()?.unwrap_or_default(),
-            rest: self.optional_rule(object, "items"),
-        })
+        // In older dialects, `items` may be the list, and then `additionalItems` is about the other items.
+        let is_list = object.members.get("items").is_some_and(Value::is_array);
+        let (first, others) = if is_list { ("items", "additionalItems") } else { ("prefixItems", "items") };
+        let prefix = object.members.get(first).map(|value| self.rules(object, first, value));
+        Ok(Keyword::Items { prefix: prefix.transpose()?.unwrap_or_default(), rest: self.optional_rule(object, others) })
     }
 
     fn contains(&mut self, schema: &'s Value, object: Object<'s>) -> Result<Keyword, Box<SchemaError>> {
@@ -277,12 +326,20 @@ impl<'s> Compiler<'s, '_> {
     fn object(&mut self, object: Object<'s>) -> Result<ObjectRule, Box<SchemaError>> {
         let properties = self.rules_by_name(object, "properties")?;
         let patterns = self.rules_by_name(object, "patternProperties")?;
-        let dependent_schemas = self.rules_by_name(object, "dependentSchemas")?;
+        let mut dependent_schemas = self.rules_by_name(object, "dependentSchemas")?;
         let required = object.members.get("required").map_or(Ok(Vec::new()), |names| strings(names, "required"))?;
         let mut dependent_required = Vec::new();
         if let Some(value) = object.members.get("dependentRequired") {
             for (name, names) in members(value, "dependentRequired")? {
                 dependent_required.push((name.as_str(), strings(names, "dependentRequired")?));
+            }
+        }
+        if let Some(value) = object.members.get("dependencies") {
+            for (name, names_or_schema) in members(value, "dependencies")? {
+                match names_or_schema {
+                    Value::Array(_) => dependent_required.push((name, strings(names_or_schema, "dependencies")?)),
+                    schema => dependent_schemas.push((name, self.rule_of(object.subschema(schema)))),
+                }
             }
         }
         let mut names = required.clone();
@@ -300,7 +357,7 @@ impl<'s> Compiler<'s, '_> {
         }
         let mut by_pattern = Vec::new();
         for (text, rule) in patterns {
-            by_pattern.push((self.pattern(text, "patternProperties")?, rule));
+            by_pattern.extend(self.pattern(text, "patternProperties")?.map(|pattern| (pattern, rule)));
         }
         Ok(ObjectRule {
             properties: by_id,
@@ -320,13 +377,22 @@ impl<'s> Compiler<'s, '_> {
         })
     }
 
-    /// Compiles a pattern. Equal patterns are compiled only once.
-    fn pattern(&mut self, source: &'s str, keyword: &str) -> Result<PatternId, Box<SchemaError>> {
+    /// Compiles a pattern. Equal patterns are compiled only once. Returns `None` for a pattern that is valid, but not supported.
+    fn pattern(&mut self, source: &'s str, keyword: &str) -> Result<Option<PatternId>, Box<SchemaError>> {
         if let Some(known) = self.patterns.get(source) {
-            return Ok(*known);
+            return Ok(Some(*known));
         }
-        let pattern = Pattern::new(source, self.steps)
-            .map_err(|problem| SchemaError::of_keyword(keyword, format!("the pattern `{source}` {problem}")))?;
+        let pattern = match Pattern::new(source, self.steps) {
+            Ok(pattern) => pattern,
+            Err(problem) => {
+                let error = SchemaError::of_keyword(keyword, format!("the pattern `{source}` {}", problem.text));
+                if !problem.is_unsupported {
+                    return Err(error);
+                }
+                self.unsupported(error);
+                return Ok(None);
+            }
+        };
         self.states = self.states.saturating_add(pattern.states());
         if self.states > PATTERNS_STATES {
             let problem = format!("all patterns together have more than {PATTERNS_STATES} states");
@@ -335,7 +401,7 @@ impl<'s> Compiler<'s, '_> {
         let id = self.program.patterns.len();
         self.program.patterns.push(pattern);
         self.patterns.insert(source, id);
-        Ok(id)
+        Ok(Some(id))
     }
 }
 
@@ -359,6 +425,12 @@ impl<'s> Object<'s> {
     }
 }
 
+/// Returns whether a `$ref` hides the keywords beside it in a dialect, or `None` for an unknown dialect.
+fn dialect(uri: &Value) -> Option<bool> {
+    let (_, name) = uri.as_str()?.trim_end_matches('#').split_once("://")?;
+    DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, hides_siblings)| *hides_siblings)
+}
+
 /// Returns the limits of an earlier keyword with the same measure. The two keywords are merged, so the check counts only once.
 fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut u64)> {
     keywords.iter_mut().find_map(|keyword| match keyword {
@@ -369,9 +441,6 @@ fn size_of(keywords: &mut [Keyword], measure: Measure) -> Option<(&mut u64, &mut
 
 /// Compiles a keyword of the tables above. Returns `None` for an annotation.
 fn by_table(name: &str, value: &Value, is_float: bool) -> Result<Option<Keyword>, Box<SchemaError>> {
-    if let Some((_, instead)) = UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
-        return Err(SchemaError::of_keyword(name, format!("`{name}` is not supported: {instead}")));
-    }
     if let Some((_, bound)) = BOUNDS.iter().find(|(known, _)| *known == name) {
         return Ok(Some(Keyword::Bound(*bound, number(value, name, is_float)?)));
     }

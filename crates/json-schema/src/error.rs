@@ -15,12 +15,14 @@ pub struct SchemaError {
     pub pointer: String,
     /// The problem at this position.
     pub problem: String,
+    /// Whether the schema is valid, and only this library does not support a part of it.
+    pub(super) is_unsupported: bool,
 }
 
 impl SchemaError {
     /// Creates a boxed error. It is boxed because most functions of the compiler return it in a `Result`.
     pub fn at(pointer: &str, problem: impl Into<String>) -> Box<Self> {
-        Box::new(Self { pointer: pointer.to_owned(), problem: problem.into() })
+        Box::new(Self { pointer: pointer.to_owned(), problem: problem.into(), is_unsupported: false })
     }
 
     /// Creates the error for the value of a keyword.

@@ -3,9 +3,11 @@
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// Returns the schema of `T` from schemars, without Rust's number formats.
+use super::portable;
+
+/// Returns the schema of `T` from schemars in the form that [`portable`](crate::portable()) describes, without Rust's number formats.
 ///
 /// It is generated as a subschema. A root schema of schemars also has the name of the Rust type as `title`, and the dialect as `$schema`.
 /// Objects are closed.
@@ -22,9 +24,14 @@ fn generated(subschema: fn(&mut SchemaGenerator) -> Schema) -> Value {
     if !definitions.is_empty() {
         schema.insert("$defs".into(), definitions.into());
     }
-    RecursiveTransform(replace_number_format).transform(&mut schema);
+    let rewrite = |schema: &mut Schema| {
+        replace_number_format(schema);
+        split_null(schema);
+    };
+    RecursiveTransform(rewrite).transform(&mut schema);
     let mut schema = schema.to_value();
     close_objects(&mut schema);
+    portable::add_properties(&mut schema);
     schema
 }
 
@@ -57,11 +64,43 @@ fn replace_number_format(schema: &mut Schema) {
     }
 }
 
-/// Sets `additionalProperties` to `false` for objects without this keyword.
+/// Writes the schema of an `Option` as `anyOf`: schemars adds `null` to the list of its types, and some client libraries do not read a list.
+fn split_null(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let Some(Value::Array(types)) = object.get_mut("type") else { return };
+    let [kind, Value::String(null)] = types.as_mut_slice() else { return };
+    if null != "null" {
+        return;
+    }
+    let kind = kind.take();
+    let mut inner = Map::new();
+    for (keyword, mut value) in std::mem::take(object) {
+        match keyword.as_str() {
+            "type" => drop(inner.insert(keyword, kind.clone())),
+            "title" | "description" | "default" => drop(object.insert(keyword, value)),
+            _ => {
+                if let (Value::Array(values), "enum") = (&mut value, keyword.as_str()) {
+                    values.retain(|value| !value.is_null());
+                }
+                inner.insert(keyword, value);
+            }
+        }
+    }
+    let mut null = Map::new();
+    null.insert("type".into(), "null".into());
+    object.insert("anyOf".into(), vec![Value::Object(inner), Value::Object(null)].into());
+}
+
+/// Sets `additionalProperties` to `false` for objects without this keyword, and replaces schemas `true` by `{}`: some client libraries do not read
+/// booleans.
 ///
 /// If several schemas apply to the same object, each of them would reject the properties of the others, so these schemas stay open.
 fn close_objects(schema: &mut Value) {
     const COMBINED: [&str; 6] = ["allOf", "anyOf", "oneOf", "$ref", "if", "not"];
+    if *schema == Value::Bool(true) {
+        *schema = Map::new().into();
+        return;
+    }
     let Value::Object(object) = schema else { return };
     let combined = COMBINED.iter().any(|keyword| object.contains_key(*keyword));
     let has_properties = object.contains_key("properties");
@@ -76,7 +115,8 @@ fn close_objects(schema: &mut Value) {
                     parts.values_mut().for_each(close_objects);
                 }
             }
-            "items" | "additionalProperties" => close_objects(value),
+            "items" => close_objects(value),
+            "additionalProperties" if value.is_object() => close_objects(value),
             "anyOf" | "oneOf" | "prefixItems" if !has_properties => {
                 if let Value::Array(parts) = value {
                     parts.iter_mut().for_each(close_objects);

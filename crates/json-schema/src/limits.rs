@@ -26,3 +26,5 @@ pub const PATTERN_CACHE: usize = 1 << 20;
 pub const SCHEMA_DEPTH: usize = 128;
 /// The schemas that refer to one another for the same value.
 pub const SCHEMA_CHAIN: usize = 64;
+/// The schemas that the definitions of a schema may have after each of them is written in place of the references to it.
+pub const INLINED_SCHEMAS: usize = 200;

@@ -2,7 +2,7 @@
 //!
 //! A subschema is identified by its address in memory. So its identity has the same size, however long the names are that lead to it.
 //!
-//! Source: JSON Schema 2020-12, Core §8.2; RFC 3986 §5 for relative references; RFC 6901 for pointers.
+//! Source: JSON Schema 2020-12, Core §8.2, and draft-07, Core §8; RFC 3986 §5 for relative references; RFC 6901 for pointers.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -17,8 +17,9 @@ use super::error::SchemaError;
 use super::keyword_value::string;
 
 /// Keywords whose value is a schema.
-const SCHEMA: [&str; 10] = [
+pub(crate) const SCHEMA: [&str; 12] = [
     "items",
+    "additionalItems",
     "contains",
     "additionalProperties",
     "propertyNames",
@@ -28,11 +29,13 @@ const SCHEMA: [&str; 10] = [
     "not",
     "contentSchema",
     "unevaluatedItems",
+    "unevaluatedProperties",
 ];
-/// Keywords whose value is a list of schemas.
-const LISTS: [&str; 4] = ["prefixItems", "allOf", "anyOf", "oneOf"];
-/// Keywords whose value is an object of schemas.
-const BY_NAME: [&str; 4] = ["$defs", "properties", "patternProperties", "dependentSchemas"];
+/// Keywords whose value is a list of schemas. That of `items` is one in older dialects.
+pub(crate) const LISTS: [&str; 5] = ["prefixItems", "items", "allOf", "anyOf", "oneOf"];
+/// Keywords whose value is an object of schemas. In `dependencies`, a value may also be a list of names.
+pub(crate) const BY_NAME: [&str; 6] =
+    ["$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"];
 
 /// The index of a schema resource.
 pub(crate) type ResourceId = usize;
@@ -56,11 +59,11 @@ pub(crate) struct References<'s> {
 }
 
 impl<'s> References<'s> {
-    /// Collects the schema resources and the anchors in `root`.
+    /// Collects the schema resources and the anchors in `root`. `hides_siblings` is whether a `$ref` hides an `$id` beside it.
     ///
     /// # Errors
     /// An `$id` is not valid, two subschemas have the same `$id` or the same anchor, or the steps run out.
-    pub(super) fn of(root: &'s Value, steps: &mut Steps) -> Result<Self, Box<SchemaError>> {
+    pub(super) fn of(root: &'s Value, hides_siblings: bool, steps: &mut Steps) -> Result<Self, Box<SchemaError>> {
         let mut references = Self::default();
         let uri = root.get("$id").map_or(Ok(""), |id| string(id, "$id"))?;
         references.add(root, &joined("", uri))?;
@@ -71,16 +74,19 @@ impl<'s> References<'s> {
                 return Err(SchemaError::too_costly());
             }
             let Value::Object(object) = subschema.schema else { continue };
-            let resource = references
-                .read_names(subschema, object, steps)
-                .map_err(|error| error.within(root, subschema.schema))?;
+            let resource = if hides_siblings && object.contains_key("$ref") {
+                subschema.resource
+            } else {
+                let read = references.read_names(subschema, object, steps);
+                read.map_err(|error| error.within(root, subschema.schema))?
+            };
             let nested = |schema| Subschema { schema, resource };
             for (name, value) in object {
                 match (name.as_str(), value) {
-                    (name, value) if SCHEMA.contains(&name) => open.push(nested(value)),
                     (name, Value::Array(schemas)) if LISTS.contains(&name) => {
                         open.extend(schemas.iter().map(nested));
                     }
+                    (name, value) if SCHEMA.contains(&name) => open.push(nested(value)),
                     (name, Value::Object(schemas)) if BY_NAME.contains(&name) => {
                         open.extend(schemas.values().map(nested));
                     }
@@ -100,11 +106,18 @@ impl<'s> References<'s> {
     ) -> Result<ResourceId, Box<SchemaError>> {
         let schema = subschema.schema;
         let mut resource = self.resource_of(subschema);
+        // In draft-07, an `$id` that is only a fragment is an anchor.
+        let mut old_anchor = None;
         if let Some(id) = object.get("$id").filter(|_| !self.by_address.contains_key(&ptr::from_ref(schema))) {
-            let uri = self.joined(resource, string(id, "$id")?, steps)?;
-            resource = self.add(schema, &uri)?;
+            let id = string(id, "$id")?;
+            old_anchor = id.strip_prefix('#').filter(|anchor| !anchor.is_empty());
+            if old_anchor.is_none() {
+                let uri = self.joined(resource, id, steps)?;
+                resource = self.add(schema, &uri)?;
+            }
         }
-        for anchor in ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str()) {
+        let anchors = ["$anchor", "$dynamicAnchor"].iter().filter_map(|name| object.get(*name)?.as_str());
+        for anchor in anchors.chain(old_anchor) {
             let uri = self.with_anchor(resource, anchor, steps)?;
             let known = self.by_uri.insert(uri, Subschema { schema, resource });
             if known.is_some_and(|known| !ptr::eq(known.schema, schema)) {

@@ -21,10 +21,12 @@ pub struct Validator {
 }
 
 /// The reason why a foreign schema is not enforced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotEnforceable {
-    /// The schema is not valid, or it uses a keyword that is not supported.
-    Unsupported,
+    /// The schema is valid, and has a part that is not supported: a keyword, or a pattern with lookaround.
+    Unsupported(Box<SchemaError>),
+    /// The schema is not valid, or only a reader that fetches other documents can tell.
+    Invalid(Box<SchemaError>),
     /// The compilation takes too many steps.
     TooCostly,
 }
@@ -46,8 +48,11 @@ impl Validator {
         let mut steps = Steps::of(left.get());
         let compiled = Self::compile(schema, &mut steps);
         left.set(steps.left());
-        let reason = if steps.are_exhausted() { NotEnforceable::TooCostly } else { NotEnforceable::Unsupported };
-        compiled.map_err(|_| reason)
+        compiled.map_err(|error| match error {
+            _ if steps.are_exhausted() => NotEnforceable::TooCostly,
+            error if error.is_unsupported => NotEnforceable::Unsupported(error),
+            error => NotEnforceable::Invalid(error),
+        })
     }
 
     fn compile(schema: serde_json::Value, steps: &mut Steps) -> Result<Self, Box<SchemaError>> {

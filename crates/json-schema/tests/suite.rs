@@ -1,4 +1,4 @@
-//! Runs the official tests of JSON Schema 2020-12 with [`Validator`]. `scripts/setup --schema-suite` fetches them.
+//! Runs the official tests of JSON Schema 2020-12, 2019-09 and draft-07 with [`Validator`]. `scripts/setup --schema-suite` fetches them.
 //!
 //! Each file has groups. A group has a schema, and values with the expected verdicts. Every schema must compile, and every verdict must be
 //! correct, except for the entries of `excluded`. An excluded group that passes fails the run, so the list stays accurate.
@@ -16,25 +16,40 @@ use std::path::{Path, PathBuf};
 use edge_json::{Document, JsonLimits, Value};
 use edge_json_schema::{CheckSteps, Options, Validator};
 
+use excluded::Excluded;
 use report::{Group, Report, Verdict};
 
-const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/json-schema-test-suite/draft2020-12");
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/json-schema-test-suite");
 
 /// The formats of forms. Only these are enforced, and only in forms.
 const FORMATS: [&str; 4] = ["date", "date-time", "email", "uri"];
 
 #[test]
 fn verdicts_equal_those_of_the_official_suite() {
-    let suite = Path::new(SUITE);
-    let mut report = Report::new(excluded::EXCLUDED);
-    for path in json_files(suite).into_iter().chain(json_files(&suite.join("optional"))) {
-        run(&path, Validator::validate, &mut report);
+    run_dialect("draft2020-12", excluded::EXCLUDED);
+}
+
+#[test]
+fn verdicts_of_2019_09_equal_those_of_the_official_suite() {
+    run_dialect("draft2019-09", excluded::EXCLUDED_OF_2019_09);
+}
+
+#[test]
+fn verdicts_of_draft_07_equal_those_of_the_official_suite() {
+    run_dialect("draft7", excluded::EXCLUDED_OF_DRAFT_07);
+}
+
+fn run_dialect(folder: &str, excluded: &'static [Excluded]) {
+    let suite = Path::new(SUITE).join(folder);
+    let mut report = Report::new(excluded);
+    for path in json_files(&suite).into_iter().chain(json_files(&suite.join("optional"))) {
+        run(&suite, &path, Validator::validate, &mut report);
     }
     for format in FORMATS {
         let path = suite.join("optional/format").join(format).with_extension("json");
-        run(&path, WITH_FORMATS, &mut report);
+        run(&suite, &path, WITH_FORMATS, &mut report);
     }
-    println!("  {}", report.summary());
+    println!("  {folder}: {}", report.summary());
     let problems = report.problems();
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
@@ -58,20 +73,22 @@ const WITH_FORMATS: Validate = |validator, value| {
     validator.check(value, options, &CheckSteps::default())
 };
 
-fn run(path: &Path, validate: Validate, report: &mut Report) {
-    let name = path.strip_prefix(SUITE).expect("a file of the suite").to_string_lossy();
+fn run(suite: &Path, path: &Path, validate: Validate, report: &mut Report) {
+    let name = path.strip_prefix(suite).expect("a file of the suite").to_string_lossy();
+    let is_draft_07 = suite.ends_with("draft7");
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     // The reader of the library keeps the text of numbers, such as `1.0`, with all digits.
     let document = Document::parse(&bytes, JsonLimits::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
     for group in document.root().items() {
-        report.add(&result(&name, group, validate));
+        report.add(&result(&name, group, is_draft_07, validate));
     }
 }
 
-fn result(file: &str, group: Value<'_>, validate: Validate) -> Group {
+fn result(file: &str, group: Value<'_>, is_draft_07: bool, validate: Validate) -> Group {
     let schema = member(group, "schema");
     let tests: Vec<_> = member(group, "tests").items().collect();
-    let verdicts = compile(schema).map(|schema| tests.iter().map(|test| verdict(&schema, *test, validate)).collect());
+    let verdicts =
+        compile(schema, is_draft_07).map(|schema| tests.iter().map(|test| verdict(&schema, *test, validate)).collect());
     Group {
         file: file.to_owned(),
         name: description(group),
@@ -83,8 +100,12 @@ fn result(file: &str, group: Value<'_>, validate: Validate) -> Group {
 
 // A panic of the library is also a failure. The report has the name of its test.
 
-fn compile(schema: Value<'_>) -> Result<Validator, String> {
-    let schema = serde_json::from_str(schema.text()).map_err(|error| error.to_string())?;
+fn compile(schema: Value<'_>, is_draft_07: bool) -> Result<Validator, String> {
+    let mut schema: serde_json::Value = serde_json::from_str(schema.text()).map_err(|error| error.to_string())?;
+    // The schemas of this part of the suite do not name their dialect.
+    if let Some(members) = schema.as_object_mut().filter(|_| is_draft_07) {
+        members.entry("$schema").or_insert_with(|| "http://json-schema.org/draft-07/schema#".into());
+    }
     match catch_unwind(AssertUnwindSafe(|| Validator::new(schema))) {
         Ok(compiled) => compiled.map_err(|error| error.to_string()),
         Err(_) => Err("a panic".to_owned()),

@@ -41,12 +41,13 @@ pub(in crate::client) enum CallbackError {
 }
 
 /// The error codes of authorization servers with their own sentence.
-const ERRORS: [(&str, CallbackError); 5] = [
+const ERRORS: [(&str, CallbackError); 6] = [
     ("access_denied", CallbackError::Denied),
     ("temporarily_unavailable", CallbackError::Unavailable),
     ("server_error", CallbackError::Unavailable),
     ("invalid_scope", CallbackError::InvalidScope),
     ("unauthorized_client", CallbackError::WrongClient),
+    ("invalid_client", CallbackError::WrongClient),
 ];
 
 /// The parameters that the client reads. Others are ignored, for example `session_state`.
@@ -167,6 +168,7 @@ mod tests {
             ("error=temporarily_unavailable&state=s-1", CallbackError::Unavailable),
             ("error=invalid_scope&state=s-1", CallbackError::InvalidScope),
             ("error=unauthorized_client&state=s-1", CallbackError::WrongClient),
+            ("error=invalid_client&state=s-1", CallbackError::WrongClient),
             ("error=access_denied", CallbackError::WrongState),
         ] {
             let error = code(query, false).expect_err(query);

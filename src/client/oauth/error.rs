@@ -37,16 +37,16 @@ pub(in crate::client) enum OAuthError {
     UnsupportedAuthentication { method: &'static str },
     /// The client cannot create its credentials. The cause is for the log.
     CannotAuthenticate { cause: String },
-    /// The token endpoint rejects the request: an error code or a status.
-    Rejected { reason: String },
+    /// The token endpoint rejects the request: an error code or a status, and a description for the log.
+    Rejected { reason: String, description: String },
     /// The token endpoint sends an answer that has no valid token. The text is a predicate.
     InvalidAnswer(&'static str),
     /// The authorization server requires DPoP.
     DpopRequired,
     /// This program has no client id for the authorization server.
     NoClientId,
-    /// The authorization server does not register this program: an error code or a status.
-    NotRegistered { reason: String },
+    /// The authorization server does not register this program: an error code or a status, and a description for the log.
+    NotRegistered { reason: String, description: String },
     /// The operator has registered a client at the authorization server, but not for this server.
     ClientOfOtherServer,
     /// A sign-in was finished twice.
@@ -77,6 +77,16 @@ impl OAuthError {
         }
     }
 
+    /// Returns the error without its description, if an authorization server has written one of the `secrets` of the request into it.
+    pub(super) fn without(mut self, secrets: &[&str]) -> Self {
+        if let Self::Rejected { description, .. } = &mut self
+            && secrets.iter().any(|secret| !secret.is_empty() && description.contains(secret))
+        {
+            description.clear();
+        }
+        self
+    }
+
     /// Returns the details for the log.
     pub(in crate::client) fn cause(&self) -> String {
         match self {
@@ -85,6 +95,10 @@ impl OAuthError {
             | Self::CannotAuthenticate { cause }
             | Self::Untrusted { cause }
             | Self::StoreFailed { cause } => cause.clone(),
+            Self::Rejected { reason, description } | Self::NotRegistered { reason, description } => {
+                let separator = if description.is_empty() { "" } else { ": " };
+                format!("the authorization server answers {reason}{separator}{description}")
+            }
             Self::UnsafeUrl { .. }
             | Self::WrongResource
             | Self::IssuerMismatch
@@ -109,12 +123,17 @@ impl OAuthError {
 
     /// Returns whether the token endpoint rejects the request with this error code.
     pub(in crate::client) fn is_reason(&self, code: &str) -> bool {
-        matches!(self, Self::Rejected { reason } if reason == code)
+        matches!(self, Self::Rejected { reason, .. } if reason == code)
+    }
+
+    /// Returns whether the authorization server does not know the client. That of the Python SDK 1.x then answers `unauthorized_client`.
+    pub(in crate::client) fn is_unknown_client(&self) -> bool {
+        self.is_reason("invalid_client") || self.is_reason("unauthorized_client")
     }
 
     /// Returns whether a refresh cannot succeed any more: the refresh token or the client is not valid.
     pub(in crate::client) fn ends_access(&self) -> bool {
-        ["invalid_grant", "invalid_client", "unauthorized_client"].into_iter().any(|code| self.is_reason(code))
+        self.is_reason("invalid_grant") || self.is_unknown_client()
     }
 }
 
@@ -147,14 +166,14 @@ impl fmt::Display for OAuthError {
             Self::CannotAuthenticate { .. } => f.write_str(
                 "this program cannot authenticate to the authorization server. Check the credentials of this program.",
             ),
-            Self::Rejected { reason } => {
+            Self::Rejected { reason, .. } => {
                 write!(f, "its authorization server rejects the request for an access token ({reason}).")
             }
             Self::InvalidAnswer(problem) => write!(f, "its authorization server {problem}."),
             Self::NoClientId => f.write_str(
                 "this program has no client id for its authorization server. The operator must register this program there.",
             ),
-            Self::NotRegistered { reason } => {
+            Self::NotRegistered { reason, .. } => {
                 write!(f, "its authorization server does not register this program ({reason}).")
             }
             Self::ClientOfOtherServer => f.write_str(

@@ -12,11 +12,14 @@ use super::client_metadata::ClientMetadata;
 use super::error::OAuthError;
 use super::requests::Requests;
 use super::server_metadata::ServerMetadata;
-use super::token_response::{error_code, text};
+use super::token_response::{rejection, text};
 use crate::config::SecureUrl;
 
-/// The methods of authentication. The first one that the authorization server supports is used.
-const METHODS: [&str; 3] = ["client_secret_basic", "client_secret_post", "none"];
+/// The methods of authentication. The first one that the authorization server names is used. The revocation endpoints of the Python SDK
+/// require the secret as a form field.
+const METHODS: [&str; 3] = ["client_secret_post", BASIC, "none"];
+/// The method of an authorization server that names none (RFC 8414 §2).
+const BASIC: &str = "client_secret_basic";
 
 /// A client to register.
 pub(in crate::client) struct Registration<'a> {
@@ -47,7 +50,8 @@ impl Registration<'_> {
         server: &ServerMetadata,
         requests: Requests<'_>,
     ) -> Result<Registered, OAuthError> {
-        let method = METHODS.into_iter().find(|method| server.supports(method)).unwrap_or("none");
+        let default = if server.supports(BASIC) { BASIC } else { "none" };
+        let method = METHODS.into_iter().find(|method| server.names_method(method)).unwrap_or(default);
         let metadata = ClientMetadata::new(self.client_name, self.redirect_uri).registration(method, self.scopes);
         // Strings always serialize.
         let mut request = endpoint.request(Method::POST, write::to_string(&metadata).unwrap_or_default());
@@ -56,8 +60,8 @@ impl Registration<'_> {
         let document = Document::parse(&answer.body, JsonLimits::default()).ok();
         let object = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Object);
         if !matches!(answer.status, 200 | 201) {
-            let reason = object.and_then(error_code).unwrap_or_else(|| format!("status {}", answer.status));
-            return Err(OAuthError::NotRegistered { reason });
+            let (reason, description) = rejection(answer.status, object);
+            return Err(OAuthError::NotRegistered { reason, description });
         }
         let invalid = OAuthError::InvalidAnswer("sent an answer to the registration of this program that is not valid");
         let object = object.ok_or_else(|| invalid.clone())?;

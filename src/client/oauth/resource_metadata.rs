@@ -82,11 +82,14 @@ fn candidates(server: &ResourceServer, challenge: Option<&Challenge>) -> Result<
     texts.iter().map(|text| SecureUrl::parse(text).map_err(unsafe_url)).collect()
 }
 
-/// Returns whether `named` is the resource that the program expects: the URL of the MCP server, or the one that the program names.
+/// Returns whether `named` is the resource that the program expects: the URL of the MCP server, with its query or without it, or the one that
+/// the program names.
 ///
 /// A resource that only contains the server is another one (RFC 9728 §3.3): on a host with several servers, its tokens would be valid for all.
 fn is_resource(named: &str, server: &ResourceServer) -> bool {
-    let is_url = SecureUrl::parse(named).is_ok() && is_same_url(named, server.url.without_query());
+    let is_url = |url| is_same_url(named, url);
+    let is_url =
+        SecureUrl::parse(named).is_ok() && [server.url.without_query(), server.url.as_str()].into_iter().any(is_url);
     is_url || server.resource.as_ref().is_some_and(|resource| is_same_url(named, resource.as_str()))
 }
 
@@ -117,7 +120,9 @@ mod tests {
             ("https://a.example/public/mc", false),
             ("https://a.example/public/mcp/x", false),
             ("https://a.example/Public/mcp", false),
-            ("https://a.example/public/mcp?key=1", false),
+            ("https://a.example/public/mcp?key=1", true),
+            ("https://a.example/public/mcp?key=2", false),
+            ("https://a.example/public/mcp?key=1&x", false),
             ("https://a.example/public/mcp#x", false),
             ("https://a.example:8443/public/mcp", false),
             ("https://b.example/public/mcp", false),

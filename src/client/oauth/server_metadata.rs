@@ -104,6 +104,11 @@ impl ServerMetadata {
         })
     }
 
+    /// Returns whether the metadata names a method of client authentication.
+    pub(super) fn names_method(&self, method: &str) -> bool {
+        self.authentication_methods.is_some() && self.supports(method)
+    }
+
     /// Returns whether the token endpoint supports a method of client authentication. Without a list, the client has to try.
     pub(in crate::client) fn supports(&self, method: &str) -> bool {
         self.authentication_methods.as_ref().is_none_or(|methods| methods.iter().any(|known| known == method))

@@ -2,12 +2,13 @@
 //!
 //! Sources: RFC 6749 §4.1.3, §4.4.2 and §6; RFC 7636 §4.5; RFC 8707 §2.2; RFC 7009 §2.1.
 
+use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::error::OAuthError;
 use super::requests::Requests;
-use super::token_response::TokenResponse;
+use super::token_response::{TokenResponse, rejection};
 use crate::auth::client_authentication::{ClientAuthentication, Form};
 use crate::config::SecureUrl;
 use crate::host::Fetched;
@@ -46,6 +47,15 @@ impl Grant<'_> {
             Self::RefreshToken(_) => "refresh_token",
         }
     }
+
+    /// Returns the values of the grant that are secret.
+    fn secrets(&self) -> [&str; 2] {
+        match self {
+            Self::ClientCredentials { .. } => [""; 2],
+            Self::AuthorizationCode { code, code_verifier, .. } => [code, code_verifier],
+            Self::RefreshToken(token) => [token, ""],
+        }
+    }
 }
 
 impl OAuthClient<'_> {
@@ -82,7 +92,10 @@ impl OAuthClient<'_> {
             }
             Grant::RefreshToken(token) => drop(form.append_pair("refresh_token", token)),
         }
-        let mut response = TokenResponse::read(&self.post(endpoint, form, requests).await?)?;
+        let answer = self.post(endpoint, form, requests).await?;
+        let [first, second] = grant.secrets();
+        let without_secrets = |error: OAuthError| error.without(&[first, second, self.authentication.secret()]);
+        let mut response = TokenResponse::read(&answer).map_err(without_secrets)?;
         // An authorization server that does not rotate refresh tokens leaves the token out.
         if let Grant::RefreshToken(token) = grant {
             response.refresh_token.get_or_insert_with(|| token.to_owned());
@@ -106,10 +119,13 @@ impl OAuthClient<'_> {
             Revoked::Access(token) => (token, "access_token"),
         };
         form.append_pair("token", token).append_pair("token_type_hint", hint);
-        match self.post(endpoint, form, requests).await?.status {
-            200 => Ok(()),
-            status => Err(OAuthError::Rejected { reason: format!("status {status}") }),
+        let answer = self.post(endpoint, form, requests).await?;
+        if answer.status == 200 {
+            return Ok(());
         }
+        let document = Document::parse(&answer.body, JsonLimits::default()).ok();
+        let (reason, description) = rejection(answer.status, document.as_ref().map(Document::root));
+        Err(OAuthError::Rejected { reason, description }.without(&[token, self.authentication.secret()]))
     }
 
     async fn post(&self, endpoint: &SecureUrl, form: Form, requests: Requests<'_>) -> Result<Fetched, OAuthError> {

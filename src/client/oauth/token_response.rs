@@ -10,6 +10,7 @@ use crate::client::wire::challenge::is_scope;
 use crate::client::wire::headers;
 use crate::host::Fetched;
 use crate::limits::{UPSTREAM_TOKEN_BYTES, UPSTREAM_TOKEN_EARLY_SECONDS};
+use crate::text::for_log;
 
 /// A token that a token endpoint issues.
 pub(in crate::client) struct TokenResponse {
@@ -30,11 +31,9 @@ impl TokenResponse {
     pub(in crate::client) fn read(answer: &Fetched) -> Result<Self, OAuthError> {
         let document = Document::parse(&answer.body, JsonLimits::default()).ok();
         let object = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Object);
-        if let Some(reason) = object.and_then(error_code) {
-            return Err(OAuthError::Rejected { reason });
-        }
-        if answer.status != 200 {
-            return Err(OAuthError::Rejected { reason: format!("status {}", answer.status) });
+        if answer.status != 200 || object.is_some_and(|object| object.get("error").is_some()) {
+            let (reason, description) = rejection(answer.status, object);
+            return Err(OAuthError::Rejected { reason, description });
         }
         let object = object.ok_or(OAuthError::InvalidAnswer("sent an answer that is not a JSON object"))?;
         let token_type = object.string("token_type").unwrap_or_default();
@@ -101,8 +100,15 @@ pub(super) fn text(answer: Value<'_>, name: &str) -> Option<String> {
     answer.string(name).filter(|text| !text.is_empty() && text.len() <= UPSTREAM_TOKEN_BYTES && is_printable(text))
 }
 
+/// Returns the reason of an answer that is an error, and its description for the log. The reason is an error code or the status.
+pub(super) fn rejection(status: u16, answer: Option<Value<'_>>) -> (String, String) {
+    let reason = answer.and_then(error_code).unwrap_or_else(|| format!("status {status}"));
+    let description = answer.and_then(|answer| answer.string("error_description"));
+    (reason, for_log(&description.unwrap_or_default()))
+}
+
 /// Returns the error code of an answer, if it has the form of a code.
-pub(super) fn error_code(answer: Value<'_>) -> Option<String> {
+fn error_code(answer: Value<'_>) -> Option<String> {
     const LONGEST: usize = 40;
     answer.get("error")?;
     let code = answer.string("error").unwrap_or_default();

@@ -3,7 +3,7 @@
 //! A definition is read once, and keeps the JSON text that the server sent. Its schemas are neither resolved nor dereferenced.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ use crate::host::{Host, warning};
 use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::protocol::ui;
-use crate::schema::{HeaderParam, NotEnforceable, Schema};
+use crate::schema::{HeaderParam, NotEnforceable, Schema, SchemaError};
 use crate::server::list::ListKind;
 use crate::text::{Text, is_plain, line, visible};
 
@@ -50,21 +50,14 @@ struct Shared {
 
 /// The output schema of a tool, without hidden characters if it can be cleaned.
 pub(crate) struct OutputSchema {
+    server: Text,
+    tool: String,
     schema: Rc<Schema>,
     is_visible: bool,
     /// Whether strict clients accept a list with the schema.
     is_strict: bool,
-    /// Whether this library can enforce the schema. `None` if this is not known yet.
-    is_enforceable: Cell<Option<Result<(), NotEnforceable>>>,
-}
-
-/// The outcome of compiling the output schema of a tool.
-#[derive(Clone)]
-pub(super) enum Output {
-    /// The tool has no output schema.
-    Any,
-    Enforced(Rc<Schema>),
-    NotEnforced(NotEnforceable),
+    /// Whether this library can enforce the schema. Empty if this is not known yet.
+    is_enforceable: OnceCell<Result<(), NotEnforceable>>,
 }
 
 /// The names that the protocol has for a kind of list.
@@ -144,8 +137,8 @@ impl Definition {
             definition.app = ui::resource_uri(item).and_then(Value::as_str).map(Cow::into_owned);
             definition.headers = param_headers::marked(item).map_err(invalid)?.into();
             definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?.flatten();
-            definition.output =
-                item.get("outputSchema").map(OutputSchema::read).transpose().map_err(invalid)?.map(Rc::new);
+            let output = |schema| OutputSchema::read(server, &definition.name, schema);
+            definition.output = item.get("outputSchema").map(output).transpose().map_err(invalid)?.map(Rc::new);
         }
         Ok(Self(Rc::new(definition)))
     }
@@ -258,21 +251,27 @@ impl Definition {
         &self.0.headers
     }
 
-    /// Compiles the output schema of a tool. `left` is the number of steps that the request has left to compile schemas.
-    pub(super) fn output(&self, left: &Cell<u32>) -> Output {
-        self.0.output.as_ref().map_or(Output::Any, |output| match output.compiled(left) {
-            Ok(schema) => Output::Enforced(schema),
-            Err(reason) => Output::NotEnforced(reason),
-        })
+    /// Returns why the results of a tool are not checked against its output schema, as a sentence. Returns `None` if they are checked, or if the
+    /// tool has no output schema.
+    ///
+    /// ```
+    /// use edge_mcp::client::Definition;
+    ///
+    /// let tool = r#"{"server":"parcels","tool":{"name":"track","outputSchema":{"type":"object","unevaluatedProperties":false}}}"#;
+    /// let problem = Definition::from_json(tool)?.unenforced_output().expect("it is not enforced");
+    /// assert!(problem.contains("`unevaluatedProperties` is not supported"), "{problem}");
+    /// # Ok::<_, edge_mcp::ConfigError>(())
+    /// ```
+    pub fn unenforced_output(&self) -> Option<String> {
+        let output = self.0.output.as_ref()?;
+        output.compiled(&Cell::new(FOREIGN_SCHEMA_STEPS)).err().map(|reason| output.problem(&reason))
     }
 
-    /// Returns the output schema of a tool, for the list of tools that a server of this program sends. Returns `None` if the tool has no such
-    /// schema, or one with hidden characters. `left` is the number of steps that the request has left to compile schemas.
-    ///
-    /// # Errors
-    /// This library cannot enforce the schema. A client might then reject the whole list.
-    pub(crate) fn published_output(&self, left: &Cell<u32>) -> Result<Option<Rc<Schema>>, NotEnforceable> {
-        self.listed_output().map(|output| output.published(left)).transpose()
+    /// Compiles the output schema of a tool. Returns `None` if the tool has no output schema, or one that this library cannot enforce, which is
+    /// logged. `left` is the number of steps that the request has left to compile schemas.
+    pub(super) fn enforced_output(&self, left: &Cell<u32>, host: &Rc<dyn Host>) -> Option<Rc<Schema>> {
+        let output = self.0.output.as_ref()?;
+        output.compiled(left).map_err(|reason| output.warn_of(&reason, host)).ok()
     }
 
     /// Returns the output schema of a tool, if a list can have it. It does not keep the rest of the definition in memory.
@@ -338,28 +337,31 @@ fn true_members(annotations: Value<'_>) -> Box<[String]> {
 }
 
 impl OutputSchema {
-    fn read(schema: Value<'_>) -> Result<Self, String> {
+    fn read(server: &Text, tool: &str, schema: Value<'_>) -> Result<Self, String> {
         let cleaned = cleaned(schema);
         let is_visible = cleaned.is_ok();
         let is_of_objects = schema.get("type").is_some_and(|kind| kind.is_str("object"));
         // In older revisions, a schema of other values becomes that of a member.
         let is_strict = schema.kind() == Kind::Object && (!is_of_objects || has_strict_root(schema));
         let schema = Schema::unenforced(raw(schema, cleaned.unwrap_or_default())?, is_of_objects);
-        Ok(Self { schema, is_visible, is_strict, is_enforceable: Cell::new(None) })
+        let (server, tool) = (server.clone(), tool.to_owned());
+        Ok(Self { server, tool, schema, is_visible, is_strict, is_enforceable: OnceCell::new() })
     }
 
-    /// Returns the schema for a list. `left` is the number of steps that the request has left to compile schemas.
-    ///
-    /// # Errors
-    /// This library cannot enforce the schema, or strict clients reject a list with it.
-    pub(crate) fn published(&self, left: &Cell<u32>) -> Result<Rc<Schema>, NotEnforceable> {
-        if !self.is_strict {
-            return Err(NotEnforceable::Unsupported);
-        }
-        if self.is_enforceable.get() != Some(Ok(())) {
-            self.compiled(left)?;
-        }
-        Ok(self.schema.clone())
+    /// Returns the schema for a list. A valid schema that this library does not support is published, too, and logged. Returns `None` for a
+    /// schema because of which clients may reject the whole list, and logs it. `left` is the number of steps that the request has left to compile
+    /// schemas.
+    pub(crate) fn published(&self, left: &Cell<u32>, host: &Rc<dyn Host>) -> Option<Rc<Schema>> {
+        let outcome = match self.is_enforceable.get() {
+            _ if !self.is_strict => {
+                Err(NotEnforceable::Invalid(SchemaError::at("", "`properties` or `required` is not valid")))
+            }
+            Some(Ok(())) => Ok(()),
+            _ => self.compiled(left).map(drop),
+        };
+        let Err(reason) = outcome else { return Some(self.schema.clone()) };
+        self.warn_of(&reason, host);
+        matches!(reason, NotEnforceable::Unsupported(_)).then(|| self.schema.clone())
     }
 
     /// Compiles the schema. `left` is the number of steps that the request has left to compile schemas.
@@ -368,27 +370,32 @@ impl OutputSchema {
     /// This library cannot enforce the schema.
     fn compiled(&self, left: &Cell<u32>) -> Result<Rc<Schema>, NotEnforceable> {
         if let Some(Err(reason)) = self.is_enforceable.get() {
-            return Err(reason);
+            return Err(reason.clone());
         }
         let has_all_steps = left.get() >= FOREIGN_SCHEMA_STEPS;
         let compiled = Schema::of_other_server(self.schema.json().get(), left);
         // With fewer steps, other schemas of the request may be the reason of a failure.
         if compiled.is_ok() || has_all_steps {
-            self.is_enforceable.set(Some(compiled.as_ref().map(drop).map_err(|reason| *reason)));
+            drop(self.is_enforceable.set(compiled.as_ref().map(drop).map_err(Clone::clone)));
         }
         compiled
     }
-}
 
-/// Logs that output schemas of a server are not `used`. The text does not depend on the tool: the number of warnings about a server is limited.
-pub(crate) fn warn_of_output(server: &str, reason: NotEnforceable, used: &str, host: &Rc<dyn Host>) {
-    let reason = match reason {
-        NotEnforceable::Unsupported => "are not valid, or use keywords that are not supported",
-        NotEnforceable::TooCostly => "take too long to compile",
-    };
-    let problem =
-        format!("The server `{server}` has tools whose output schemas {reason}. These schemas are not {used}.");
-    warning::once_about(host, "output schema of an MCP server", [server, &problem], &problem);
+    /// Describes why the schema is not enforced, as a sentence.
+    fn problem(&self, reason: &NotEnforceable) -> String {
+        let (consequence, reason) = match reason {
+            NotEnforceable::Unsupported(error) => ("not enforced here", error.to_string()),
+            NotEnforceable::Invalid(error) => ("neither enforced nor listed", error.to_string()),
+            NotEnforceable::TooCostly => ("neither enforced nor listed", "it takes too long to compile".to_owned()),
+        };
+        let (tool, reason) = (line(&self.tool, SHOWN), line(&reason, SHOWN));
+        format!("The output schema of the tool `{tool}` of the server `{}` is {consequence}: {reason}.", self.server)
+    }
+
+    fn warn_of(&self, reason: &NotEnforceable, host: &Rc<dyn Host>) {
+        let problem = self.problem(reason);
+        warning::once_about(host, "output schema of an MCP server", [&self.server, &problem], &problem);
+    }
 }
 
 impl fmt::Debug for Definition {
@@ -417,7 +424,8 @@ mod tests {
             let tool = Definition::from_json(&tool).expect("a definition");
             let compiled = || {
                 let left = Cell::new(4_000_000);
-                assert_eq!(matches!(tool.output(&left), Output::Enforced(_)), schema != "7", "{schema}");
+                let host: Rc<dyn Host> = Rc::new(crate::testing::TestHost::new());
+                assert_eq!(tool.enforced_output(&left, &host).is_some(), schema != "7", "{schema}");
                 left.get() < 4_000_000
             };
             assert_eq!((compiled(), compiled()), (true, !is_cached), "{schema}");

@@ -58,7 +58,8 @@ pub(super) async fn read_pages(
             return Ok(false);
         }
         let sent = channel.sent.get().saturating_sub(sent);
-        match result.string("nextCursor") {
+        // Some servers end a list with an empty cursor.
+        match result.string("nextCursor").filter(|cursor| !cursor.is_empty()) {
             None => return Ok(true),
             Some(_) if !channel.of_call().leaves_a_share(sent) => return Ok(false),
             // A cursor that repeats would make the loop endless.

@@ -11,6 +11,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 
 use super::asked::Asked;
 use super::rounds::answered;
@@ -24,6 +25,7 @@ use crate::client::session::channel::Channel;
 use crate::client::session::outgoing::Outgoing;
 use crate::client::wire::message::Params;
 use crate::protocol::content::PromptMessage;
+use crate::protocol::foreign::read_meta;
 use crate::protocol::method::Method;
 use crate::protocol::resource_contents::ResourceContents;
 
@@ -35,6 +37,7 @@ const SUGGESTIONS: usize = 100;
 pub struct ReadResult {
     /// The parts. Parts of an unknown form are left out.
     pub contents: Vec<ResourceContents>,
+    meta: Option<Box<Map<String, Json>>>,
     json: Rc<str>,
 }
 
@@ -43,9 +46,10 @@ pub struct ReadResult {
 pub struct GetPromptResult {
     /// The description of the prompt.
     pub description: Option<String>,
-    /// The messages. Messages of an unknown form are left out. Content of an unknown type is a
+    /// The messages. Messages of an unknown form are left out. Content of an unknown type or form is a
     /// [`Block::Unknown`](crate::Block::Unknown).
     pub messages: Vec<PromptMessage>,
+    meta: Option<Box<Map<String, Json>>>,
     json: Rc<str>,
 }
 
@@ -59,10 +63,16 @@ pub struct CompleteResult {
     pub total: Option<u64>,
     /// Whether there are more suggestions.
     pub has_more: bool,
+    meta: Option<Box<Map<String, Json>>>,
     json: Rc<str>,
 }
 
 impl CompleteResult {
+    /// Returns the members of `_meta`, except for those that begin with `edge-mcp/`.
+    pub fn meta(&self) -> Option<&Map<String, Json>> {
+        self.meta.as_deref()
+    }
+
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
         &self.json
@@ -75,6 +85,11 @@ impl ReadResult {
         self.contents.iter().filter_map(ResourceContents::as_text).collect::<Vec<_>>().join("\n")
     }
 
+    /// Returns the members of `_meta`, except for those that begin with `edge-mcp/`.
+    pub fn meta(&self) -> Option<&Map<String, Json>> {
+        self.meta.as_deref()
+    }
+
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
         &self.json
@@ -82,6 +97,11 @@ impl ReadResult {
 }
 
 impl GetPromptResult {
+    /// Returns the members of `_meta`, except for those that begin with `edge-mcp/`.
+    pub fn meta(&self) -> Option<&Map<String, Json>> {
+        self.meta.as_deref()
+    }
+
     /// Returns the result as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
         &self.json
@@ -116,8 +136,10 @@ impl Peer {
         outgoing.target = Some(uri.to_owned());
         let json = answered(&self.0.session, outgoing, asked).await?;
         read(&self.0.channel, Method::ReadResource, &json, |result| {
-            let contents = array(result, "contents")?.items().filter_map(ResourceContents::read).collect();
-            Some(ReadResult { contents, json: result.text().into() })
+            let parts = array(result, "contents")?.items();
+            let contents: Vec<_> = parts.filter_map(ResourceContents::read).collect();
+            let is_read = !contents.is_empty() || array(result, "contents")?.items().next().is_none();
+            is_read.then(|| ReadResult { contents, meta: read_meta(result), json: result.text().into() })
         })
     }
 
@@ -160,7 +182,7 @@ impl Peer {
             let json: Rc<str> = result.text().into();
             let messages = array(result, "messages")?.items();
             let messages = messages.filter_map(|message| PromptMessage::read(message, &json)).collect();
-            Some(GetPromptResult { description: result.string("description"), messages, json })
+            Some(GetPromptResult { description: result.string("description"), messages, meta: read_meta(result), json })
         })
     }
 
@@ -217,14 +239,17 @@ impl Complete {
         let json = link.session.request(&mut outgoing).await?;
         read(&link.channel, Method::Complete, &json, |result| {
             let completion = result.get("completion")?;
-            let values = array(completion, "values")?.items();
+            let values = array(completion, "values")?;
+            let has_more = completion.get("hasMore").is_some_and(|more| more.text() == "true");
             Some(CompleteResult {
                 values: values
+                    .items()
                     .take(SUGGESTIONS)
                     .map(|value| Some(value.as_str()?.into_owned()))
                     .collect::<Option<_>>()?,
                 total: completion.get("total").and_then(|total| total.text().parse().ok()),
-                has_more: completion.get("hasMore").is_some_and(|more| more.text() == "true"),
+                has_more: has_more || values.items().nth(SUGGESTIONS).is_some(),
+                meta: read_meta(result),
                 json: result.text().into(),
             })
         })

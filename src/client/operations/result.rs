@@ -11,12 +11,13 @@ use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::protocol::content::Content;
 use crate::protocol::foreign::read_meta;
-use crate::protocol::meta::SERVER_INFO;
+use crate::protocol::meta::OF_PROTOCOL;
 
 /// The result of a tool call.
 #[derive(Clone, Debug)]
 pub struct CallResult {
-    /// The content blocks. Malformed blocks are left out. A block of an unknown type is a [`Block::Unknown`](crate::Block::Unknown).
+    /// The content blocks. A block of an unknown type or form is a [`Block::Unknown`](crate::Block::Unknown). If the server sent only structured
+    /// content, its JSON is the only block.
     pub content: Vec<Content>,
     structured: Option<Box<str>>,
     is_error: bool,
@@ -30,17 +31,22 @@ impl CallResult {
     /// # Errors
     /// The problem with it, as a predicate whose subject is the server.
     pub(super) fn read(result: Value<'_>) -> Result<Self, &'static str> {
-        let Some(blocks) = result.get("content").filter(|content| content.kind() == Kind::Array) else {
-            return Err("has a result without `content`");
+        let json: Rc<str> = result.text().into();
+        let structured = result.get("structuredContent");
+        let content = match (result.get("content"), structured) {
+            (Some(blocks), _) if blocks.kind() == Kind::Array => {
+                blocks.items().filter_map(|block| Content::read(block, &json)).collect()
+            }
+            // Some servers send structured content alone. Clients that read only text get its JSON.
+            (None, Some(structured)) => vec![Content::text(structured.text())],
+            _ => return Err("has a result without `content`"),
         };
         let is_error = match result.get("isError") {
             None => false,
             Some(flag) if flag.kind() == Kind::Boolean => flag.text() == "true",
             Some(_) => return Err("has an `isError` that is not a boolean"),
         };
-        let json: Rc<str> = result.text().into();
-        let content = blocks.items().filter_map(|block| Content::read(block, &json)).collect();
-        let structured = result.get("structuredContent").map(|value| value.text().into());
+        let structured = structured.map(|value| value.text().into());
         Ok(Self { content, structured, is_error, meta: read_meta(result), json })
     }
 
@@ -82,20 +88,20 @@ impl CallResult {
     }
 
     /// Converts the result for the caller of a tool of this program. The caller gets the content, the structured content and the `_meta` of
-    /// the other server, except for the name of that server in `_meta`.
+    /// the other server, except for the members of `_meta` that belong to the protocol.
     ///
-    /// Blocks keep the JSON text that the server sent, also those of an unknown type. Clients of older revisions get audio and links in the
-    /// form of their revision.
+    /// Blocks keep the JSON text that the server sent, except for members that strict clients reject. Clients of older revisions get audio and
+    /// links in the form of their revision. A block of an unknown type or form becomes a text that names the type.
     pub fn into_tool_result(self) -> ToolResult {
         let Self { content, structured: structured_content, is_error, mut meta, json: _ } = self;
         if let Some(meta) = &mut meta {
-            // This server answers the caller, and adds its own name.
-            meta.remove(SERVER_INFO);
+            // This server says itself what the protocol says about a result.
+            meta.retain(|name, _| !name.starts_with(OF_PROTOCOL));
         }
         ToolResult { content, structured_content, is_error, meta: meta.filter(|meta| !meta.is_empty()), task: None }
     }
 
-    /// Returns the result as JSON text, as the server sent it.
+    /// Returns the result as JSON text, as the server sent it, without null members.
     pub fn raw(&self) -> &str {
         &self.json
     }

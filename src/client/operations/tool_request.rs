@@ -8,7 +8,7 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::asked::Asked;
-use super::definition::{Definition, Output, warn_of_output};
+use super::definition::Definition;
 use super::param_headers;
 use super::result::CallResult;
 use super::rounds;
@@ -126,14 +126,7 @@ fn check_output(
     structured: Option<Value<'_>>,
     steps: &ForeignSteps,
 ) -> Result<(), ClientError> {
-    let schema = match tool.output(&steps.compilation) {
-        Output::Any => return Ok(()),
-        Output::Enforced(schema) => schema,
-        Output::NotEnforced(reason) => {
-            warn_of_output(&channel.server().name, reason, "enforced", channel.host());
-            return Ok(());
-        }
-    };
+    let Some(schema) = tool.enforced_output(&steps.compilation, channel.host()) else { return Ok(()) };
     let executed = |problem| malformed_result(channel, outgoing, problem).executed_as(Executed::Yes);
     let structured =
         structured.ok_or_else(|| executed("has no structured content, but the tool has an output schema"))?;

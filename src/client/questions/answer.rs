@@ -32,7 +32,7 @@ impl Form {
     pub(in crate::client) fn of(schema: Json, left: &Cell<u32>) -> Result<Self, Failure> {
         match Schema::of_form(schema.clone(), left) {
             Ok(enforced) => Ok(Self { schema, enforced: Some(enforced) }),
-            Err(NotEnforceable::Unsupported) => Ok(Self { schema, enforced: None }),
+            Err(NotEnforceable::Unsupported(_) | NotEnforceable::Invalid(_)) => Ok(Self { schema, enforced: None }),
             Err(NotEnforceable::TooCostly) => {
                 Err(Failure::Malformed("asks with a form that takes too long to compile"))
             }

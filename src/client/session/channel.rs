@@ -6,9 +6,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_json::write;
+use futures::channel::oneshot;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::lock::Mutex;
-use futures::pin_mut;
+use futures::{FutureExt, pin_mut};
 use http::{HeaderName, HeaderValue, Method};
 use serde_json::value::RawValue;
 
@@ -28,6 +29,7 @@ use crate::client::wire::event_stream::EventStream;
 use crate::client::wire::exchange;
 use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, Params, write_message, write_response};
+use crate::client::wire::redirect;
 use crate::host::{FetchError, Host, Opened, Outbound};
 use crate::limits::{UPSTREAM_FORWARDED_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::error::ErrorCode;
@@ -50,6 +52,10 @@ pub(in crate::client) struct Channel {
     /// nothing, and no other connection gets the assumption.
     assumed: Cell<Option<Known>>,
     initialized: RefCell<Option<Initialized>>,
+    /// The URL of the next request. A redirect on the origin of the server changes it.
+    url: Rc<RefCell<String>>,
+    /// The cancellations that the server has not answered. Each ends when its sender is dropped.
+    pub cancellations: RefCell<Vec<oneshot::Receiver<()>>>,
     /// The description of the server, if the server sent it in this call.
     pub about: RefCell<Option<About>>,
     /// The event stream of the session.
@@ -63,6 +69,7 @@ pub(in crate::client) struct Channel {
 impl Channel {
     pub(in crate::client) fn new(client: McpClient, server: Rc<Server>, of_call: Rc<OfCall>) -> Self {
         let credential = server.upstream.credential(&server.name);
+        let url = Rc::new(RefCell::new(server.upstream.url.as_str().to_owned()));
         Self {
             client,
             server,
@@ -70,6 +77,8 @@ impl Channel {
             credential,
             assumed: Cell::new(None),
             initialized: RefCell::default(),
+            url,
+            cancellations: RefCell::default(),
             about: RefCell::default(),
             standing_stream: Mutex::new(None),
             sent: Cell::new(0),
@@ -172,7 +181,7 @@ impl Channel {
     }
 
     /// Returns whether there is a session with an id.
-    pub(super) fn has_session(&self) -> bool {
+    pub(in crate::client) fn has_session(&self) -> bool {
         self.initialized.borrow().as_ref().is_some_and(|session| session.id.is_some())
     }
 
@@ -244,16 +253,32 @@ impl Channel {
         self.credential.sign_in(link, cx, &self.upstream().url, &self.of_call).await
     }
 
-    /// Sends a request.
+    /// Sends a request. A redirect to another path of the server is followed once.
     pub(in crate::client) fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
-        self.upstream().transport.open(request, self.host())
+        let (server, host, of_call) = (self.server.clone(), self.host().clone(), self.of_call.clone());
+        let url = self.url.clone();
+        let opening = server.upstream.transport.open(request.clone(), &host);
+        let followed = async move {
+            let opened = opening.await?;
+            let Some(target) = redirect::target(&opened, &request.url).filter(|_| of_call.spend()) else {
+                return Ok(opened);
+            };
+            drop(opened);
+            url.replace(target.clone());
+            server.upstream.transport.open(Outbound { url: target, ..request }, &host).await
+        };
+        followed.boxed_local()
     }
 
-    /// Posts a notification to a legacy server.
+    /// Posts a notification to a legacy server. It has no effect, so it is sent again if the connection is closed.
     pub(super) async fn notify(&self, method: &'static str) -> Result<(), Failed> {
         let trace = self.cx().trace().and_then(Trace::context);
         let meta = Meta { trace: trace.as_ref(), ..Meta::default() };
-        self.post_unanswered(write_message(None, method, &Params::default(), &meta)).await
+        let message = write_message(None, method, &Params::default(), &meta);
+        match self.post_unanswered(message.clone()).await {
+            Err(failed) if failed.failure().is_closed_connection() => self.post_unanswered(message).await,
+            answer => answer,
+        }
     }
 
     /// Posts the response to a request of a legacy server.
@@ -342,8 +367,7 @@ impl Channel {
             return Err(Failure::BudgetExhausted.into());
         }
         self.sent.set(self.sent.get().saturating_add(1));
-        let upstream = self.upstream();
-        let mut request = Outbound { method, url: upstream.url.as_str().to_owned(), headers: Vec::new(), body };
+        let mut request = Outbound { method, url: self.url.borrow().clone(), headers: Vec::new(), body };
         headers::add_common(&mut request, &self.own_headers(), &self.client.0.user_agent, credential);
         Ok(request)
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use edge_json::write;
 use futures::FutureExt;
-use futures::future::{LocalBoxFuture, select};
+use futures::channel::oneshot;
+use futures::future::{LocalBoxFuture, join_all, select};
 use http::Method;
 
 use super::channel::Channel;
@@ -18,12 +19,17 @@ use crate::host::Outbound;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 
 /// Ends the session. The answer of the server does not matter.
+///
+/// Before that, it waits for the answers to cancellations: a server of the Python SDK 1.x fails if the session of a cancellation ends, and
+/// closes the connection, on which another request may be under way.
 pub(in crate::client) async fn end(channel: &Channel) {
     if !channel.has_session() {
         return;
     }
     // If this future is dropped, the session must not end again.
     let session = channel.end_session();
+    // An answer that does not arrive ends after its time limit.
+    join_all(channel.cancellations.take()).await;
     let ending = async {
         let Ok(credential) = channel.credential().await else { return };
         if let Ok(request) = channel.request_of(session.as_ref(), Method::DELETE, String::new(), credential) {
@@ -79,7 +85,10 @@ impl Drop for Unanswered<'_> {
         if let Some(cancellation) = self.cancellation.take()
             && self.channel.of_call().spend()
         {
-            self.channel.host().spawn(close(self.channel, cancellation));
+            let (answered, is_answered) = oneshot::channel();
+            self.channel.cancellations.borrow_mut().push(is_answered);
+            let closing = close(self.channel, cancellation);
+            self.channel.host().spawn(closing.map(|()| drop::<oneshot::Sender<()>>(answered)).boxed_local());
         }
     }
 }

@@ -19,7 +19,7 @@ use super::outgoing::Outgoing;
 use super::reactions::RequestKind;
 use super::send::{Accepted, Ready, send};
 use super::standing_stream;
-use crate::client::error::{ClientError, Failed, Failure};
+use crate::client::error::{ClientError, Failed, Failure, of_rpc_error};
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{RpcResult, ServerResponse, unsupported};
@@ -89,9 +89,7 @@ pub(super) async fn begin(
 /// comes after it.
 fn of_negotiation(failed: Failed) -> Failed {
     match failed.failure() {
-        Failure::Rpc { code, .. } => {
-            Failed::new(Failure::NotNegotiated, Some(format!("the error has the code {code}")))
-        }
+        Failure::Rpc { code, message, .. } => Failed::new(Failure::NotNegotiated, Some(of_rpc_error(*code, message))),
         _ => failed,
     }
 }

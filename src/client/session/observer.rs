@@ -12,6 +12,7 @@ use super::channel::Channel;
 use super::listeners::Listeners;
 use crate::client::error::{Failed, Failure};
 use crate::client::questions::question::ServerQuestion;
+use crate::client::wire::absent::without_nulls;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
 use crate::host::warning;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
@@ -100,6 +101,7 @@ impl Observer {
             let _ = self.channel.respond(&id, Ok(&empty())).await;
             return Ok(());
         }
+        let params = params.map(|params| without_nulls(params, self.era));
         match self.answer(&method, params.as_deref()).await {
             Ok(Some(answer)) => self.channel.respond(&id, Ok(&answer)).await,
             Ok(None) => {

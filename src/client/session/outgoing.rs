@@ -111,6 +111,11 @@ impl Outgoing {
         self.method == Method::CallTool.name()
     }
 
+    /// Returns whether the protocol defines the members of the result. The method of an extension may give null a meaning.
+    pub(super) fn is_of_protocol(&self) -> bool {
+        Method::named(&self.method).is_some() || self.is_of_task()
+    }
+
     /// Returns whether the request is about a task, which only a modern server can have.
     pub(super) fn is_of_task(&self) -> bool {
         task::METHODS.contains(&&*self.method)

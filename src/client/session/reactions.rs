@@ -17,7 +17,7 @@ use crate::protocol::revision::{Era, Revision};
 pub(super) enum RequestKind {
     /// `server/discover`.
     Discover,
-    /// `initialize` or `logging/setLevel`, which prepare another request. That request is sent again instead.
+    /// `initialize` or `logging/setLevel`, which prepare another request.
     Handshake,
     /// A request whose repetition has no further effect.
     Repeatable,
@@ -36,7 +36,9 @@ pub(super) enum Form {
     Http { status: u16 },
     /// An answer whose stream was interrupted at a known position.
     Interrupted,
-    /// No answer, or an answer that the server is not available. A second attempt may succeed.
+    /// The connection was closed before the answer was complete.
+    Closed,
+    /// No answer in time, or an answer that the server is not available. A second attempt may succeed.
     Outage,
     /// Another failure.
     Failure,
@@ -50,9 +52,14 @@ impl Form {
             Ok(answer @ ServerResponse::Rpc { status, outcome: Err(error), .. }) => {
                 Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
             }
-            Ok(ServerResponse::Http { failed, .. }) if failed.failure().is_transient() => Self::Outage,
+            Ok(ServerResponse::Http { status, failed, .. })
+                if *status != RATE_LIMIT && failed.failure().is_transient() =>
+            {
+                Self::Outage
+            }
             Ok(ServerResponse::Http { status, .. }) => Self::Http { status: *status },
             Err(failed) if failed.is_interruption() && is_resumable => Self::Interrupted,
+            Err(failed) if failed.failure().is_closed_connection() => Self::Closed,
             Err(failed) if failed.failure().is_transient() => Self::Outage,
             Err(_) => Self::Failure,
         }
@@ -160,6 +167,7 @@ enum Pattern {
     Offer(Statuses, Era),
     Http(Statuses),
     Interrupted,
+    Closed,
     Outage,
 }
 
@@ -181,7 +189,9 @@ impl Pattern {
                 is_in(statuses, status) && code == UNSUPPORTED && is_offered
             }
             // An answer that was interrupted again and again is an outage.
-            (Self::Interrupted, Form::Interrupted) | (Self::Outage, Form::Outage | Form::Interrupted) => true,
+            (Self::Interrupted, Form::Interrupted)
+            | (Self::Closed, Form::Closed)
+            | (Self::Outage, Form::Outage | Form::Closed | Form::Interrupted) => true,
             _ => false,
         }
     }
@@ -219,9 +229,14 @@ const OF_MODERN: &[i64] = &[MISMATCH, UNSUPPORTED];
 /// Legacy servers also use these codes to reject a modern request.
 const OF_LEGACY: &[i64] = &[NO_METHOD, PARAMS, REQUEST, -32_000, -32_001];
 
+/// The status of a rate limit.
+const RATE_LIMIT: u16 = 429;
+
 const ANY: Statuses = &[100..=599];
 const S400: Statuses = &[400..=400];
 const S404: Statuses = &[404..=404];
+/// The statuses with which servers reject the form of a request. `rmcp` answers a request without a session with status 422.
+const OF_FORM: Statuses = &[400..=400, 404..=406, 415..=415, 422..=422];
 
 /// The answers without a row.
 const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), executed: Executed::Unknown };
@@ -234,7 +249,7 @@ const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), exec
 static TABLE: &[Row] = {
     use Action::{Accept, Again, Contradiction, NewHeaders, NewToken, Pause, Resume, Unsupported};
     use Executed::{No, Unknown};
-    use Pattern::{AnyError, Error, Http, Interrupted, Offer, Outage, Result};
+    use Pattern::{AnyError, Closed, Error, Http, Interrupted, Offer, Outage, Result};
     use RequestKind::{Discover, Effectful, Handshake, Repeatable};
     use Stage::{Modern, Pinned, Session, Sessionless};
 
@@ -248,16 +263,20 @@ static TABLE: &[Row] = {
     const CALLS: &[RequestKind] = &[Repeatable, Effectful];
     const HARMLESS: &[RequestKind] = &[Discover, Repeatable];
     const S401: Statuses = &[401..=401];
-    const S401_403: Statuses = &[401..=401, 403..=403];
+    const LIMITED: Statuses = &[RATE_LIMIT..=RATE_LIMIT];
+    const REFUSED: Statuses = &[401..=401, 403..=403, RATE_LIMIT..=RATE_LIMIT];
+    const S4XX: Statuses = &[400..=499];
     const S400_404: Statuses = &[400..=400, 404..=404];
-    const S400_404_405: Statuses = &[400..=400, 404..=405];
     &[
-        // Authorization comes before the method.
+        // Authorization and rate limits come before the method.
         row(ALL, EVERY, Http(S401), NewToken, No),
+        row(ALL, &[Repeatable], Http(LIMITED), Pause, No),
+        row(ALL, EACH, Http(REFUSED), Accept(Lesson::Nothing), No),
         // The server may have executed a request whose answer did not arrive. The rest of an answer has no effects.
         row(LEGACY, EVERY, Interrupted, Resume, Unknown),
         row(ALL, &[Repeatable], Outage, Pause, Unknown),
-        row(ALL, EACH, Http(S401_403), Accept(Lesson::Nothing), No),
+        // A server may close a connection that it has kept open. The requests before another request have no effects.
+        row(ALL, &[Discover, Handshake], Closed, Pause, Unknown),
         // These redirects ask for the same request at another URL. After others, the server may have executed the request.
         row(ALL, EACH, Http(&[307..=308]), Accept(Lesson::Nothing), No),
         // Errors that only modern servers send. A tool may need a capability after it has begun.
@@ -270,28 +289,35 @@ static TABLE: &[Row] = {
         row(MODERN, CALLS, Error(S400, &[MISMATCH]), NewHeaders, No),
         row(MODERN, EACH, Error(S400, &[MISMATCH]), Accept(Lesson::Modern), No),
         row(MODERN, EACH, Error(ANY, &[MISMATCH, CAPABILITY]), Accept(Lesson::Modern), Unknown),
-        // The first answer of a server. Legacy servers answer an unknown method with status 200.
+        // The first answer of a server. Legacy servers answer an unknown method with status 200. A server of both eras may reject the request
+        // of one caller, so only `server/discover` shows that a server is legacy.
         row(UNKNOWN, EACH, Result { is_modern: true }, Accept(Lesson::Modern), Unknown),
         row(UNKNOWN, &[Discover], Result { is_modern: false }, Accept(Lesson::Modern), Unknown),
         row(UNKNOWN, &[Repeatable], Result { is_modern: false }, Accept(Lesson::Unsettled), Unknown),
         row(UNKNOWN, &[Repeatable], Error(S404, &[NO_METHOD]), Accept(Lesson::Modern), No),
-        row(UNKNOWN, HARMLESS, AnyError(&[400..=499]), Again(Lesson::Legacy), Unknown),
-        row(UNKNOWN, HARMLESS, Http(&[400..=400, 404..=406, 415..=415]), Again(Lesson::Legacy), Unknown),
-        row(UNKNOWN, HARMLESS, Error(ANY, OF_LEGACY), Again(Lesson::Legacy), Unknown),
+        row(UNKNOWN, &[Repeatable], AnyError(S4XX), Again(Lesson::Doubt), Unknown),
+        row(UNKNOWN, &[Repeatable], Http(OF_FORM), Again(Lesson::Doubt), Unknown),
+        row(UNKNOWN, &[Repeatable], Error(ANY, OF_LEGACY), Again(Lesson::Doubt), Unknown),
+        // `server/discover` has nothing of a caller that a server could reject.
+        row(UNKNOWN, &[Discover], AnyError(ANY), Again(Lesson::Legacy), Unknown),
+        row(UNKNOWN, &[Discover], Http(S4XX), Again(Lesson::Legacy), Unknown),
         // The method does not exist.
         row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
         // A modern server seems to be legacy now. The answer to a call may also come from a proxy or from the tool.
-        row(&[Modern], HARMLESS, Error(S400_404_405, OF_LEGACY), Again(Lesson::Doubt), Unknown),
-        row(&[Modern], HARMLESS, Http(S400_404_405), Again(Lesson::Doubt), Unknown),
-        row(&[Modern], EACH, Error(S400_404_405, OF_LEGACY), Accept(Lesson::Doubt), Unknown),
-        row(&[Modern], EACH, Http(S400_404_405), Accept(Lesson::Doubt), Unknown),
+        row(&[Modern], HARMLESS, Error(OF_FORM, OF_LEGACY), Again(Lesson::Doubt), Unknown),
+        row(&[Modern], HARMLESS, Http(OF_FORM), Again(Lesson::Doubt), Unknown),
+        row(&[Modern], EACH, Error(OF_FORM, OF_LEGACY), Accept(Lesson::Doubt), Unknown),
+        row(&[Modern], EACH, Http(OF_FORM), Accept(Lesson::Doubt), Unknown),
         // The session has ended: a server must answer each request of such a session with status 404. If the new session has ended too,
         // the status has another meaning.
         row(&[Session], EACH, Http(S404), Again(Lesson::Session), No),
         row(&[Session], EACH, Error(S404, OF_SESSION), Again(Lesson::Session), No),
         row(&[Session], EACH, Http(S404), Contradiction, Unknown),
         row(&[Session], EACH, Error(S404, OF_SESSION), Contradiction, Unknown),
+        // Servers of the official TypeScript examples and of the Python SDK 1.8 answer with status 400, which also has other meanings.
+        row(&[Session], &[Repeatable], Error(S400, OF_SESSION), Again(Lesson::Session), Unknown),
+        row(&[Session], &[Repeatable], Http(S400), Again(Lesson::Session), Unknown),
         // A server without sessions seems to have sessions now, or to be modern, which the answer to `initialize` shows. Status 400 also
         // has other meanings, so it proves nothing.
         row(&[Sessionless], HARMLESS, Error(S400_404, OF_SESSION), Again(Lesson::Session), Unknown),

@@ -14,6 +14,7 @@ use super::post::Exchange;
 use super::reactions::{Action, Form, Lesson, Reaction, RequestKind};
 use crate::client::error::{ClientError, Executed, Failed, Failure};
 use crate::client::tokens::token_source::Rejection;
+use crate::client::wire::absent::without_nulls;
 use crate::client::wire::response::{RoundResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
@@ -40,7 +41,9 @@ impl Accepted {
             Era::Modern => self.answer.into_round_result(&outgoing.result_types, outgoing.may_be_task()),
             Era::Legacy => self.answer.into_legacy_result(),
         };
-        result.map_err(|failed| failed.executed_as(self.executed))
+        let RoundResult { kind, result } = result.map_err(|failed| failed.executed_as(self.executed))?;
+        let result = if outgoing.is_of_protocol() { without_nulls(result, era) } else { result };
+        Ok(RoundResult { kind, result })
     }
 }
 
@@ -91,13 +94,17 @@ async fn attempts(
                 return Err(failed(failure));
             }
         };
+        let is_transient = match &answer {
+            Ok(ServerResponse::Http { failed, .. }) | Err(failed) => failed.failure().is_transient(),
+            Ok(ServerResponse::Rpc { .. }) => false,
+        };
         let Reaction { action, executed } = loop {
             let reaction = sent.react(form);
             // An action is taken once, so another row applies if this one is not possible.
             let is_possible = match reaction.action {
                 Action::NewToken => is_replaced,
                 Action::NewHeaders => outgoing.new_headers.is_some(),
-                Action::Pause => time_left(channel, PAUSE, until).is_ok_and(|left| left == PAUSE),
+                Action::Pause => is_transient && time_left(channel, PAUSE, until).is_ok_and(|left| left == PAUSE),
                 _ => true,
             };
             if is_possible && (!reaction.action.repeats() || outgoing.repeats()) {

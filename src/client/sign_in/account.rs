@@ -220,7 +220,8 @@ impl Account {
             if self.replace(sealed.as_deref(), &tokens.clone().ended()).await?.is_some() {
                 let removed = self.values.remove(&self.key).await;
                 self.revoke(&tokens, None).await;
-                return removed;
+                removed?;
+                return self.values.client_is_in_doubt(&tokens.issuer).await;
             }
         }
         Err(changes_all_the_time())
@@ -235,7 +236,8 @@ impl Account {
             return;
         }
         if let Err(error) = self.request_revocation(tokens).await {
-            failure::log(&self.values.host, "sign-in", &format!("a token was not revoked: {error}"));
+            let problem = format!("a token was not revoked: {error} ({})", error.cause());
+            failure::log(&self.values.host, "sign-in", &problem);
         }
     }
 
@@ -284,7 +286,8 @@ impl LeasedRefresh {
             self.replace(&StoredTokens { lease: None, ..self.tokens.clone() }).await?;
             return Err(error);
         }
-        failure::log(host, "sign-in", &format!("the refresh of a token ended the access: {error}"));
+        let problem = format!("the refresh of a token ended the access: {error} ({})", error.cause());
+        failure::log(host, "sign-in", &problem);
         let ended = StoredTokens { refresh_token: None, ..self.tokens.clone().ended() };
         let is_saved = self.replace(&ended).await?.is_some();
         Ok(if is_saved { Refreshed::Ended } else { Refreshed::Changed })

@@ -111,7 +111,7 @@ impl SignIn {
         };
         let requests = Requests { host: &*values.host, spend: &|| true };
         let token = client.token(&issuer.token_endpoint()?, grant, &issuer.resource, requests).await;
-        if token.as_ref().is_err_and(|error| error.is_reason("invalid_client")) {
+        if token.as_ref().is_err_and(OAuthError::is_unknown_client) {
             // The next sign-in registers this program again.
             values.forget_client(issuer).await?;
         }

@@ -3,7 +3,7 @@
 //!
 //! Sources: 2026-07-28, basic/authorization, "Client Registration Approaches"; RFC 7591 §3; RFC 6749 §2.3.1.
 
-use super::own_client::{OwnClient, Proof};
+use super::own_client::OwnClient;
 use super::settings::Settings;
 use super::token_issuer::TokenIssuer;
 use super::values::Values;
@@ -13,15 +13,6 @@ use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::registration::Registered;
 use crate::client::oauth::requests::Requests;
 use crate::config::SecureUrl;
-
-impl Registered {
-    /// Returns the authentication of this client.
-    fn authentication(self) -> ClientAuthentication {
-        let proof = self.client_secret.map_or(Proof::None, Proof::Secret);
-        let known = proof.authentication(&self.client_id, &self.method);
-        known.unwrap_or(ClientAuthentication::None(Some(self.client_id)))
-    }
-}
 
 impl Values {
     /// Returns the authentication for a new sign-in to the server at `url`, with the client `own` of the operator if it is for this server. If

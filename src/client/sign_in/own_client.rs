@@ -8,6 +8,7 @@ use std::rc::Rc;
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::auth::client_authentication::{Assertion, ClientAuthentication};
 use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::registration::Registered;
 use crate::client::oauth::server_metadata::ServerMetadata;
 
 /// A client that you registered at an authorization server, and the servers for which it is used.
@@ -105,5 +106,20 @@ impl Proof {
         let unsupported =
             || OAuthError::UnsupportedAuthentication { method: methods.first().copied().unwrap_or("none") };
         methods.iter().copied().find(|method| server.supports(method)).ok_or_else(unsupported)
+    }
+}
+
+impl Registered {
+    /// Returns the authentication of this client.
+    ///
+    /// The authorization servers of the Python SDK look for the client id of a registered client in the form, also if the client authenticates
+    /// by Basic. Okta rejects a client that sends its id twice, but registers no clients for programs without a token. So only registered
+    /// clients do.
+    pub(super) fn authentication(self) -> ClientAuthentication {
+        let proof = self.client_secret.map_or(Proof::None, Proof::Secret);
+        match proof.authentication(&self.client_id, &self.method) {
+            Some(ClientAuthentication::Basic(id, secret)) => ClientAuthentication::BasicWithId(id, secret),
+            known => known.unwrap_or(ClientAuthentication::None(Some(self.client_id))),
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The clients that authorization servers have registered for this program, in the store. Each is for one authorization server and one MCP
 //! server.
 //!
-//! An authorization server that has forgotten a client shows an error page, and does not send the browser back (RFC 6749 §4.1.2.1). So this
-//! program counts the sign-ins that do not end. Earlier clients are kept, because tokens were issued to them.
+//! An authorization server that has forgotten a client shows an error page, and does not send the browser back (RFC 6749 §4.1.2.1). So if the
+//! last sign-in has not ended, this program asks the authorization server whether it knows the client. It also counts the sign-ins that do
+//! not end. Earlier clients are kept, because tokens were issued to them.
 
 use std::time::Duration;
 
@@ -13,11 +14,14 @@ use super::token_issuer::TokenIssuer;
 use super::values::{Entry, Values};
 use crate::client::oauth::discovery::Discovered;
 use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::pkce::random_text;
 use crate::client::oauth::registration::{Registered, Registration};
 use crate::client::oauth::requests::Requests;
+use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::after;
 use crate::client::wire::challenge::{SCOPES, add_scopes};
 use crate::config::SecureUrl;
+use crate::host::{Level, warning};
 use crate::limits::{
     SIGN_IN_KEEP_SECONDS, SIGN_IN_REGISTRATIONS, SIGN_IN_SECONDS, SIGN_IN_UNFINISHED, UPSTREAM_TOKEN_EARLY_SECONDS,
 };
@@ -47,6 +51,11 @@ struct Known {
 impl Known {
     fn new(client: Registered, scopes: Vec<String>) -> Self {
         Self { client, scopes, unfinished: 0, since: 0, has_tokens: false }
+    }
+
+    /// Returns whether the authorization server may have forgotten the client.
+    fn is_in_doubt(&self) -> bool {
+        self.unfinished > 0
     }
 
     /// Returns whether a sign-in for these scopes can use the client.
@@ -96,7 +105,13 @@ impl Values {
         let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
         let mut registrations = value.unwrap_or_default();
         let now = self.host.now_ms();
-        if let Some(newest) = registrations.clients.first_mut().filter(|known| known.is_usable(scopes, now)) {
+        let mut newest = registrations.clients.first_mut().filter(|known| known.is_usable(scopes, now));
+        if let Some(known) = newest.take_if(|known| known.is_in_doubt())
+            && !self.is_forgotten(&known.client, found, requests).await?
+        {
+            newest = Some(known);
+        }
+        if let Some(newest) = newest {
             newest.begin(now);
             let client = newest.client.clone();
             // If another request has changed the entry, this sign-in is not counted.
@@ -119,6 +134,33 @@ impl Values {
         let Entry { value, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
         let newest = value.and_then(|mut known| (!known.clients.is_empty()).then(|| known.clients.remove(0)));
         Ok(newest.map_or(client, |known| known.client))
+    }
+
+    /// Asks the authorization server whether it has forgotten a client: a request for a token with a code that does not exist. An authorization
+    /// server authenticates the client before it looks for the code.
+    async fn is_forgotten(
+        &self,
+        client: &Registered,
+        found: &Discovered,
+        requests: Requests<'_>,
+    ) -> Result<bool, OAuthError> {
+        let random = || random_text(&*self.host).map_err(|error| OAuthError::StoreFailed { cause: error.to_string() });
+        let (code, code_verifier, redirect_uri) = (random()?, random()?, self.settings.redirect_uri());
+        let grant =
+            Grant::AuthorizationCode { code: &code, redirect_uri: &redirect_uri, code_verifier: &code_verifier };
+        let server = found.server();
+        let authentication = client.clone().authentication();
+        let client = OAuthClient { authentication: &authentication, audience: &server.issuer };
+        match client.token(&server.token_endpoint, grant, found.resource(), requests).await {
+            Err(error) if error.is_unknown_client() => {
+                let problem = format!("a client is registered again at {}: {}", server.issuer, error.cause());
+                warning::log(&self.host, Level::Warning, "sign-in", &problem);
+                Ok(true)
+            }
+            // Another answer says nothing about the client.
+            Err(error @ OAuthError::BudgetExhausted) => Err(error),
+            _ => Ok(false),
+        }
     }
 
     /// Returns the registered client that a token was issued to, if the store has it and its secret has not expired.
@@ -157,6 +199,23 @@ impl Values {
             true
         };
         self.change_client(issuer, rejected).await
+    }
+
+    /// Records that a person has removed their access. The reason may be that the authorization server has forgotten the client, so the next
+    /// sign-in asks it.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(super) async fn client_is_in_doubt(&self, issuer: &TokenIssuer) -> Result<(), OAuthError> {
+        let now = self.host.now_ms();
+        let in_doubt = |known: &mut Known| {
+            let is_change = !known.is_in_doubt();
+            if is_change {
+                known.begin(now);
+            }
+            is_change
+        };
+        self.change_client(issuer, in_doubt).await
     }
 
     /// Changes the client, if the store has it. `change` returns whether there is something to write.

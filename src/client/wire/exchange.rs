@@ -7,26 +7,21 @@ use std::time::Duration;
 use edge_json::{Document, JsonError, JsonLimits, Value};
 use futures::StreamExt;
 use futures::future::LocalBoxFuture;
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
 
 use super::challenge::Challenge;
 use super::event_stream::EventStream;
-use super::headers;
+use super::headers::{self, HEADER_BYTES};
 use super::response::{self, RpcResponse, ServerResponse};
 use super::sse::{Event, EventReader};
+use super::statuses;
 use crate::client::error::{Failed, Failure, NotMcp, Unreachable};
-use crate::config::SecureUrl;
 use crate::host::{FetchError, Opened};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;
-
-/// The longest error page that is read, in bytes.
-const ERROR_PAGE: usize = 16 << 10;
-/// The longest header of a response that is read, in bytes.
-const HEADER_BYTES: usize = 8 << 10;
 
 /// The values with which an exchange reads the answer to its request.
 pub(in crate::client) struct Expected {
@@ -101,7 +96,7 @@ pub(in crate::client) async fn read(
 ) -> Result<ServerResponse, Failed> {
     let status = opened.status;
     let challenge = challenge(&opened);
-    if let Some(failed) = of_status(&mut opened, challenge.as_ref()).await {
+    if let Some(failed) = statuses::of_status(&mut opened, challenge.as_ref()).await {
         return Ok(ServerResponse::Http { status, failed, challenge });
     }
     let media_type = media_type(&opened.headers);
@@ -117,57 +112,14 @@ pub(in crate::client) async fn read(
     }
 }
 
-/// Returns the answer for a status from 400 to 499 and a body that is not JSON-RPC.
+/// Returns the answer for a body that is not JSON-RPC.
 fn not_rpc(status: u16) -> ServerResponse {
-    let failure = match status {
-        404 => Failure::NotMcp(NotMcp::NotFound),
-        405 | 406 | 415 => Failure::NotMcp(NotMcp::NoPost),
-        status => Failure::Rejected { status },
-    };
-    ServerResponse::Http { status, failed: Failed::new(failure, Some(format!("status {status}"))), challenge: None }
+    ServerResponse::Http { status, failed: statuses::of_other_body(status), challenge: None }
 }
 
 /// Returns the challenge of a response that rejects the credential.
 pub(in crate::client) fn challenge(opened: &Opened) -> Option<Challenge> {
     if matches!(opened.status, 401 | 403) { Challenge::of(&opened.headers) } else { None }
-}
-
-/// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
-async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<Failed> {
-    let after = retry_after(&opened.headers);
-    let failure = match opened.status {
-        300..=399 => Failure::Redirected { to: new_location(&opened.headers) },
-        401 => Failure::Unauthorized,
-        403 => of_forbidden(challenge),
-        408 | 425 | 503 => Failure::Unavailable { after },
-        429 => Failure::TooManyRequests { after },
-        413 | 414 | 431 => Failure::LimitExceeded("the request is too long for the server"),
-        521..=523 => Failure::Unreachable(Unreachable::Connection),
-        525 | 526 => Failure::Unreachable(Unreachable::Certificate),
-        530 => of_platform_error(opened).await,
-        status @ 500.. => Failure::ServerFailed { status },
-        _ => return None,
-    };
-    Some(Failed::new(failure, Some(format!("status {}", opened.status))))
-}
-
-/// Reads the number of an error page of Cloudflare, such as `error code: 1016`.
-///
-/// Source: Cloudflare's documentation, "Workers errors" and "1xxx errors".
-async fn of_platform_error(opened: &mut Opened) -> Failure {
-    let page = opened.read(ERROR_PAGE).await.unwrap_or_default();
-    match String::from_utf8_lossy(&page).trim() {
-        "error code: 1016" => Failure::Unreachable(Unreachable::Dns),
-        "error code: 1019" | "error code: 1042" => Failure::Unreachable(Unreachable::SameZone),
-        _ => Failure::ServerFailed { status: 530 },
-    }
-}
-
-fn of_forbidden(challenge: Option<&Challenge>) -> Failure {
-    match challenge.and_then(Challenge::required_scopes) {
-        Some(scopes) => Failure::ScopeRequired { scopes },
-        None => Failure::Forbidden,
-    }
 }
 
 async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResponse, Failed> {
@@ -186,10 +138,12 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResp
         Err(_) if opened.status >= 300 => return Ok(not_rpc(opened.status)),
         Err(error) => return Err(not_json(&error)),
     };
+    // A server that has not read a request does not know its id. With a status from 400, an error is the answer to this HTTP request, and
+    // servers write a fixed id, such as "server-error".
+    let is_of_request = |id: Option<&str>| id.is_none() || opened.status >= 400;
     match ServerMessage::read(document.root()) {
-        // A server that cannot read a request cannot repeat its id.
         Ok(ServerMessage::Response { id, outcome })
-            if id == Some(&*expected.id) || (id.is_none() && outcome.is_err()) =>
+            if id == Some(&*expected.id) || (outcome.is_err() && is_of_request(id)) =>
         {
             Ok(ServerResponse::Rpc { status: opened.status, outcome: response::outcome(outcome), session })
         }
@@ -315,13 +269,9 @@ pub(in crate::client) fn of_connection(error: FetchError) -> Failed {
     Failed::new(Failure::Unreachable(Unreachable::Connection), Some(cause))
 }
 
-fn text(value: Option<&HeaderValue>) -> Option<&str> {
-    value?.to_str().ok().filter(|text| text.len() <= HEADER_BYTES)
-}
-
 /// Returns the media type in lower case, without its parameters.
-pub(in crate::client) fn media_type(headers: &HeaderMap) -> Option<String> {
-    let value = text(headers.get(CONTENT_TYPE))?;
+pub(in crate::client) fn media_type(response: &HeaderMap) -> Option<String> {
+    let value = headers::text(response.get(CONTENT_TYPE))?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }
 
@@ -331,28 +281,12 @@ fn is_usual(media_type: &str) -> bool {
     media_type.len() <= 64 && media_type.contains('/') && media_type.bytes().all(is_usual)
 }
 
-/// Returns the `https:` URL of a redirect. A message shows it, so a URL that is not valid or too long is left out.
-fn new_location(headers: &HeaderMap) -> Option<String> {
-    const LONGEST: usize = 512;
-    let url = text(headers.get(LOCATION))?;
-    // A query may contain a secret.
-    let url = url.split(['?', '#']).next().filter(|url| url.len() <= LONGEST && url.starts_with("https://"))?;
-    SecureUrl::parse(url).is_ok().then(|| url.to_owned())
-}
-
-/// Returns the time in `Retry-After`, if it is a number of seconds of at most a day.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    const DAY: u64 = 86_400;
-    let seconds = text(headers.get(RETRY_AFTER))?.trim().parse().ok()?;
-    (seconds <= DAY).then(|| Duration::from_secs(seconds))
-}
-
 /// Checks the answer to a notification.
 pub(in crate::client) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
     let challenge = challenge(opened);
-    match of_status(opened, challenge.as_ref()).await {
+    match statuses::of_status(opened, challenge.as_ref()).await {
         Some(failed) => Err(failed),
         None if opened.status < 300 => Ok(()),
-        None => not_rpc(opened.status).into_result().map(drop),
+        None => Err(statuses::of_other_body(opened.status)),
     }
 }

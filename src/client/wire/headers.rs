@@ -18,6 +18,9 @@ const SESSION_NAME: &str = "mcp-session-id";
 /// The event after which a stream is resumed.
 pub(in crate::client) const LAST_EVENT_ID: &str = "last-event-id";
 
+/// The longest header of a response that is read, in bytes.
+pub(super) const HEADER_BYTES: usize = 8 << 10;
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON_OR_STREAM: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -65,6 +68,11 @@ pub(in crate::client) fn own_header(name: &'static str, value: &str) -> Result<(
 pub(in crate::client) fn own_name(name: &'static str) -> Result<HeaderName, ConfigError> {
     let parsed = HeaderName::from_bytes(name.as_bytes()).ok().filter(|parsed| !is_reserved(parsed));
     parsed.ok_or_else(|| ConfigError::new(name, "is not the name of a header that a program can set"))
+}
+
+/// Returns the text of a header of a response, if it is ASCII and not too long.
+pub(in crate::client) fn text(value: Option<&HeaderValue>) -> Option<&str> {
+    value?.to_str().ok().filter(|text| text.len() <= HEADER_BYTES)
 }
 
 /// Returns the header with a token.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::challenge::Challenge;
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{Failed, Failure, of_rpc_error};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
 use crate::server::extension::is_identifier;
@@ -129,7 +129,10 @@ impl ServerResponse {
     pub(in crate::client) fn into_result(self) -> Result<RpcResult, Failed> {
         match self {
             Self::Rpc { outcome: Ok(result), .. } => Ok(result),
-            Self::Rpc { outcome: Err(error), .. } => Err(of_rpc_error(error).into()),
+            Self::Rpc { outcome: Err(error), .. } => {
+                let cause = of_rpc_error(error.code, &error.message);
+                Err(Failed::new(failure(error), Some(cause)))
+            }
             Self::Http { failed, .. } => Err(failed),
         }
     }
@@ -192,11 +195,11 @@ fn required_extensions(data: Option<&RawValue>) -> Vec<String> {
 
 /// Returns the failure of a JSON-RPC error that a task ended with.
 pub(in crate::client) fn of_task_error(ServerError { code, message, data }: ServerError<'_>) -> Failure {
-    of_rpc_error(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+    failure(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
 }
 
 /// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.
-fn of_rpc_error(RpcError { code, message, data }: RpcError) -> Failure {
+fn failure(RpcError { code, message, data }: RpcError) -> Failure {
     const LONGEST: usize = 2048;
     const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
     const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;

@@ -7,7 +7,20 @@ const STOP_WORDS = new Set(('a an and are as at be been but by can could did do 
 
 /** The most words of a question that are marked. */
 const MOST_WORDS = 64
-const WORD = /[\p{Alphabetic}\p{N}\u0300-\u036f]+/gu
+/** A letter of a script without spaces between words, with its marks. */
+const LETTER = '(?=[\\p{L}\\p{N}\\p{M}])[\\u0e00-\\u0eff\\u1000-\\u11ff\\u1780-\\u17ff\\u3005-\\ua4cf\\uac00-\\ud7ff\\uf900-\\ufaff\\uff66-\\uffdc' +
+  '\\u{1b000}-\\u{1b16f}\\u{20000}-\\u{3ffff}][\\u0e47-\\u0e4e\\u0ec8-\\u0ece\\u1037\\u1039\\u103a\\u17c9-\\u17d3]*'
+const WORD = new RegExp(`(${LETTER})(?=(${LETTER})?)|(?:(?!${LETTER})[\\p{Alphabetic}\\p{N}\\p{M}])+|\\p{Extended_Pictographic}`, 'gu')
+
+/** Returns the words of a text with their positions. In scripts without spaces these are pairs of letters, and Chinese characters. */
+function* wordsOf(text) {
+  let end = 0
+  for (const { 0: word, 1: letter, 2: next, index } of text.matchAll(WORD)) {
+    if (next) yield [letter + next, index]
+    if (!letter || /\p{Script=Han}/u.test(letter) || (!next && index >= end)) yield [word, index]
+    if (next) end = index + letter.length + next.length
+  }
+}
 
 /** Returns a word in lower case and without diacritics. */
 const fold = (word) => word.toLowerCase().normalize('NFD').replace(/[\u0300-\u036f]/g, '')
@@ -51,7 +64,7 @@ function stem(word) {
 
 /** Returns the stems of the words of a question that matter: all words but stop words, unless there are no others. */
 function stemsOf(question) {
-  const said = (question.match(WORD) ?? []).map(fold).filter(Boolean)
+  const said = [...wordsOf(question)].map(([word]) => fold(word)).filter(Boolean)
   const matter = said.filter((word) => !STOP_WORDS.has(word))
   return new Set([...new Set((matter.length ? matter : said).map(stem))].slice(0, MOST_WORDS))
 }
@@ -59,11 +72,12 @@ function stemsOf(question) {
 /** Appends a text to an element. Words whose stems are among `stems` are marked. */
 function appendText(parent, text, stems) {
   let from = 0
-  for (const { 0: word, index } of stems.size ? text.matchAll(WORD) : []) {
-    if (!stems.has(stem(fold(word)))) continue
+  for (const [word, index] of stems.size ? wordsOf(text) : []) {
+    const end = index + word.length
+    if (end <= from || !stems.has(stem(fold(word)))) continue
     if (index > from) parent.append(text.slice(from, index))
-    parent.append(el('mark', {}, word))
-    from = index + word.length
+    parent.append(el('mark', {}, text.slice(Math.max(from, index), end)))
+    from = end
   }
   if (from < text.length) parent.append(text.slice(from))
 }

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::line::{self, CODE_INDENT, Line, Start, lines};
-use crate::limits::RAG_HEADING_BYTES;
 
 /// The list items that can begin on one line, such as `- 1. - text`. Further markers are text.
 const ITEMS_PER_LINE: usize = 8;
@@ -161,7 +160,7 @@ impl<'t> Scanner<'t> {
         match start {
             Some(Start::Heading { level, title }) if !is_in_item => {
                 self.close();
-                let kind = BlockKind::Heading { level, title: title.to_owned() };
+                let kind = BlockKind::Heading { level, title };
                 self.begin(kind, line, false);
                 self.close();
             }
@@ -199,9 +198,10 @@ impl<'t> Scanner<'t> {
             return false;
         };
         if let Some(level) = line::underline(line.content) {
-            let title = self.text.get(range.clone()).filter(|title| title.len() <= RAG_HEADING_BYTES);
-            let Some(title) = title else { return false };
-            *kind = BlockKind::Heading { level, title: title.split_whitespace().collect::<Vec<_>>().join(" ") };
+            // In reStructuredText, a heading also has a line of equals signs above it.
+            let title = self.text.get(range.clone()).map(|title| title.trim_start_matches('='));
+            let Some(title) = title.and_then(line::heading_text) else { return false };
+            *kind = BlockKind::Heading { level, title };
             range.end = line.end();
             self.close();
             return true;

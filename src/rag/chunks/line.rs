@@ -1,6 +1,7 @@
 //! The lines of a Markdown document, and the block that a line begins.
 
-use crate::limits::RAG_HEADING_BYTES;
+use super::heading::plain;
+use crate::limits::{RAG_HEADING_BYTES, RAG_HEADING_MARKDOWN_BYTES};
 use crate::words::work;
 
 /// Code blocks are indented by at least this many columns.
@@ -39,10 +40,10 @@ impl Line<'_> {
 
 /// The block that a line begins.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Start<'t> {
+pub(super) enum Start {
     Heading {
         level: u8,
-        title: &'t str,
+        title: String,
     },
     Fence {
         marker: char,
@@ -84,14 +85,14 @@ fn column_after(column: usize, byte: u8) -> usize {
 }
 
 /// Returns the length of the first line of `text` with its end: `\n`, `\r\n` or `\r`.
-pub(crate) fn line_length(text: &str) -> usize {
+pub(super) fn line_length(text: &str) -> usize {
     let Some(end) = text.find(['\n', '\r']) else { return text.len() };
     let is_pair = text.get(end..).is_some_and(|rest| rest.starts_with("\r\n"));
     end.saturating_add(1).saturating_add(usize::from(is_pair))
 }
 
 /// Returns the block that begins with `content`, or `None` for the text of a paragraph.
-pub(super) fn start(content: &str) -> Option<Start<'_>> {
+pub(super) fn start(content: &str) -> Option<Start> {
     match content.chars().next()? {
         '#' => heading(content),
         '`' | '~' => fence(content),
@@ -102,8 +103,14 @@ pub(super) fn start(content: &str) -> Option<Start<'_>> {
     }
 }
 
-/// Reads an ATX heading. A heading of more than `RAG_HEADING_BYTES` is text, because each chunk repeats its headings.
-fn heading(content: &str) -> Option<Start<'_>> {
+/// Returns the text of a heading, or `None` if it is too long to be repeated with each chunk of its section.
+pub(super) fn heading_text(markdown: &str) -> Option<String> {
+    let text = (markdown.len() <= RAG_HEADING_MARKDOWN_BYTES).then(|| plain(markdown))?;
+    (text.len() <= RAG_HEADING_BYTES).then_some(text)
+}
+
+/// Reads an ATX heading.
+fn heading(content: &str) -> Option<Start> {
     let title = content.trim_start_matches('#');
     let level = u8::try_from(content.len().saturating_sub(title.len())).ok().filter(|level| *level <= 6)?;
     if !title.is_empty() && !title.starts_with([' ', '\t']) {
@@ -113,10 +120,10 @@ fn heading(content: &str) -> Option<Start<'_>> {
     // Closing `#` follow a space. They are no part of the title.
     let open = title.trim_end_matches('#');
     let title = if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { title };
-    (title.len() <= RAG_HEADING_BYTES).then_some(Start::Heading { level, title })
+    Some(Start::Heading { level, title: heading_text(title)? })
 }
 
-fn fence(content: &str) -> Option<Start<'_>> {
+fn fence(content: &str) -> Option<Start> {
     let marker = content.chars().next()?;
     let info = content.trim_start_matches(marker);
     let length = content.len().saturating_sub(info.len());
@@ -130,7 +137,7 @@ pub(super) fn closes(content: &str, marker: char, length: usize) -> bool {
     content.len() >= length && content.chars().all(|other| other == marker)
 }
 
-fn raw(content: &str) -> Option<Start<'_>> {
+fn raw(content: &str) -> Option<Start> {
     let (begin, end) = RAW.into_iter().find(|(begin, _)| {
         let (head, rest) = content.split_at_checked(begin.len()).unwrap_or_default();
         let is_name = *begin == "<!--" || rest.is_empty() || rest.starts_with([' ', '\t', '>']);
@@ -157,7 +164,7 @@ fn is_break(content: &str) -> bool {
     }) && count >= 3
 }
 
-fn item(content: &str) -> Option<Start<'_>> {
+fn item(content: &str) -> Option<Start> {
     let digits = content.len().saturating_sub(content.trim_start_matches(|digit: char| digit.is_ascii_digit()).len());
     let (number, rest) = content.split_at_checked(digits)?;
     let ends: &[char] = if digits == 0 { &['-', '+', '*'] } else { &['.', ')'] };
@@ -223,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_first_characters_begin_a_block() {
-        let heading = |level, title| Some(Start::Heading { level, title });
+        let heading = |level, title: &str| Some(Start::Heading { level, title: title.to_owned() });
         let item = |width, interrupts| Some(Start::Item { width, interrupts });
         let fence = |marker, length| Some(Start::Fence { marker, length });
         let raw = |end| Some(Start::Raw { end });
@@ -267,6 +274,9 @@ mod tests {
         }
         assert!(start(&format!("# {}", "a".repeat(RAG_HEADING_BYTES))).is_some());
         assert_eq!(start(&format!("# {}", "a".repeat(RAG_HEADING_BYTES + 1))), None);
+        let badges = |count| format!("# A {}", "[![b](https://a.example/b.svg)](https://a.example/) ".repeat(count));
+        assert_eq!(start(&badges(20)), heading(1, "A"));
+        assert_eq!(start(&badges(100)), None);
     }
 
     #[test]

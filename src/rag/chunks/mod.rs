@@ -1,12 +1,13 @@
 //! Chunks: the parts of a document that a search finds one by one.
 //!
 //! `front_matter` separates the front matter from the text. `line` classifies each line by the block that it begins, and `blocks` joins the
-//! lines to blocks. `split` finds the units at which a long block is cut. `pack` joins short blocks and units to chunks, within the limits
+//! lines to blocks. `heading` reads the text of a heading. `split` finds the units at which a long block is cut. `pack` joins short blocks and units to chunks, within the limits
 //! of the `options`. A `chunk` has the hashes by which a store recognizes it.
 
 pub(super) mod blocks;
 pub(super) mod chunk;
 pub(super) mod front_matter;
+mod heading;
 pub(super) mod line;
 mod options;
 mod pack;

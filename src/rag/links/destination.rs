@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::limits::{RAG_LINK_BYTES, RAG_LINKS};
-use crate::rag::chunks::line::line_length;
 use crate::words::work;
 
 /// The nesting depth of parentheses in a destination (CommonMark requires at least 3).
@@ -13,7 +12,7 @@ const PARENTHESES: usize = 8;
 pub(super) type Definitions = BTreeMap<String, String>;
 
 /// Reads the destination at the start of `text`. Returns it without its escapes, and its length in `text`.
-pub(super) fn read(text: &str) -> Option<(String, usize)> {
+pub(in crate::rag) fn read(text: &str) -> Option<(String, usize)> {
     let is_angled = text.starts_with('<');
     let mut destination = String::new();
     let (mut depth, mut is_escaped) = (0_usize, false);
@@ -63,11 +62,8 @@ pub(super) fn label(label: &str) -> Option<String> {
 
 /// Adds the definitions in `block`, such as `[label]: destination`. The first definition of a label counts.
 pub(super) fn define(block: &str, definitions: &mut Definitions) {
-    let mut rest = block;
-    while !rest.is_empty() {
-        let (line, after) = rest.split_at_checked(line_length(rest)).unwrap_or((rest, ""));
-        work::count(line.len());
-        rest = after;
+    for line in block.split(['\n', '\r']) {
+        work::count(line.len().saturating_add(1));
         if let Some((label, destination)) = definition(line)
             && definitions.len() < RAG_LINKS
         {

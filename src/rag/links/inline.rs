@@ -127,7 +127,7 @@ fn run_length(text: &str) -> usize {
 }
 
 /// Returns the ends of the code spans by their starts. A run of backticks ends at the next run of the same length.
-fn code_spans(text: &str) -> BTreeMap<usize, usize> {
+pub(in crate::rag) fn code_spans(text: &str) -> BTreeMap<usize, usize> {
     let mut runs = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..)

@@ -3,8 +3,8 @@
 //! `inline` finds the links within a block, and `destination` reads the destinations and labels of links. `path` resolves a link to the
 //! document to which it leads.
 
-mod destination;
-mod inline;
+pub(super) mod destination;
+pub(super) mod inline;
 pub(super) mod path;
 
 #[cfg(test)]

@@ -24,19 +24,15 @@ pub(super) fn input(fields: &Fields, most: usize) -> Value {
     let mut properties = Map::new();
     properties.insert("queryText".into(), question);
     properties.insert("topK".into(), top_k);
-    let mut schema = vec![
+    if !fields.is_empty() {
+        properties.insert("filter".into(), fields.schema());
+    }
+    object(vec![
         ("type", "object".into()),
         ("additionalProperties", false.into()),
         ("required", ["queryText"].into_iter().collect()),
-    ];
-    if fields.is_empty() {
-        schema.push(("properties", properties.into()));
-    } else {
-        let (filter, definitions) = fields.schema();
-        properties.insert("filter".into(), filter);
-        schema.extend([("properties", properties.into()), ("$defs", definitions.into())]);
-    }
-    object(schema)
+        ("properties", properties.into()),
+    ])
 }
 
 /// Returns the schema of the structured content of a result. It is written by hand, because the schema of the Rust type would be much longer.

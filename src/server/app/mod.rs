@@ -14,7 +14,7 @@ use self::origin::{List, origin_problem};
 use super::access::{Access, access_methods};
 use super::builder::McpServerBuilder;
 use super::cache::CacheHint;
-use super::resource::{ContentsFuture, IntoContents, Resource};
+use super::resource::{Contents, ContentsFuture, IntoContents, Resource};
 use super::tool::{AppOfTool, Tool};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -92,7 +92,7 @@ impl App {
         let own_uri = uri.clone();
         let read = move |_: Context| {
             let contents = ResourceContents::of_text(own_uri.to_string(), html.clone());
-            std::future::ready(Ok(vec![contents])).boxed_local()
+            std::future::ready(Ok(Contents::of(vec![contents]))).boxed_local()
         };
         let resource = Resource::of_reader(uri, Box::new(read)).size(size);
         Self { page_problem: problem, ..Self::of_resource(resource) }
@@ -245,7 +245,7 @@ impl App {
         let of_contents = settings.clone();
         let read = move |cx: Context| -> ContentsFuture {
             let settings = of_contents.clone();
-            read(cx).map(move |contents| page(contents?, &settings)).boxed_local()
+            read(cx).map(move |contents| page(contents?.parts, &settings).map(Contents::of)).boxed_local()
         };
         let description = description.meta(UI, Value::clone(&settings));
         Resource { description, access, read: Box::new(read), ..self.resource }

@@ -19,7 +19,10 @@ const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const SINGLE: [&str; 7] = ["items", "additionalProperties", "contains", "not", "if", "then", "else"];
 
 /// The keywords of a root that libraries and models do not read.
-const ROOT: [&str; 4] = ["anyOf", "oneOf", "allOf", "$ref"];
+const ROOT: [&str; 8] = ["anyOf", "oneOf", "allOf", "$ref", "not", "if", "dependentRequired", "dependentSchemas"];
+
+/// The formats that the API of Gemini accepts, for strings and for numbers.
+const FORMATS: [&str; 6] = ["date-time", "enum", "int32", "int64", "float", "double"];
 
 /// The levels of objects and arrays at which the OpenAI Agents SDK stops.
 const DEPTH: usize = 100;
@@ -168,12 +171,41 @@ pub(super) fn untyped(at: &Position<'_>) -> Option<String> {
     is_misread.then(|| "has no `type`, so the model is told to send a string: add `type`, or use one `anyOf`".into())
 }
 
-pub(super) fn null_type(at: &Position<'_>) -> Option<String> {
-    let types = at.get("type").and_then(Value::as_array)?;
-    let is_null_first = types.first().is_some_and(|first| first == "null");
-    let accepts_string = types.iter().any(|kind| kind == "string");
-    (at.is_converted() && is_null_first && !accepts_string)
-        .then(|| "has the type `null` first, so the model is told to send a string: move `null` to the end".into())
+pub(super) fn type_list(at: &Position<'_>) -> Option<String> {
+    let is_list = at.get("type").is_some_and(Value::is_array);
+    is_list.then(|| "has a list of types, which stays because of an `anyOf`, an identifier or a reference: write one type into each alternative of the `anyOf`".into())
+}
+
+pub(super) fn argument_type(at: &Position<'_>) -> Option<String> {
+    let is_typed = ["type", "anyOf", "oneOf", "allOf", "enum", "$ref"].into_iter().any(|keyword| at.has(keyword));
+    // The properties of a condition are no arguments.
+    let is_argument =
+        at.keyword == "properties" && (at.pointer.starts_with("/properties") || at.pointer.starts_with("/$defs"));
+    let is_untyped = is_argument && at.schema.is_object() && !is_typed;
+    is_untyped.then(|| "has no `type`: add it, or an `anyOf` with one type in each alternative".into())
+}
+
+pub(super) fn array_items(at: &Position<'_>) -> Option<String> {
+    let is_array = at.get("type").is_some_and(|kind| kind == "array");
+    (is_array && !at.has("items") && !at.has("prefixItems"))
+        .then(|| "is an array without `items`: add the schema of an item, such as `{\"type\": \"string\"}`".into())
+}
+
+pub(super) fn format(at: &Position<'_>) -> Option<String> {
+    let format = at.get("format").and_then(Value::as_str).filter(|format| !FORMATS.contains(format))?;
+    Some(format!("has the format `{format}`: remove it, and describe the format in the `description`"))
+}
+
+pub(super) fn enum_strings(at: &Position<'_>) -> Option<String> {
+    let values = at.get("enum").and_then(Value::as_array)?;
+    let value = values.iter().find(|value| !value.is_string())?;
+    Some(format!(
+        "has an `enum` with {value}, which is not a string: use strings, or `minimum` and `maximum` for numbers"
+    ))
+}
+
+pub(super) fn dialect(at: &Position<'_>) -> Option<String> {
+    at.has("$schema").then(|| "has `$schema`: remove it, after you have replaced the keywords of older dialects".into())
 }
 
 pub(super) fn empty_enum(at: &Position<'_>) -> Option<String> {

@@ -39,6 +39,8 @@ const CLAUDE_DIRECTORY: &str = "<https://claude.com/docs/connectors/building/rev
 const CHATGPT_DIRECTORY: &str =
     "<https://github.com/openai/plugins/blob/main/plugins/openai-developers/skills/chatgpt-app-submission/SKILL.md>";
 const TOOL_SEARCH: &str = "<https://code.claude.com/docs/en/agent-sdk/tool-search>";
+/// The date on which the converters of the page docs/compatibility.md were run.
+const MEASURED: &str = "2026-11-28";
 const LLAMA_INDEX: &str = "LlamaIndex";
 const LLAMA_INDEX_AND_AI_SDK: &str = "LlamaIndex, AI SDK";
 
@@ -73,6 +75,13 @@ pub const RULES: &[Rule] = &[
         test: Test::Tool(tools::name),
     },
     Rule {
+        name: "name-prefix",
+        requires: "The name of a tool has at most 21 characters, because clients put up to 43 before it (`mcp__plugin_<plugin>_<server>__`), and models accept 64.",
+        source: "<https://github.com/anthropics/claude-code/issues/23149>",
+        date: "2026-02-04",
+        test: Test::Tool(tools::name_prefix),
+    },
+    Rule {
         name: "description",
         requires: "The description of a tool has at most 1024 characters.",
         source: "<https://github.com/getsentry/sentry-mcp/issues/106> (OpenAI)",
@@ -102,8 +111,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "root",
-        requires: "The arguments are in `properties`, not in `anyOf`, `oneOf`, `allOf` or `$ref` of the root.",
-        source: "LlamaIndex, AI SDK; <https://github.com/langchain-ai/langchain/issues/39271> (Anthropic)",
+        requires: "The arguments are in `properties`, and the root has no other condition: no `anyOf`, `oneOf`, `allOf`, `$ref`, `not`, `if`, `dependentRequired` or `dependentSchemas`.",
+        source: "LlamaIndex, AI SDK; <https://github.com/langchain-ai/langchain/issues/39271> (Anthropic); <https://github.com/anthropics/claude-code/issues/95504>",
         date: "2026-11-26",
         test: Test::Schema(schemas::root),
     },
@@ -157,11 +166,46 @@ pub const RULES: &[Rule] = &[
         test: Test::Schema(schemas::untyped),
     },
     Rule {
-        name: "null-type",
-        requires: "In a list of types, `null` is not the first one.",
-        source: LLAMA_INDEX,
-        date: "2026-11-26",
-        test: Test::Schema(schemas::null_type),
+        name: "type-list",
+        requires: "A schema with `anyOf` has no list of types beside it. Other lists of types become `anyOf`.",
+        source: "Semantic Kernel, AutoGen, DSPy",
+        date: MEASURED,
+        test: Test::Schema(schemas::type_list),
+    },
+    Rule {
+        name: "argument-type",
+        requires: "A property has `type`, `anyOf`, `oneOf`, `allOf`, `enum` or `$ref`. `const` alone does not count.",
+        source: "AutoGen",
+        date: MEASURED,
+        test: Test::Schema(schemas::argument_type),
+    },
+    Rule {
+        name: "array-items",
+        requires: "An array has `items` or `prefixItems`.",
+        source: "<https://github.com/rootlyhq/rootly-mcp-server/issues/82> (VS Code), <https://github.com/mark3labs/mcphost/issues/35> (OpenAI)",
+        date: "2026-04-08",
+        test: Test::Schema(schemas::array_items),
+    },
+    Rule {
+        name: "format",
+        requires: "A `format` is `date-time`, `enum`, `int32`, `int64`, `float` or `double`.",
+        source: "AutoGen (unknown ones); <https://github.com/google-gemini/gemini-cli/issues/2237>",
+        date: MEASURED,
+        test: Test::Schema(schemas::format),
+    },
+    Rule {
+        name: "enum-strings",
+        requires: "The values of an `enum` are strings.",
+        source: "<https://github.com/kensho-technologies/kfinance/pull/128> (Gemini)",
+        date: "2026-05-21",
+        test: Test::Schema(schemas::enum_strings),
+    },
+    Rule {
+        name: "dialect",
+        requires: "A schema has no `$schema`. The default is 2020-12.",
+        source: "<https://github.com/openclaw/openclaw/issues/70196>",
+        date: "2026-04-22",
+        test: Test::Schema(schemas::dialect),
     },
     Rule {
         name: "empty-enum",

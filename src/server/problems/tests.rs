@@ -29,6 +29,13 @@ fn with_argument(name: &str, schema: Value) -> Value {
     json!({ "type": "object", "properties": properties })
 }
 
+/// Returns a schema with a condition at the root.
+fn conditional(keyword: &str) -> Value {
+    let mut schema = nothing();
+    schema[keyword] = json!({});
+    schema
+}
+
 fn good_server() -> McpServerBuilder {
     McpServer::builder("desks", "1.0.0").description("Books desks.")
 }
@@ -71,6 +78,11 @@ fn each_rule_has_an_example_that_breaks_only_this_rule() {
                 .additive()
                 .closed_world(),
         ),
+        ("name-prefix", tool("book-a-desk-for-a-day1", &nothing()).title("Book").destructive().open_world()),
+        ("root", good_tool(&conditional("if"))),
+        ("root", good_tool(&conditional("not"))),
+        ("root", good_tool(&conditional("dependentSchemas"))),
+        ("root", good_tool(&json!({ "type": "object", "properties": {}, "dependentRequired": { "a": [] } }))),
         ("argument-description", good_tool(&with_argument("day", json!({ "type": "string" })))),
         ("argument-name", good_tool(&with_argument("$day", described.clone()))),
         ("argument-name", good_tool(&with_argument(&"x".repeat(65), described.clone()))),
@@ -118,11 +130,11 @@ fn schemas_that_libraries_read_break_no_rule() {
         json!({ "type": ["string", "null"] }),
         json!({ "oneOf": [{ "const": "a", "type": "string" }, { "const": "b", "type": "string" }] }),
         json!({ "allOf": [{ "type": "string" }, { "minLength": 2 }] }),
-        json!({ "const": "a" }),
         json!({ "anyOf": [{ "type": "integer" }, { "type": "null" }] }),
         json!({ "type": "object", "additionalProperties": true }),
         json!({ "type": "object", "properties": { "_id": { "type": "string" } } }),
-        json!({}),
+        json!({ "type": "string", "const": "a" }),
+        json!({ "type": "array", "items": true }),
     ] {
         let mut argument = schema.clone();
         argument["description"] = "The value".into();
@@ -153,7 +165,7 @@ fn indirect_recursion_and_references_from_a_list_are_found() {
         "a": { "type": "array", "items": { "$ref": "#/$defs/b" } },
         "b": { "type": "string", "enum": ["x"] },
     });
-    assert_eq!(with_defs(list_of_enum), ["referenced-type"]);
+    assert_eq!(with_defs(list_of_enum), Vec::<String>::new(), "the enum is written in place of the reference");
 }
 
 #[test]

@@ -9,6 +9,10 @@ use crate::protocol::description::is_blank;
 /// The maximum number of characters of a description.
 const DESCRIPTION: usize = 1024;
 
+/// The number of characters of the name of a tool that models accept, and the longest prefix of a client that was seen.
+const NAME: usize = 64;
+const PREFIX: usize = 43;
+
 /// The maximum number of characters of the name of an argument.
 const ARGUMENT_NAME: usize = 64;
 
@@ -33,6 +37,13 @@ pub(super) fn open_world(listed: &ListedTool<'_>, _: SizeLimits) -> Option<Strin
 pub(super) fn name(listed: &ListedTool<'_>, _: SizeLimits) -> Option<String> {
     let has_dot = listed.tool.name().contains('.');
     has_dot.then(|| "has a `.` in its name, which models do not accept: replace it by `_` or `-`".into())
+}
+
+pub(super) fn name_prefix(listed: &ListedTool<'_>, _: SizeLimits) -> Option<String> {
+    let (length, most) = (listed.tool.name().len(), NAME.saturating_sub(PREFIX));
+    (length > most).then(|| {
+        format!("has a name of {length} characters, which can exceed {NAME} with the prefix of a client: shorten it to {most}")
+    })
 }
 
 pub(super) fn description(listed: &ListedTool<'_>, _: SizeLimits) -> Option<String> {

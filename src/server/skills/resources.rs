@@ -13,7 +13,7 @@ use crate::call::failure;
 use crate::limits::{SKILL_PAGE, SKILLS_LISTED};
 use crate::protocol::description::ResourceDescription;
 use crate::protocol::resource_contents::ResourceContents;
-use crate::server::resource::{NOT_FOUND, ResourceTemplate};
+use crate::server::resource::{Contents, NOT_FOUND, ResourceTemplate};
 use crate::text::visible;
 
 /// Returns the template of the files of skills. It lists the `SKILL.md` of each skill.
@@ -28,13 +28,13 @@ pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
         .list(move |cx: Context| listed(open_sets(&of_list, &cx), cx))
 }
 
-async fn read(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<Vec<ResourceContents>, HandlerError> {
+async fn read(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<Contents, HandlerError> {
     for set in &sets {
         if let Some(file) = set.store.read(uri.clone(), &cx).await? {
             if !shows(&file.scopes, &cx) {
                 break;
             }
-            return contents(file).map(|contents| vec![contents]);
+            return contents(file).map(|contents| Contents::of(vec![contents]));
         }
     }
     Err(HandlerError::not_found(NOT_FOUND))

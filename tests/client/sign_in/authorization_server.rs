@@ -21,6 +21,9 @@ pub const TOKEN: &str = "https://auth.example/token";
 pub const REVOKE: &str = "https://auth.example/revoke";
 pub const REGISTER: &str = "https://auth.example/register";
 
+/// The codes that browsers bring from the authorization server.
+const CODES: [&str; 2] = ["SECRET-code", "c"];
+
 /// The answer to one request.
 #[derive(Clone)]
 pub struct Reply {
@@ -40,7 +43,7 @@ impl Reply {
 
     /// The error of a token endpoint.
     pub fn error(code: &str) -> Self {
-        Self::new(400, &json!({ "error": code, "error_description": "SECRET-DESCRIPTION" }))
+        Self::new(400, &json!({ "error": code, "error_description": "The value 'SECRET-DESCRIPTION' is not valid" }))
     }
 
     /// An answer that takes an hour.
@@ -136,7 +139,7 @@ impl AuthorizationServer {
             return reply;
         }
         match url.as_str() {
-            TOKEN => self.token(),
+            TOKEN => self.token(request.body()),
             REVOKE => Reply::text(200, ""),
             REGISTER => Reply::new(201, &json!({ "client_id": format!("registered-{}", self.next()) })),
             _ => {
@@ -147,8 +150,12 @@ impl AuthorizationServer {
         }
     }
 
-    /// Issues an access token and a refresh token. Each has the number of the answer.
-    fn token(&self) -> Reply {
+    /// Issues an access token and a refresh token. Each has the number of the answer. A code that it did not issue is not valid.
+    fn token(&self, form: &str) -> Reply {
+        let code = form_urlencoded::parse(form.as_bytes()).find(|(name, _)| name == "code").map(|(_, code)| code);
+        if code.is_some_and(|code| !CODES.contains(&&*code)) {
+            return Reply::error("invalid_grant");
+        }
         let number = self.next();
         let mut answer = json!({ "access_token": access(number), "refresh_token": refresh(number) });
         let issued = self.0.issued.borrow();

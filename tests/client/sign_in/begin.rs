@@ -11,6 +11,7 @@ use super::authorization_server::{AUTHORIZE, ISSUER, REGISTER, RESOURCE_METADATA
 use super::browser::{Browser, Page, altered, context, run};
 use super::program::{PAGE, Program, keys, own_client};
 use super::tracker::unauthorized;
+use crate::peer::Answer;
 
 const SERVER: &str = "?server=tracker";
 const NAME: &str = "__Host-mcp-sign-in-";
@@ -52,6 +53,20 @@ fn the_browser_is_sent_to_the_authorization_server() {
     );
     let probe = &program.tracker.requests()[0];
     assert_eq!((probe.method(), probe.headers().get("authorization")), (&Method::POST, None));
+}
+
+/// The request that asks for the challenge follows a redirect to another path of the server.
+#[test]
+fn the_challenge_is_found_behind_a_redirect() {
+    for (location, scope) in [("/mcp/", Some("a b")), ("https://other.example/mcp", None)] {
+        let program = Program::new();
+        program.tracker.answer(Answer::new(307, "", "").header("location", location));
+        program.tracker.answer(unauthorized(r#"Bearer scope="a b""#));
+        assert_eq!(begin(&program, SERVER).parameter("scope").as_deref(), scope, "{location}");
+        let urls: Vec<_> = program.tracker.requests().iter().map(|request| request.uri().to_string()).collect();
+        let followed = scope.map(|_| "https://tracker.example/mcp/".to_owned());
+        assert_eq!(urls, [TRACKER.to_owned()].into_iter().chain(followed).collect::<Vec<_>>());
+    }
 }
 
 /// C63: the cookie is only for this host and for its scripts invisible. A browser that uses http has no `__Host-` cookies.

@@ -174,6 +174,18 @@ fn a_client_authenticates_with_its_method() {
             "client_secret_post",
             "client_secret_post",
         ),
+        (
+            json!(["client_secret_basic", "client_secret_post"]),
+            json!({ "client_secret": "SECRET /" }),
+            "client_secret_post",
+            "client_secret_post",
+        ),
+        (
+            json!(["client_secret_basic", "none"]),
+            json!({ "client_secret": "SECRET /" }),
+            "client_secret_basic",
+            "client_secret_basic",
+        ),
         (json!(["none"]), json!({}), "none", "none"),
         (json!(["private_key_jwt"]), json!({}), "none", "none"),
         (json!(null), json!({}), "client_secret_basic", "none"),
@@ -212,7 +224,8 @@ fn a_client_authenticates_with_its_method() {
             let field = |name: &str| form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
             let (id, secret) = (field("client_id"), field("client_secret"));
             match expected {
-                "client_secret_basic" => assert_eq!((sent, id, secret), (Some(header), None, None)),
+                // Authorization servers of the Python SDK look for the id in the form.
+                "client_secret_basic" => assert_eq!((sent, id, secret), (Some(header), Some("i:1"), None)),
                 "client_secret_post" => assert_eq!((sent, id, secret), (None, Some("i:1"), Some("SECRET /"))),
                 _ => assert_eq!((sent, id, secret), (None, Some("i:1"), None)),
             }
@@ -309,6 +322,83 @@ fn a_forgotten_client_is_registered_again() {
         program.call("ada").expect("a result");
         assert_eq!(program.sent(REGISTER).len(), 2);
     }
+}
+
+/// An authorization server that has forgotten a client, for example after a restart, shows an error page and sends nobody back. So the sign-in
+/// after one that has not ended asks it with a code that does not exist, and registers the client again. The answers are those of real
+/// authorization servers: that of the Python SDK before and since 2.0, `mcpAuthRouter`, and two that know the client.
+#[test]
+fn a_client_that_was_forgotten_is_registered_by_the_next_sign_in() {
+    for (status, code, description, is_forgotten) in [
+        (401, "unauthorized_client", "Invalid client_id", true),
+        (401, "invalid_client", "Invalid client_id", true),
+        (400, "invalid_client", "Invalid client_id", true),
+        (400, "invalid_grant", "authorization code does not exist", false),
+        (500, "server_error", "Internal Server Error", false),
+    ] {
+        let program = registering();
+        program.sign_in_as("ada");
+        let requests = program.sent(TOKEN).len();
+        assert_eq!(client_id(&program), "registered-1");
+        assert_eq!(program.sent(TOKEN).len(), requests, "the last sign-in has ended");
+        let answer = json!({ "error": code, "error_description": description });
+        program.authorization.reply(TOKEN, Reply::new(status, &answer));
+        assert_eq!(client_id(&program) != "registered-1", is_forgotten, "{status} {code}");
+        assert_eq!(program.sent(REGISTER).len(), if is_forgotten { 2 } else { 1 }, "{status} {code}");
+        let asked = |name| program.field(TOKEN, name).expect("a field");
+        assert_eq!((asked("grant_type").as_str(), asked("client_id").as_str()), ("authorization_code", "registered-1"));
+        assert_eq!(asked("code").len(), 43, "a random code");
+        let log = program.host.log_text();
+        let line = format!("is registered again at {ISSUER}: the authorization server answers {code}: {description}");
+        assert_eq!(log.contains(&line), is_forgotten, "{log}");
+        program.sign_in_as("bob");
+        program.call("bob").expect("a result");
+    }
+}
+
+/// A person who has removed their access may have done so because the sign-in does not work any more.
+#[test]
+fn the_sign_in_after_a_removal_asks_whether_the_client_is_known() {
+    let program = registering();
+    program.sign_in_as("ada");
+    let cx = Browser::default().context(&program.host, "", "", &[]);
+    let ada = edge_mcp::Principal::new("ada");
+    run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &ada)).expect("it is forgotten");
+    program.authorization.reply(TOKEN, Reply::new(401, &json!({ "error": "invalid_client" })));
+    program.sign_in_as("ada");
+    assert_eq!(program.sent(REGISTER).len(), 2);
+    program.call("ada").expect("a result");
+}
+
+/// The log has what the authorization server says about a request that it rejects, without a value of the request. The page does not.
+#[test]
+fn the_description_of_a_rejection_is_only_in_the_log() {
+    for (description, logged) in [
+        ("Missing client_id", "the authorization server answers invalid_request: Missing client_id"),
+        ("The code SECRET-code is unknown", "the authorization server answers invalid_request\""),
+        ("The secret SECRET-S is wrong", "the authorization server answers invalid_request\""),
+        ("Not\u{202e} 'SECRET-x' \nhere", "the authorization server answers invalid_request: Not …  here"),
+    ] {
+        let program = registering();
+        program
+            .authorization
+            .reply(REGISTER, Reply::new(201, &json!({ "client_id": "i", "client_secret": "SECRET-S" })));
+        let answer = json!({ "error": "invalid_request", "error_description": description });
+        program.authorization.reply(TOKEN, Reply::new(400, &answer));
+        let mut browser = Browser::default();
+        let state = browser.begin(&program, "?server=tracker", "ada").parameter("state").expect("a state");
+        let page = browser.finish(&program, &format!("?code=SECRET-code&state={state}"), "ada");
+        let sentence = "its authorization server rejects the request for an access token (invalid_request).";
+        assert_eq!(page.refusal(), format!("You cannot sign in to the server tracker, because {sentence}"));
+        let log = program.host.log_text();
+        assert!(log.contains(logged) && !log.contains("SECRET"), "{log}");
+    }
+    let program = registering();
+    let answer = json!({ "error": "invalid_redirect_uri", "error_description": "Use https" });
+    program.authorization.reply(REGISTER, Reply::new(400, &answer));
+    assert!(!begin(&program).refusal().contains("Use https"));
+    let logged = "the authorization server answers invalid_redirect_uri: Use https";
+    assert!(program.host.log_text().contains(logged), "{}", program.host.log_text());
 }
 
 /// C75: if the authorization server does not register the program, or its answer is not valid, the sign-in ends.

@@ -3,14 +3,18 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { firstToken } from '../../../scripts/lib/dev-vars.mjs'
-import { collisions, markdownFiles, slugOf, titleOf } from '../../../scripts/lib/documents.mjs'
+import { collisions, markdownFiles, slugOf } from '../../../scripts/lib/documents.mjs'
 import { isConfidential, RetryLater, withRetries } from '../../../scripts/lib/mcp.mjs'
+import { plainText, titleOf } from '../../../scripts/lib/title.mjs'
+
+// app/src/passages.rs and src/rag/chunks/heading.rs read the same table.
+const { slugs: SLUGS, headings: HEADINGS } = JSON.parse(await readFile(new URL('../../documents.json', import.meta.url), 'utf8'))
 
 const LOAD = new URL('../../../scripts/load', import.meta.url).pathname
 
@@ -38,10 +42,24 @@ describe('a token may be sent to', () => {
 })
 
 describe('the slug of a path', () => {
-  for (const [path, slug] of [
-    ['docs/Getting Started.md', 'docs-getting-started'],
-    ['ü.md', ''],
-  ]) test(`${path} -> ${slug || '(none)'}`, () => assert.equal(slugOf(path), slug))
+  for (const [path, slug] of SLUGS) test(`${path} -> ${slug}`, () => assert.equal(slugOf(path), slug))
+
+  test('is the same for both forms of a letter with a diacritic', () => assert.equal(slugOf('Cafe\u0301.md'), 'café'))
+
+  test('has a hash of the path instead of a name without letters and digits', () => {
+    const slugs = ['😀.md', '🚀.md', 'odd/😀.md', 'odd/---.md', '_.md'].map(slugOf)
+    for (const slug of slugs) assert.match(slug, /^(odd-)?doc-[0-9a-f]{8}$/)
+    assert.equal(new Set(slugs).size, slugs.length)
+  })
+
+  test('has at most 200 bytes, and a hash at the end of a long path', () => {
+    assert.equal(slugOf(`${'a'.repeat(200)}.md`), 'a'.repeat(200))
+    for (const letter of ['a', 'é', '語', '𠮷']) {
+      const [one, other] = ['1', '2'].map((end) => slugOf(`${letter.repeat(201)}${end}.md`))
+      assert.match(one, new RegExp(`^${letter}+-[0-9a-f]{8}$`, 'u'))
+      assert.ok(Buffer.byteLength(one) <= 200 && one !== other, one)
+    }
+  })
 })
 
 describe('the title of a document', () => {
@@ -49,28 +67,53 @@ describe('the title of a document', () => {
     ['comes from the front matter', '---\ntitle: One\n---\n# Two\n', 'One'],
     ['is the first heading if there is no front matter', 'Text\n\n# One #\n\n# Two\n', 'One'],
     ['is not in a code fence', '```sh\n# no\n```\n# One\n', 'One'],
+    ['is not in a comment', '<!--\n# no\n-->\n# One\n', 'One'],
     ['is the name of the file if there is no heading', '', 'file'],
+    ['can be in quotes', '---\ntitle: "One: \\"a\\"" # no\n---\n', 'One: "a"'],
+    ['can have several lines in YAML', '---\ntitle: >\n  One\n  and two\ntags: [a]\n---\n', 'One and two'],
+    ['can be a number in YAML', '---\ntitle: 1.10\n---\n', '1.10'],
+    ['can be YAML that is not valid', '---\ntitle: One: a\n---\n', 'One: a'],
+    ['is not the title of a part of the front matter', '---\nimage:\n  title: no\n---\n# One\n', 'One'],
+    ['comes from a front matter that ends with dots', '---\ntitle: One\n...\n# Two\n', 'One'],
+    ['comes from a front matter in TOML', '+++\ntitle = "One \\"a\\"" # no\n[extra]\ntitle = "no"\n+++\n# Two\n', 'One "a"'],
+    ['comes from a literal text in TOML', "+++\ndate = 2026-01-02\ntitle = 'One\\a'\n+++\n", 'One\\a'],
+    ['is not after a line of dashes that is no front matter', '---\n\n# One\n\ntitle: no\n---\n', 'One'],
+    ['is the line above a line of equals signs', 'One\n===\n\n# Two\n', 'One'],
+    ['can be several lines above a line of equals signs', 'Text\n\nOne\nand two\n=\n', 'One and two'],
+    ['can be between two lines of equals signs', '===\nOne\n===\n', 'One'],
+    ['is not a list above a line of equals signs', '- no\n===\n\n# One\n', 'One'],
+    ['is an HTML heading of level 1', '<p>\n<img src="a.png">\n<h1 align="center">\n  <b>One</b>\n</h1>\n\n# Two\n', 'One'],
+    ['is in a file whose lines end with CR', '---\rtags: a\r---\rText\r\r# One\r\r# Two\r', 'One'],
+    ['is after a byte order mark', '\ufeff# One\n', 'One'],
+    ['is the next heading if the first has only badges', '# [![build](https://a.example/b.svg)](https://a.example)\n\n# One\n', 'One'],
+    ['has at most 300 characters', `# ${'😀'.repeat(301)}\n`, `${'😀'.repeat(299)}…`],
+    ['has no badges, however long they are', `# One ${'[![b](https://a.example/b.svg)](https://a.example) '.repeat(20)}\n`, 'One'],
   ]) test(name, () => assert.equal(titleOf(text, 'folder/file.md'), title))
+
+  for (const [markdown, text] of HEADINGS) test(`${markdown} -> ${text || '(none)'}`, () => assert.equal(plainText(markdown), text))
 })
 
-test('only .md files outside of dot folders and node_modules are loaded, and no symbolic link is followed', async () => {
+test('only .md files without a dot at the beginning and outside of dot folders and node_modules are loaded, and no symbolic link is followed', async () => {
   const outside = await folderOf({ 'secret.key': 'SECRET', 'more.md': '' })
   const root = await folderOf({
     'b.md': '', 'a/c.md': '', '.git/x.md': '', 'node_modules/y.md': '', 'z.txt': '', 'a/node_modules/q.md': '',
+    '.hidden.md': '', '.hidden.txt': '',
   })
   await symlink(root, join(root, 'a/loop'))
   await symlink(join(root, 'nowhere'), join(root, 'gone.md'))
   await symlink(join(outside, 'secret.key'), join(root, 'notes.md'))
   await symlink(join(outside, 'secret.key'), join(root, 'notes.txt'))
   await symlink(outside, join(root, 'more'))
-  const links = []
-  assert.deepEqual(await markdownFiles(root, (path) => links.push(path)), ['a/c.md', 'b.md'])
-  assert.deepEqual(links.sort(), ['a/loop', 'gone.md', 'more', 'notes.md'])
+  assert.deepEqual(await markdownFiles(root), {
+    files: ['a/c.md', 'b.md'],
+    skipped: ['.git', '.hidden.md', 'a/node_modules', 'node_modules'],
+    links: ['a/loop', 'gone.md', 'more', 'notes.md'],
+  })
 })
 
 test('a collision lists every file with the slug', () => {
   const documents = ['a/b.md', 'a-b.md', 'c.md'].map((path) => ({ path, slug: slugOf(path) }))
-  assert.deepEqual(collisions(documents), [['a-b', ['a/b.md', 'a-b.md']]])
+  assert.deepEqual([...collisions(documents)], [['a-b', ['a/b.md', 'a-b.md']]])
 })
 
 describe('the token in .dev.vars', () => {
@@ -255,7 +298,7 @@ describe('with a server', () => {
     failing = { down: Array(9).fill([500, '0', 'it broke\nsecret detail']) }
     const root = await folderOf({
       'bad.md': Buffer.from([0x23, 0x20, 0xff]), 'down.md': '', 'invalid.md': '', 'large.md': Buffer.alloc(1_600_001), 'refused.md': '',
-      'zz.md': '', 'é.md': '',
+      'zz.md': '',
     })
     await symlink('/etc/hostname', join(root, 'notes.md'))
     const { status, output } = await load(root, '--url', url)
@@ -268,18 +311,28 @@ describe('with a server', () => {
       /notes\.md: NOT LOADED: it is a link, which is not followed: replace it by what it points to/,
       /refused\.md: NOT LOADED: title is too long/,
       /zz\.md -> zz/,
-      /é\.md: NOT LOADED: its path has no slug/,
-      /1 loaded, 0 unchanged, 0 deleted, 7 not loaded/,
+      /1 loaded, 0 unchanged, 0 deleted, 6 not loaded/,
     ]) assert.match(output, line)
     assert.deepEqual([...stored.keys()], ['zz'])
     assert.doesNotMatch(output, /waiting|secret detail/)
   })
 
-  test('if two files have the same slug, both are reported and nothing is sent', async () => {
-    const { status, output } = await load(await folderOf({ 'a b.md': '', 'a/b.md': '', 'c.md': '' }), '--url', url)
+  test('files with the same slug are reported and keep their document, the other files are loaded, and the status is 1', async () => {
+    stored.set('a-b', { slug: 'a-b', set: 's', hash: 'before' })
+    const root = await folderOf({ 'a b.md': '', 'a/b.md': '', 'c.md': '', '.d.md': '', 'odd/日本語.md': '', 'odd/😀.md': '' })
+    const { status, output } = await load(root, '--url', url, '--set', 's')
     assert.equal(status, 1)
-    assert.match(output, /several files have the slug a-b: a b\.md, a\/b\.md/)
-    assert.equal(received.length, 0)
+    assert.match(output, /^a b\.md: NOT LOADED: its slug a-b is also that of a\/b\.md: rename one of them$/m)
+    assert.match(output, /^a\/b\.md: NOT LOADED: its slug a-b is also that of a b\.md: rename one of them$/m)
+    assert.match(output, /3 loaded, 0 unchanged, 0 deleted, 2 not loaded/)
+    assert.deepEqual([...stored.keys()].sort(), ['a-b', 'c', slugOf('odd/😀.md'), 'odd-日本語'])
+  })
+
+  test('names that begin with a dot and node_modules are skipped, and the first of them are named', async () => {
+    const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`.n${n % 10}${n}.md`, '']))
+    const { status, output } = await load(await folderOf({ 'a.md': '', 'b/node_modules/c.md': '', ...many }), '--url', url)
+    assert.equal(status, 0)
+    assert.match(output, /^load: skipped, because names that begin with a dot and node_modules are not loaded: \.n00\.md, \.n010\.md, .*, and 3 others$/m)
   })
 
   test('the token is not sent in clear text to another machine without --allow-clear-text', async () => {

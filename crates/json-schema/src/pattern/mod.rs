@@ -1,7 +1,7 @@
 //! `pattern`: the regular expressions of JSON Schema, matched in linear time.
 //!
 //! JSON Schema uses the syntax of ECMAScript with the `u` flag (JSON Schema Core §6.4). `parse` reads this syntax, but rejects
-//! lookaround, back references and Unicode properties. `nfa` compiles the pattern to an automaton, and `search` runs the automaton on a
+//! back references and Unicode properties, and lookaround after it was read. `nfa` compiles the pattern to an automaton, and `search` runs the automaton on a
 //! text. A search takes steps from the budget of its check.
 //!
 //! The crate regex-lite is not used. A check needs only "found or not found", so this module can cache the states as in a DFA, and match
@@ -24,14 +24,32 @@ pub(super) struct Pattern {
     source: String,
 }
 
+/// The problem with a pattern.
+#[derive(Debug, Default)]
+pub(super) struct Problem {
+    /// A predicate whose subject is the pattern.
+    pub text: String,
+    /// Whether the pattern is valid, and only this library does not support it.
+    pub is_unsupported: bool,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Self { text, is_unsupported: false }
+    }
+}
+
 impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// The problem with the pattern, as a predicate whose subject is the pattern. If the steps run out, this is the problem.
-    pub(super) fn new(source: &str, steps: &mut Steps) -> Result<Self, String> {
-        let nfa = Nfa::of(parse::parse(source, steps)?, steps)?;
-        Ok(Self { nfa, source: source.to_owned() })
+    /// The problem with the pattern. If the steps run out, this is the problem.
+    pub(super) fn new(source: &str, steps: &mut Steps) -> Result<Self, Problem> {
+        let parsed = parse::parse(source, steps)?;
+        if let Some(text) = parsed.unsupported {
+            return Err(Problem { text: text.to_owned(), is_unsupported: true });
+        }
+        Ok(Self { nfa: Nfa::of(parsed, steps)?, source: source.to_owned() })
     }
 
     /// Returns the number of states.
@@ -137,6 +155,9 @@ mod tests {
             ("(?!a)", "lookahead"),
             ("(?<=a)b", "lookbehind"),
             ("(?<!a)b", "lookbehind"),
+            ("(?=(a)", "unclosed group"),
+            ("(?=a)*", "nothing to repeat"),
+            ("(?![b-a])", "in reverse order"),
             (r"(a)\1", "back reference"),
             (r"(?<n>a)\k<n>", "back reference"),
             (r"\p{L}", "Unicode property"),
@@ -176,11 +197,12 @@ mod tests {
             ("a{2}{3}", "escape it"),
         ] {
             let problem = Pattern::new(pattern, &mut Steps::unlimited()).err().unwrap_or_default();
-            assert!(problem.contains(expected), "{pattern}: {problem}");
+            assert!(problem.text.contains(expected), "{pattern}: {problem:?}");
+            assert_eq!(problem.is_unsupported, expected.starts_with("look"), "{pattern}");
         }
         let nested = format!("{}a{}", "(".repeat(1000), ")".repeat(1000));
         assert!(
-            Pattern::new(&nested, &mut Steps::unlimited()).err().is_some_and(|problem| problem.contains("nested")),
+            Pattern::new(&nested, &mut Steps::unlimited()).err().is_some_and(|problem| problem.text.contains("nested")),
             "{nested}"
         );
     }

@@ -48,7 +48,7 @@ impl Nfa {
     ///
     /// # Errors
     /// The automaton has too many states or classes, or the steps run out.
-    pub(super) fn of(Parsed { ast, sets }: Parsed, steps: &mut Steps) -> Result<Self, String> {
+    pub(super) fn of(Parsed { ast, sets, .. }: Parsed, steps: &mut Steps) -> Result<Self, String> {
         let mut nfa = Self { sets, ..Self::default() };
         let found = nfa.push(State::Found)?;
         nfa.start = nfa.add(&ast, found, steps)?;

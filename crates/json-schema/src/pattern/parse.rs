@@ -1,4 +1,5 @@
-//! The parser of patterns: ECMA-262 §22.2.1, `Pattern` with the `u` flag, without lookaround, back references and properties.
+//! The parser of patterns: ECMA-262 §22.2.1, `Pattern` with the `u` flag, without back references and properties. Lookaround is parsed, so
+//! that a pattern with it is known to be valid, but not supported.
 //!
 //! In addition, a backslash is allowed before any ASCII punctuation, because many patterns in use have it. The meaning does not change.
 
@@ -14,6 +15,8 @@ pub(super) struct Parsed {
     pub ast: Ast,
     /// The set of each character or class in the source.
     pub sets: Vec<CharSet>,
+    /// Why the pattern cannot be searched for, although it is valid, as a predicate whose subject is the pattern.
+    pub unsupported: Option<&'static str>,
 }
 
 /// A part of a parsed pattern.
@@ -51,11 +54,18 @@ pub(super) fn parse(source: &str, steps: &mut Steps) -> Result<Parsed, String> {
     if !steps.take(length.saturating_mul(PARSED).saturating_add(ALPHABET)) {
         return Err(TOO_COSTLY.into());
     }
-    let mut parser = Parser { rest: source.chars().peekable(), depth: 0, names: Vec::new(), sets: Vec::new(), steps };
+    let mut parser = Parser {
+        rest: source.chars().peekable(),
+        depth: 0,
+        names: Vec::new(),
+        sets: Vec::new(),
+        unsupported: None,
+        steps,
+    };
     let ast = parser.alternatives()?;
     match parser.rest.next() {
         Some(character) => Err(unexpected(character)),
-        None => Ok(Parsed { ast, sets: parser.sets }),
+        None => Ok(Parsed { ast, sets: parser.sets, unsupported: parser.unsupported }),
     }
 }
 
@@ -69,6 +79,7 @@ struct Parser<'s, 'b> {
     /// The names of earlier groups that can match together with the next group.
     names: Vec<String>,
     sets: Vec<CharSet>,
+    unsupported: Option<&'static str>,
     steps: &'b mut Steps,
 }
 
@@ -175,12 +186,13 @@ impl Parser<'_, '_> {
     }
 
     fn group(&mut self) -> Result<Ast, String> {
+        let mut lookaround = None;
         if self.takes('?') {
             match self.rest.next() {
                 Some(':') => {}
-                Some('=' | '!') => return Err("uses lookahead, which is not supported".into()),
-                Some('<') if matches!(self.rest.peek(), Some('=' | '!')) => {
-                    return Err("uses lookbehind, which is not supported".into());
+                Some('=' | '!') => lookaround = Some("uses lookahead, which is not supported"),
+                Some('<') if self.rest.next_if(|next| matches!(next, '=' | '!')).is_some() => {
+                    lookaround = Some("uses lookbehind, which is not supported");
                 }
                 Some('<') => self.group_name()?,
                 _ => return Err("has an unknown group after `(?`".into()),
@@ -192,7 +204,15 @@ impl Parser<'_, '_> {
         self.depth = self.depth.saturating_add(1);
         let inner = self.alternatives()?;
         self.depth = self.depth.saturating_sub(1);
-        if self.takes(')') { Ok(inner) } else { Err("has an unclosed group".into()) }
+        if !self.takes(')') {
+            return Err("has an unclosed group".into());
+        }
+        if lookaround.is_none() {
+            return Ok(inner);
+        }
+        self.unsupported = self.unsupported.or(lookaround);
+        // It matches a position. The pattern is not used, so it does not matter which one.
+        Ok(Ast::Assertion(Assertion::Start))
     }
 
     /// Parses the name of a group and the `>` after it.

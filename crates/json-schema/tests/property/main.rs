@@ -16,7 +16,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use edge_json::{Document, JsonLimits};
-use edge_json_schema::Validator;
+use edge_json_schema::{Validator, portable};
 use edge_mcp_test_support::random::Random;
 use jsonschema::{Draft, ValidationError};
 use serde_json::Value;
@@ -78,6 +78,9 @@ fn run(seed: u64, is_alone: bool, counts: &mut Counts) {
     let other = other.unwrap_or_else(|error| fail(&format!("the other validator rejects the schema: {error}"), ""));
     let compiled = Validator::new(schema.clone());
     let compiled = compiled.unwrap_or_else(|error| fail(&format!("this library rejects the schema: {error}"), ""));
+    let rewritten = portable(schema.clone());
+    let rewritten =
+        Validator::new(rewritten.clone()).unwrap_or_else(|error| fail(&error.to_string(), &rewritten.to_string()));
     for _ in 0..VALUES {
         let text = values::spelled(&values::near(&schema, random, numbers), random);
         let document = Document::parse(text.as_bytes(), JsonLimits::default());
@@ -92,6 +95,9 @@ fn run(seed: u64, is_alone: bool, counts: &mut Counts) {
         if mistakes.is_empty() != error.is_none() {
             let error = error.map_or("valid".to_owned(), |error| format!("{error} ({})", error.evaluation_path()));
             fail(&format!("this library: {mistakes:?}, other validator: {error}"), &text);
+        }
+        if rewritten.validate(document.root()).is_empty() != error.is_none() {
+            fail(&format!("the form for client libraries has another meaning: {}", rewritten.schema()), &text);
         }
         match error {
             None => counts.add_valid(&schema),
