@@ -17,7 +17,8 @@ const SCRIPTS = join(ROOT, 'tests/interop/clients')
 /** The requests of each client, and a part of each answer. */
 const TASKS = {
   'knowledge base': {
-    tool: 'search-documents', arguments: { query: 'hallo' }, resource: 'kb://documents/greeting', prompt: 'analyze-code', promptArguments: { code: 'x' },
+    tool: 'search-documents', arguments: { query: 'hallo' }, resource: 'kb://documents/greeting', prompt: 'analyze-code',
+    promptArguments: { code: 'x' },
     expected: { call: 'greeting', read: 'Hallo from a document', prompt: 'Analyze this code' },
   },
   everything: {

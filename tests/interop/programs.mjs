@@ -51,7 +51,12 @@ export async function startServer(command, port, { seconds = 60, ...options } = 
     }
     await sleep(100)
   }
-  return { stop, logs: () => output.stdout + output.stderr }
+  // The first process of the group can end before the one that has the port.
+  const stopAll = async () => {
+    await stop()
+    for (let tries = 0; tries < 50 && await accepts(port); tries += 1) await sleep(100)
+  }
+  return { stop: stopAll, logs: () => output.stdout + output.stderr }
 }
 
 /** Runs a program to its end, and returns the JSON in the last line of its output. */

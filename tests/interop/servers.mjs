@@ -1,6 +1,6 @@
 // Compares a foreign server with what a client sees of it through examples/gateway: the items, their texts and schemas, one call, one resource.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -41,7 +41,8 @@ export async function startSubject(subject, { scripts = SCRIPTS, port: wanted } 
   const folder = await install(subject)
   const port = wanted ?? await freePort()
   const data = await mkdtemp(join(tmpdir(), 'interop-'))
-  const filled = (text) => text.replaceAll('{port}', port).replaceAll('{data}', data).replaceAll('{folder}', folder)
+  const browser = (await readFile(join(ROOT, '.tools/browser'), 'utf8').catch(() => '')).trim()
+  const filled = (text) => text.replaceAll('{port}', port).replaceAll('{data}', data).replaceAll('{folder}', folder).replaceAll('{browser}', browser)
   let command = await commandIn(folder, subject.registry, subject.start, scripts)
   let path = subject.path ?? '/mcp'
   if (subject.behind) {
@@ -112,8 +113,9 @@ export function differences(direct, mounted) {
     const through = new Map(mounted[kind].map((item) => [item[key], item]))
     // The gateway makes a name of its own from a long name, so these are only counted.
     const missing = direct[kind].filter((item) => renamed(item[key]) && !through.has(renamed(item[key]))).map((item) => item[key])
-    if (missing.length) found.push(`${kind} are missing: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? `, and ${missing.length - 3} more` : ''}`)
-    else if (direct[kind].length !== mounted[kind].length) found.push(`${direct[kind].length} ${kind}, but ${mounted[kind].length} through the gateway`)
+    const [ofServer, ofGateway] = [direct[kind].length, mounted[kind].length]
+    if (missing.length) found.push(`${kind} are missing: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}`)
+    else if (ofServer !== ofGateway) found.push(`${ofServer} ${kind}, but ${ofGateway} through the gateway`)
     if (kind !== 'tools') continue
     for (const [member, of] of Object.entries(MEMBERS)) {
       const changed = direct.tools.filter((tool) => {
@@ -126,16 +128,22 @@ export function differences(direct, mounted) {
   return found
 }
 
+/** Calls a tool, after another call if there is one, and returns its answer. */
+async function callOf(client, name, args, before) {
+  if (before) await answerOf(client.callTool({ name: before[0], arguments: before[1] }))
+  return answerOf(client.callTool({ name, arguments: args }))
+}
+
 /** Starts the gateway in front of a server. */
-const startGateway = (url, token) => startWorkerd({
+const startGateway = (url, { token, mount }) => startWorkerd({
   name: 'gateway',
-  vars: { UPSTREAMS: { [MOUNT]: { url, trusted: true } } },
+  vars: { UPSTREAMS: { [MOUNT]: { url, trusted: true, ...mount } } },
   secrets: { UPSTREAM_TOKENS: JSON.stringify({ [MOUNT]: token }) },
 })
 
 /** Returns the facts about a server, and the problems of the gateway in front of it. */
 export async function judgeServer(subject) {
-  const { token, mode, call: [name, args] } = subject
+  const { token, mode, before, call: [name, args] } = subject
   const server = await startSubject(subject)
   const clients = []
   let gateway
@@ -149,7 +157,7 @@ export async function judgeServer(subject) {
       revision: direct.getNegotiatedProtocolVersion(),
       items: Object.fromEntries(Object.entries(items).map(([kind, all]) => [kind, all.length])),
     }
-    gateway = await startGateway(server.url, token)
+    gateway = await startGateway(server.url, subject)
     const through = await connect(gateway.url, gateway.token)
     clients.push(through)
     let mounted
@@ -162,8 +170,8 @@ export async function judgeServer(subject) {
     if (missing) return { facts, problems: [`the gateway cannot reach it: ${Object.values(missing).join(' ')}`] }
     const problems = differences(items, mounted)
     const [expected, called] = [
-      await answerOf(direct.callTool({ name, arguments: args })),
-      await answerOf(through.callTool({ name: `${MOUNT}_${name}`, arguments: args })),
+      await callOf(direct, name, args, before),
+      await callOf(through, `${MOUNT}_${name}`, args, before && [`${MOUNT}_${before[0]}`, before[1]]),
     ]
     if (!isSame(expected, called)) problems.push(`\`${name}\` answers ${shown(called)} instead of ${shown(expected)}`)
     if (items.resources.length > 0 && uriThroughGateway(items.resources[0].uri)) {

@@ -14,6 +14,7 @@ import { startSubject } from './servers.mjs'
 const SCRIPTS = join(ROOT, 'tests/interop/sign-ins')
 /** The sign-ins that a person tries after the restart of the authorization server. */
 const TRIES = 3
+const SCOPES = 'account:read'
 
 const deskAt = (resource) => ({
   name: 'desk',
@@ -42,9 +43,12 @@ async function access(desk) {
   }
   const page = await new CookieBrowser().open(url, fill)
   const sentence = /<p>(.*)<\/p>/.exec(page.text)?.[1] ?? page.text.slice(0, 300)
-  if (page.status !== 200 || !sentence.includes('You are signed in')) return `the sign-in ends at ${page.url.pathname} with ${page.status}: ${sentence}`
+  if (page.status !== 200 || !sentence.includes('You are signed in')) {
+    return `the sign-in ends at ${page.url.pathname} with ${page.status}: ${sentence}`
+  }
   const answer = await callAccount(desk)
-  return answer.isError || answer.error || answer.inputRequests ? `the call after the sign-in: ${JSON.stringify(answer).slice(0, 400)}` : undefined
+  const hasFailed = answer.isError || answer.error || answer.inputRequests
+  return hasFailed ? `the call after the sign-in: ${JSON.stringify(answer).slice(0, 400)}` : undefined
 }
 
 const withLog = (problem, desk) => {
@@ -56,11 +60,12 @@ const withLog = (problem, desk) => {
 async function startOidcProvider() {
   const proxy = await startRecordingProxy()
   const url = `${proxy.origin}/mcp`
-  const { issuer, introspectionUrl, resourceServer, stop } = await startAuthorizationServer({ hasPages: true, resources: { [url]: { scopes: 'account:read' } } })
+  const issuing = { hasPages: true, resources: { [url]: { scopes: SCOPES } } }
+  const { issuer, introspectionUrl, resourceServer, stop } = await startAuthorizationServer(issuing)
   const tracker = await startWorkerd({
     name: 'everything',
     vars: {
-      MCP_AUTH: 'introspection', MCP_RESOURCE: url, MCP_AUTHORIZATION_SERVERS: issuer, MCP_SCOPES: 'account:read',
+      MCP_AUTH: 'introspection', MCP_RESOURCE: url, MCP_AUTHORIZATION_SERVERS: issuer, MCP_SCOPES: SCOPES,
       MCP_INTROSPECTION_ENDPOINT: introspectionUrl, MCP_INTROSPECTION_CLIENT_ID: resourceServer.id,
     },
     secrets: { MCP_INTROSPECTION_CLIENT_SECRET: resourceServer.secret },

@@ -14,14 +14,16 @@ const pypi = (...packages) => ({ registry: 'PyPI', packages })
  * @property {'npm' | 'PyPI'} registry
  * @property {string[]} packages with their exact versions
  * @property {string[]} start a program of the packages, or a script in servers/, with its arguments. `{port}` is a free port, `{data}` an empty
- *   folder, and `{folder}` that of the packages
+ *   folder, `{folder}` that of the packages, and `{browser}` the browser of `scripts/setup --browser`
  * @property {string} [behind] the bridge, if the server has only the stdio transport
  * @property {string} [path] the path of the endpoint, `/mcp` by default
  * @property {Record<string, string>} [env]
  * @property {string} [host] the host in the URL, `127.0.0.1` by default
  * @property {string} [token] the access token
+ * @property {object} [mount] settings of the mount, which docs/gateway.md describes
  * @property {'legacy'} [mode] how the official client connects directly, if it cannot negotiate
  * @property {[string, object]} call a tool and its arguments. The result is the same each time
+ * @property {[string, object]} [before] a call in the same session before it, whose effect its result shows
  */
 
 /** Programs that show a stdio server at a URL. */
@@ -40,8 +42,12 @@ export const BRIDGES = {
   },
 }
 
+/** The packages with their versions, for people. A package without an exact version is only an addition that the first one needs. */
+const titleOf = ({ packages: [first, ...others] }) =>
+  [first, ...others.filter((each) => /==|@\d+\.\d/.test(each))].map((each) => `\`${each}\``).join(' with ')
+
 const server = (name, from, start, call, options = {}) => {
-  const title = `${from.packages.map((each) => `\`${each}\``).join(' with ')}${options.note ? `, ${options.note}` : ''}${options.behind ? `, behind ${options.behind}` : ''}`
+  const title = [titleOf(from), options.note, options.behind && `behind ${options.behind}`].filter(Boolean).join(', ')
   return { kind: 'server', name, title, ...from, start, call, ...options }
 }
 
@@ -50,8 +56,9 @@ const peers = PEERS.filter(({ path }, index) => path && PEERS.findIndex((other) 
   .map(({ name, title, path }) => ({ kind: 'server', name: `peer-${name}`, title, peer: path, call: ['total', { a: 2, b: 3 }] }))
 
 /** The version of pydantic for old versions of the Python SDK, which do not start with the newest one. */
-const PYDANTIC_OF = Object.fromEntries(['1.8.1', '1.12.4', '1.18.0'].map((version) => [version, ['pydantic==2.11.10']]))
+const PYDANTIC_OF = Object.fromEntries(['1.8.1', '1.9.4', '1.10.1', '1.12.4', '1.18.0'].map((version) => [version, ['pydantic==2.11.10']]))
 
+const MODES = ['sessions', 'stateless']
 const ADD = ['add', { a: 2, b: 3 }]
 const sdkOfPython = (version, mode) => server(`mcp-${version}-${mode}`, pypi(`mcp==${version}`, ...(PYDANTIC_OF[version] ?? [])),
   ['sdk_server.py', '{port}', mode], ADD, {
@@ -59,8 +66,10 @@ const sdkOfPython = (version, mode) => server(`mcp-${version}-${mode}`, pypi(`mc
     // It never answers a request that it does not know.
     ...(version === '1.8.1' && mode === 'stateless' && { mode: 'legacy' }),
   })
-const fastmcp = (version, mode) => server(`fastmcp-${version}-${mode}`, pypi(`fastmcp==${version}`), ['fastmcp_server.py', '{port}', mode], ADD, { note: mode })
-const sdkOfTypeScript = (version, zod) => server(`sdk-${version}`, npm(`@modelcontextprotocol/sdk@${version}`, `zod@${zod}`), ['sdk-server.mjs', '{port}'], ADD)
+const fastmcp = (version, mode) =>
+  server(`fastmcp-${version}-${mode}`, pypi(`fastmcp==${version}`), ['fastmcp_server.py', '{port}', mode], ADD, { note: mode })
+const sdkOfTypeScript = (version, zod) => server(`sdk-${version}`, npm(`@modelcontextprotocol/sdk@${version}`, `zod@${zod}`), ['sdk-server.mjs', '{port}'],
+  ['recall', {}], { before: ['remember', { text: 'hallo' }] })
 
 export const REFERENCE = server('server-everything', npm('@modelcontextprotocol/server-everything@2026.8.31'),
   ['mcp-server-everything', 'streamableHttp'], ['echo', { message: 'hallo' }])
@@ -72,48 +81,65 @@ const SERVERS = [
   }),
   server('server-filesystem', npm('@modelcontextprotocol/server-filesystem@2026.8.31'), ['mcp-server-filesystem', '{data}'],
     ['list_directory', { path: '{data}' }], { behind: 'supergateway, with sessions' }),
-  server('server-sequential-thinking', npm('@modelcontextprotocol/server-sequential-thinking@2026.8.31'), ['mcp-server-sequential-thinking'],
-    ['sequentialthinking', { thought: 'one', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }], { behind: 'mcp-proxy' }),
+  server('server-sequential-thinking', npm('@modelcontextprotocol/server-sequential-thinking@2026.8.31'),
+    ['mcp-server-sequential-thinking'],
+    ['sequentialthinking', {}], { behind: 'mcp-proxy' }),
   server('mcp-server-time', pypi('mcp-server-time==2026.10.19'), ['mcp-server-time', '--local-timezone', 'UTC'],
     ['convert_time', { source_timezone: 'UTC', time: '25:00', target_timezone: 'Asia/Tokyo' }], { behind: 'mcp-proxy' }),
-  server('mcp-server-git', pypi('mcp-server-git==2026.10.19'), ['mcp-server-git'], ['git_status', { repo_path: '/nothing' }], { behind: 'mcp-proxy' }),
-  server('mcp-server-fetch', pypi('mcp-server-fetch==2026.10.24'), ['mcp-server-fetch'], ['fetch', { url: 'http://127.0.0.1:9/' }], { behind: 'mcp-proxy' }),
+  server('mcp-server-git', pypi('mcp-server-git==2026.10.19'),
+    ['mcp-server-git'], ['git_status', { repo_path: '/nothing' }], { behind: 'mcp-proxy' }),
+  server('mcp-server-fetch', pypi('mcp-server-fetch==2026.10.24'),
+    ['mcp-server-fetch'], ['fetch', { url: 'http://127.0.0.1:9/' }], { behind: 'mcp-proxy' }),
   server('mcp-server-sqlite', pypi('mcp-server-sqlite==2025.4.25', 'mcp==1.30.0'), ['mcp-server-sqlite', '--db-path', '{data}/db'],
     ['list_tables', {}], { behind: 'mcp-proxy, stateless' }),
   ...peers,
-  ...['1.8.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0', '2.3.0'].flatMap((version) => [sdkOfPython(version, 'sessions'), sdkOfPython(version, 'stateless')]),
-  ...['2.14.7', '3.4.11', '4.2.3'].flatMap((version) => [fastmcp(version, 'sessions'), fastmcp(version, 'stateless')]),
+  ...['1.8.1', '1.9.4', '1.10.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0', '2.3.0'].flatMap((version) => MODES.map((mode) => sdkOfPython(version, mode))),
+  ...['2.14.7', '3.4.11', '4.2.3'].flatMap((version) => MODES.map((mode) => fastmcp(version, mode))),
   ...[['1.13.3', '3'], ['1.20.2', '3'], ['1.25.3', '4']].map(([version, zod]) => sdkOfTypeScript(version, zod)),
-  server('fastapi-mcp', pypi('fastapi-mcp==0.4.0', 'mcp<2'), ['fastapi_server.py', '{port}'], ADD),
+  server('fastapi-mcp', pypi('fastapi-mcp==0.4.0', 'mcp==1.30.0'), ['fastapi_server.py', '{port}'], ADD),
   server('gradio', pypi('gradio[mcp]==6.31.0'), ['gradio_server.py', '{port}'], ['add', { a: 2, b: 3 }], { path: '/gradio_api/mcp/' }),
   server('fastmcp-npm', npm('fastmcp@4.20.16', 'zod@4'), ['fastmcp-server.mjs', '{port}'], ADD),
-  server('hono-mcp', npm('@hono/mcp@0.3.2', '@hono/node-server@1', 'hono@4', '@modelcontextprotocol/sdk@1.32.2', 'zod@4'), ['hono-server.mjs', '{port}'], ADD),
+  server('hono-mcp', npm('@hono/mcp@0.3.2', '@hono/node-server@1', 'hono@4', '@modelcontextprotocol/sdk@1.32.2', 'zod@4'),
+    ['hono-server.mjs', '{port}'], ADD),
   server('mcp-handler', npm('mcp-handler@2.4.0', '@hono/node-server@1', 'zod@4'), ['handler-server.mjs', '{port}'], ADD),
-  server('playwright-mcp', npm('@playwright/mcp@0.0.83'), ['playwright-mcp', '--port', '{port}', '--headless'], ['browser_tabs', { action: 'none' }], { host: 'localhost' }),
-  server('context7-mcp', npm('@upstash/context7-mcp@4.1.1'), ['context7-mcp', '--transport', 'http', '--port', '{port}'], ['resolve-library-id', {}]),
-  server('notion-mcp-server', npm('@notionhq/notion-mcp-server@2.5.2'), ['notion-mcp-server', '--transport', 'http', '--port', '{port}', '--auth-token', 'a-token'],
+  server('playwright-mcp', npm('@playwright/mcp@0.0.83'),
+    ['playwright-mcp', '--port', '{port}', '--headless', '--isolated', '--no-sandbox', '--executable-path', '{browser}'],
+    ['browser_snapshot', {}], { host: 'localhost', before: ['browser_navigate', { url: 'data:text/html,<h1>Hallo</h1>' }] }),
+  server('context7-mcp', npm('@upstash/context7-mcp@4.1.1'),
+    ['context7-mcp', '--transport', 'http', '--port', '{port}'], ['resolve-library-id', {}]),
+  server('notion-mcp-server', npm('@notionhq/notion-mcp-server@2.5.2'),
+    ['notion-mcp-server', '--transport', 'http', '--port', '{port}', '--auth-token', 'a-token'],
     ['API-get-self', { unknown: true }], { env: { NOTION_TOKEN: 'ntn_none' }, token: 'a-token' }),
   server('eslint-mcp', npm('@eslint/mcp@0.3.13'), ['mcp'], ['lint-files', { filePaths: ['/nothing.js'] }], { behind: 'supergateway' }),
-  server('chrome-devtools-mcp', npm('chrome-devtools-mcp@1.11.0'), ['chrome-devtools-mcp', '--headless'], ['navigate_page', { type: 'none' }], { behind: 'supergateway' }),
-  server('exa-mcp-server', npm('exa-mcp-server@3.4.1'), ['exa-mcp-server'], ['web_search_exa', {}], { behind: 'supergateway', env: { EXA_API_KEY: 'none' } }),
-  server('tavily-mcp', npm('tavily-mcp@0.2.22'), ['tavily-mcp'], ['tavily_extract', {}], { behind: 'supergateway', env: { TAVILY_API_KEY: 'none' } }),
-  server('figma-developer-mcp', npm('figma-developer-mcp@0.13.2'), ['figma-developer-mcp', '--port', '{port}'], ['get_figma_data', {}], { env: { FIGMA_API_KEY: 'none' } }),
-  server('server-github', npm('@modelcontextprotocol/server-github@2025.4.8'), ['mcp-server-github'], ['get_issue', {}], { behind: 'supergateway' }),
+  server('chrome-devtools-mcp', npm('chrome-devtools-mcp@1.11.0'),
+    ['chrome-devtools-mcp', '--headless'], ['navigate_page', { type: 'none' }], { behind: 'supergateway' }),
+  server('exa-mcp-server', npm('exa-mcp-server@3.4.1'),
+    ['exa-mcp-server'], ['web_search_exa', {}], { behind: 'supergateway', env: { EXA_API_KEY: 'none' } }),
+  server('tavily-mcp', npm('tavily-mcp@0.2.22'),
+    ['tavily-mcp'], ['tavily_extract', {}], { behind: 'supergateway', env: { TAVILY_API_KEY: 'none' } }),
+  server('figma-developer-mcp', npm('figma-developer-mcp@0.13.2'),
+    ['figma-developer-mcp', '--port', '{port}'], ['get_figma_data', {}], { env: { FIGMA_API_KEY: 'none' } }),
+  server('server-github', npm('@modelcontextprotocol/server-github@2025.4.8'),
+    ['mcp-server-github'], ['get_issue', {}], { behind: 'supergateway' }),
   server('markitdown-mcp', pypi('markitdown-mcp==0.0.1a8'), ['markitdown-mcp', '--http', '--host', '127.0.0.1', '--port', '{port}'],
     ['convert_to_markdown', { uri: 'data:text/plain,hallo' }]),
-  server('duckduckgo-mcp-server', pypi('duckduckgo-mcp-server==0.7.0'), ['duckduckgo-mcp-server'], ['fetch_content', { url: 'http://127.0.0.1:9/' }], { behind: 'mcp-proxy' }),
+  server('duckduckgo-mcp-server', pypi('duckduckgo-mcp-server==0.7.0'),
+    ['duckduckgo-mcp-server'], ['fetch_content', { url: 'http://127.0.0.1:9/' }], { behind: 'mcp-proxy' }),
   server('awslabs-documentation', pypi('awslabs.aws-documentation-mcp-server==1.2.3'), ['awslabs.aws-documentation-mcp-server'],
     ['read_documentation', { url: 'https://example.com' }], { behind: 'mcp-proxy' }),
-  server('arxiv-mcp-server', pypi('arxiv-mcp-server==0.8.2'), ['arxiv-mcp-server', '--storage-path', '{data}'], ['list_papers', {}], { behind: 'mcp-proxy' }),
-  server('calculator', pypi('mcp-server-calculator==0.2.1'), ['mcp-server-calculator'], ['calculate', { expression: '2+3' }], { behind: 'supergateway' }),
+  server('arxiv-mcp-server', pypi('arxiv-mcp-server==0.8.2'),
+    ['arxiv-mcp-server', '--storage-path', '{data}'], ['list_papers', {}], { behind: 'mcp-proxy' }),
+  server('calculator', pypi('mcp-server-calculator==0.2.1'),
+    ['mcp-server-calculator'], ['calculate', { expression: '2+3' }], { behind: 'supergateway' }),
 ]
 
 const client = (name, from, driver, options = {}) => ({
-  kind: 'client', name, title: from.packages.map((each) => `\`${each}\``).join(' with '), ...from, driver, ...options,
+  kind: 'client', name, title: titleOf(from), ...from, driver, ...options,
 })
 
 const CLIENTS = [
-  ...['1.8.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0'].map((version) => client(`client-mcp-${version}`, pypi(`mcp==${version}`, ...(PYDANTIC_OF[version] ?? [])), 'mcp1.py')),
+  ...['1.8.1', '1.12.4', '1.18.0', '1.25.0', '1.30.0'].map((version) =>
+    client(`client-mcp-${version}`, pypi(`mcp==${version}`, ...(PYDANTIC_OF[version] ?? [])), 'mcp1.py')),
   client('client-mcp-2', pypi('mcp==2.3.0'), 'mcp2.py'),
   ...['2.14.7', '3.4.11', '4.2.3'].map((version) => client(`client-fastmcp-${version}`, pypi(`fastmcp==${version}`), 'fastmcp.py')),
   client('openai-agents', pypi('openai-agents==0.24.0'), 'openai_agents.py'),
@@ -136,7 +162,7 @@ const CLIENTS = [
   client('semantic-kernel', pypi('semantic-kernel[mcp]==1.45.0'), 'semantic_kernel.py'),
   client('crewai-tools', pypi('crewai-tools[mcp]==1.15.30'), 'crewai_tools.py'),
   client('google-adk', pypi('google-adk==2.13.0', 'mcp==2.3.0'), 'google_adk.py'),
-  client('camel', pypi('camel-ai==0.2.90', 'mcp==2.3.0'), 'camel.py'),
+  client('camel', pypi('camel-ai==0.2.90', 'mcp==1.30.0'), 'camel.py'),
   client('langroid', pypi('langroid==0.69.16'), 'langroid.py'),
   client('praisonai', pypi('praisonaiagents==1.7.17', 'mcp==1.30.0'), 'praisonai.py'),
   client('upsonic', pypi('upsonic==0.77.3', 'mcp==1.30.0'), 'upsonic.py'),
@@ -150,13 +176,13 @@ const CLIENTS = [
   client('openai-agents-npm', npm('@openai/agents@0.20.0', 'zod@4'), 'openai-agents.mjs'),
   client('langchain-npm', npm('@langchain/mcp-adapters@1.1.4', '@langchain/core'), 'langchain.mjs'),
   client('llamaindex-npm', npm('@llamaindex/tools@0.2.1'), 'llamaindex.mjs'),
-  client('google-adk-npm', npm('@google/adk@2.0.0'), 'google-adk.mjs'),
+  client('google-adk-npm', npm('@google/adk@2.0.0', '@modelcontextprotocol/sdk@1.32.2'), 'google-adk.mjs'),
   client('strands-npm', npm('@strands-agents/sdk@1.19.0', '@modelcontextprotocol/sdk@1.32.2'), 'strands.mjs'),
   client('genkit', npm('@genkit-ai/mcp@1.42.0', 'genkit@1.42.0'), 'genkit.mjs'),
   client('mcp-client', npm('mcp-client@1.13.1'), 'mcp-client.mjs', { skips: { 'knowledge base': 'It cannot send headers.' } }),
   client('mcporter', npm('mcporter@0.12.3'), 'mcporter.mjs'),
   client('voltagent', npm('@voltagent/core@2.10.0', 'ai', 'zod@4'), 'voltagent.mjs'),
-  client('mcp-use-npm', npm('mcp-use@2.5.2'), 'mcp-use.mjs'),
+  client('mcp-use-npm', npm('mcp-use@2.5.2', '@mcp-use/client@2.3.2'), 'mcp-use.mjs'),
   client('mcp-remote', npm('mcp-remote@0.15.1', '@modelcontextprotocol/sdk@1.32.2'), 'bridge.mjs'),
   client('supergateway-client', npm('supergateway@4.0.0', '@modelcontextprotocol/sdk@1.32.2'), 'bridge.mjs'),
   client('ag2', pypi('ag2[mcp]==1.2.1'), 'ag2.py'),

@@ -30,22 +30,23 @@ const IS_DIFFERENCE = / differs: | through the gateway$| are missing: |^the reso
  * @param {import('./known.mjs').Known[]} known
  */
 export function verdict({ status, problems, facts, reason }, known) {
-  if (status !== 'done') return { word: status, fault: '', reasons: [firstLine(reason)], unexplained: [], used: [] }
+  if (status !== 'done') return { word: status, fault: '', reasons: [lineOf(reason)], unexplained: [], used: [] }
   if (problems.length === 0) return { word: 'works', fault: '', reasons: [], unexplained: [], used: [] }
   const explained = problems.map((problem) => known.find((each) => each.problem.test(problem)))
   const unexplained = problems.filter((_, index) => !explained[index])
-  const word = problems.every((problem) => IS_DIFFERENCE.test(problem)) ? 'differs' : 'breaks'
+  const ofMachine = explained.every((each) => each?.isOfMachine)
+  const word = ofMachine ? 'not started' : problems.every((problem) => IS_DIFFERENCE.test(problem)) ? 'differs' : 'breaks'
   const isTheirs = facts?.reference?.length > 0
   const faults = new Set(explained.map((each) => each?.fault ?? (isTheirs ? 'theirs' : 'unknown')))
   const reasons = [...new Set(problems.map((problem, index) => explained[index]?.reason
-    ?? `${isTheirs ? 'The same at server-everything: ' : ''}${firstLine(problem)}`))]
+    ?? `${isTheirs ? 'The same at server-everything: ' : ''}${lineOf(problem)}`))]
   return { word, fault: [...faults].sort().join(', '), reasons, unexplained, used: explained.filter(Boolean) }
 }
 
-/** The line of a message that says most: the last one of a Python traceback, else the first. */
-function firstLine(text = '') {
-  const lines = text.trim().split('\n').map((line) => line.trim()).filter((line) => line !== '')
-  const line = lines.length > 1 && text.includes('Traceback') ? `${lines[0].slice(0, 40)} … ${lines.at(-1)}` : lines[0] ?? ''
+/** Returns the line of a message that says most: the last one that begins like an error, or the first one. */
+function lineOf(text = '') {
+  const lines = text.trim().split('\n').map((line) => line.replace(/^[\s|]+/, '')).filter((line) => line !== '')
+  const line = lines.findLast((line) => /^(npm error \d+ Not Found|[\w.]*(Error|Exception)\b.*:)/.test(line)) ?? lines[0] ?? ''
   return line.slice(0, 240)
 }
 
@@ -71,9 +72,13 @@ export function tables(subjects, results) {
     })
     const header = ['software', ...columns, 'result', 'fault', 'reason']
     const dates = rows.map(({ name }) => results[name].date).sort()
-    parts.push(`### ${heading}`, `${rows.length} rows: ${Object.entries(counts).map(([word, count]) => `${count} ${word}`).join(', ')}. Run ${
-      dates[0] === dates.at(-1) ? `on ${dates[0]}` : `from ${dates[0]} to ${dates.at(-1)}`}.`,
-    [header, header.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n'))
+    const when = dates[0] === dates.at(-1) ? `on ${dates[0]}` : `from ${dates[0]} to ${dates.at(-1)}`
+    const summary = Object.entries(counts).map(([word, count]) => `${count} ${word}`).join(', ')
+    parts.push(
+      `### ${heading}`,
+      `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}: ${summary}. Run ${when}.`,
+      [header, header.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`).join('\n'),
+    )
   }
   return parts.join('\n\n')
 }

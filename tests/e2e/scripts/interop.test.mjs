@@ -71,7 +71,7 @@ test('the page has a table for each kind, with counts, and keeps the text around
     two: { date: '2026-11-28', status: 'done', problems: ['a | schemas'], facts: { 'knowledge base': false, everything: true } },
   }
   const text = tables(subjects, results)
-  assert.ok(text.includes('## Clients\n\n2 rows: 1 works, 1 breaks. Run from 2026-11-27 to 2026-11-28.'), text)
+  assert.ok(text.includes('### Clients\n\n2 rows: 1 works, 1 breaks. Run from 2026-11-27 to 2026-11-28.'), text)
   assert.ok(text.includes('| `two@2` | breaks | works | breaks | theirs | It rejects a valid schema. |'), text)
   assert.ok(!text.includes('three'))
   const page = 'before\n<!-- interop: written by scripts/interop --write -->\nold\n<!-- /interop -->\nafter'

@@ -7,5 +7,4 @@ async def use(task):
         tools = toolkit.get_tools()
         for tool in tools:
             tool.get_openai_tool_schema()
-        chosen = task.chosen(tools, lambda tool: tool.get_function_name())
-        return {"tools": [tool.get_function_name() for tool in tools], "call": str(await chosen.async_call(**task.arguments))}
+        return {"tools": [tool.get_function_name() for tool in tools], "call": str(await toolkit.call_tool(task.tool, task.arguments))}

@@ -1,4 +1,4 @@
-import { MCPClient } from 'mcp-use'
+import { MCPClient } from '@mcp-use/client'
 
 export async function use({ url, headers, tool, arguments: args, resource }) {
   const client = new MCPClient({ mcpServers: { one: { url, headers } } })
