@@ -229,10 +229,16 @@ fn is_integer(number: &str) -> bool {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
     let significant = digits.trim_end_matches('0');
-    let is_huge = exponent.parse::<i64>().is_err();
-    let exponent =
-        if is_huge && exponent.starts_with('-') { i64::MIN / 2 } else { exponent.parse().unwrap_or(i64::MAX / 2) };
-    significant.is_empty() || exponent + digits.len() as i64 >= (significant.len() + fraction.len()) as i64
+    // The power of ten of the last significant digit, apart from the exponent.
+    let zeros = digits.len().abs_diff(significant.len());
+    match exponent.strip_prefix('-') {
+        _ if significant.is_empty() => true,
+        Some(down) => down.parse::<usize>().is_ok_and(|down| zeros >= fraction.len().saturating_add(down)),
+        None => {
+            exponent.trim_start_matches('+').parse::<usize>().unwrap_or(usize::MAX).saturating_add(zeros)
+                >= fraction.len()
+        }
+    }
 }
 
 fn string(text: &str) -> Option<String> {
