@@ -17,19 +17,10 @@
  */
 export const COMMON = [
   {
-    problem: /the message is the answer to another request/,
-    reason: 'The Python SDK 1.x answers an unknown request with an id of its own. The gateway needs `"revision": "2025-11-25"`.',
-    fault: 'ours',
-  },
-  { problem: /redirects to another URL/, reason: 'The endpoint redirects `/mcp` to `/mcp/`.', fault: 'ours' },
-  { problem: /^`outputSchema` differs/, reason: 'Output schemas of JSON Schema draft-07 are not published.', fault: 'ours' },
-  {
     problem: /^`(recall|browser_snapshot)` answers/,
     reason: 'It keeps state in its session, and the gateway opens a session for each call.',
     fault: 'ours',
   },
-  { problem: /^`title` differs/, reason: 'The title in the annotations of a tool is lost.', fault: 'ours' },
-  { problem: /^templates are missing: demo:\/\/files\/\{path\*\}/, reason: 'Templates with the operator `*` are not listed.', fault: 'ours' },
   {
     problem: /access token \((invalid|unauthorized)_client\)/,
     reason: 'The server needs the id of the client in the form too.',
@@ -48,27 +39,30 @@ export const COMMON = [
   },
 ]
 
+/** Returns a problem of several subjects, by their names. */
+const of = (names, known) => Object.fromEntries(names.map((name) => [name, [known]]))
+
 /**
  * The problems of one subject, by its name.
  *
  * @type {Record<string, Known[]>}
  */
 export const KNOWN = {
-  ...Object.fromEntries(['mcp-1.9.4-sessions', 'mcp-1.9.4-stateless'].map((name) => [name, [{
-    problem: /the message is the answer to another request/,
-    reason: 'It answers a request with the id `"1"` with the id `1`.',
+  ...of(['mcp-1.8.1-sessions', 'mcp-1.9.4-sessions'], {
+    problem: /status 500|closed the connection|cannot be reached/,
+    reason: 'The end of one session (DELETE) ends all sessions of the server, and then it cannot begin new ones.',
     fault: 'theirs',
-  }]])),
-  'mcp-1.8.1-sessions': [{
-    problem: /closed the connection|cannot be reached|Internal Server Error/,
-    reason: 'The end of one session (DELETE) ends all sessions of this server, and it starts no new ones.',
+  }),
+  ...of(['mcp-1.8.1-stateless'], {
+    problem: /status 500|closed the connection|cannot be reached/,
+    reason: 'A request with a method that it does not know ends the server. With `"revision": "2025-03-26"` it works.',
     fault: 'theirs',
-  }],
-  'mcp-1.8.1-stateless': [{
-    problem: /closed the connection in the middle of its answer/,
-    reason: 'It answers an unknown request with an empty event stream.',
-    fault: 'ours',
-  }],
+  }),
+  ...of(['mcp-1.9.4-stateless', 'mcp-1.10.1-sessions', 'mcp-1.10.1-stateless'], {
+    problem: /the answer to another request|closed the connection in the middle of its answer/,
+    reason: 'The Python SDK from 1.9 to 1.12.0 answers a request with the id `"1"` with the id `1`.',
+    fault: 'theirs',
+  }),
   langroid: [{
     problem: /openaipublic\.blob\.core\.windows\.net/,
     reason: 'It loads a file from openaipublic.blob.core.windows.net, which the machine of the run could not reach.',

@@ -64,7 +64,7 @@ if (!args.includes('--table')) {
   }
 }
 const used = new Set(SUBJECTS.flatMap(({ name, known }) => (results[name] ? verdict(results[name], known).used : [])))
-const unused = [...COMMON, ...Object.values(KNOWN).flat()].filter((row) => !used.has(row))
+const unused = [...new Set([...COMMON, ...Object.values(KNOWN).flat()])].filter((row) => !used.has(row))
 if (names.length === 0) for (const { problem } of unused) console.error(`tests/interop/known.mjs: no subject needs ${problem}. Remove it`)
 await targets?.stop()
 await stopPeers()
