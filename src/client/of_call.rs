@@ -30,11 +30,11 @@ impl OfCall {
         self.servers.set(self.servers.get().saturating_add(1));
     }
 
-    /// Returns a new id, as JSON text.
+    /// Returns a new id, as JSON text. It is a string that is no number, because versions 1.9 to 1.12 of the Python SDK answer "1" with 1.
     pub(super) fn next_id(&self) -> String {
         let id = self.next_id.get();
         self.next_id.set(id.saturating_add(1));
-        format!("\"{id}\"")
+        format!("\"r{id}\"")
     }
 
     /// Counts a request. Returns `false` if the connection has sent all requests that it may send.
