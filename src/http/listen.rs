@@ -73,5 +73,5 @@ pub(super) fn answer(request: &Request<'_>, server: &McpServer) -> Result<Respon
     let meta = Meta { server_info: Some(&server.definitions.info), ..subscription };
     let result = ListenResult { result_type: "complete", meta };
     let result = result_response(&request.id, &result).map_err(|_| RpcError::internal())?;
-    Ok(stream::complete([acknowledged, result]))
+    Ok(stream::complete(vec![acknowledged, result]))
 }

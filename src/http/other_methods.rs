@@ -1,6 +1,6 @@
 //! Requests to the endpoint with a method other than POST.
 
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 
 use super::bounded_request::BoundedRequest;
@@ -11,17 +11,12 @@ use super::{cors, guard};
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// What a person sees who opens the URL of the endpoint in a browser. The landing page may be disabled.
+/// What a person sees who opens the URL of the endpoint in a browser.
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
                     It is for MCP clients: add it to yours as a server.";
-const LINK: &str = " <a href=/>The page of this server</a> says how.";
-
-const HEADERS: [(HeaderName, &str); 4] = [
-    (CONTENT_TYPE, "text/html; charset=utf-8"),
-    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (CACHE_CONTROL, "no-store"),
-];
+/// The same, if there is a landing page.
+const PAGE_WITH_LINK: &str = "<!doctype html><meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
+                              It is for MCP clients: add it to yours as a server. <a href=/>The page of this server</a> says how.";
 
 /// Answers a preflight of CORS, or rejects the request with a 405. `has_page` says whether the landing page is enabled.
 ///
@@ -50,13 +45,10 @@ fn is_browser(head: &BoundedRequest) -> Result<bool, Box<HttpError>> {
 }
 
 fn page(has_page: bool) -> Response<Body> {
-    let text = if has_page { [PAGE, LINK].concat() } else { PAGE.to_owned() };
-    let mut response = Response::new(Body::Bytes(text.into_bytes()));
+    let text = if has_page { PAGE_WITH_LINK } else { PAGE };
+    let mut response = Response::new(Body::Bytes(text.into()));
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-    let headers = response.headers_mut();
-    allow_header(headers);
-    for (name, value) in HEADERS {
-        set(headers, name, value);
-    }
+    set(response.headers_mut(), CONTENT_TYPE, "text/html; charset=utf-8");
+    allow_header(response.headers_mut());
     response
 }

@@ -24,9 +24,10 @@ impl Reply {
 
     /// Returns a successful JSON document as an event stream with one event. Errors of HTTP stay JSON.
     #[cold]
+    #[inline(never)]
     pub(super) fn into_stream(self) -> Self {
         match self {
-            Self::Json(StatusCode::OK, document) => stream::complete([document]).into(),
+            Self::Json(StatusCode::OK, document) => stream::complete(vec![document]).into(),
             other => other,
         }
     }

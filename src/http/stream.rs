@@ -116,7 +116,8 @@ pub(super) fn response(stream: EventStream) -> Response<Body> {
 }
 
 /// Returns the response with a complete event stream of `messages`.
-pub(super) fn complete(messages: impl IntoIterator<Item = Vec<u8>>) -> Response<Body> {
+#[cold]
+pub(super) fn complete(messages: Vec<Vec<u8>>) -> Response<Body> {
     let events: Vec<_> = messages.into_iter().map(|message| event(Part::Notification(message))).collect();
     with_headers(Body::Bytes(events.concat()))
 }

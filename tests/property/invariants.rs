@@ -219,26 +219,10 @@ pub fn expected_id(body: &[u8]) -> Id<'_> {
 
 /// Returns whether `text` is a string or an integer.
 fn is_id(text: &str) -> bool {
-    (text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && is_integer(text))
-        || string(text).is_some()
-}
-
-/// Returns whether a number of JSON is an integer, also if it is written as `1.0` or `1e2`.
-fn is_integer(number: &str) -> bool {
-    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
-    let significant = digits.trim_end_matches('0');
-    // The power of ten of the last significant digit, apart from the exponent.
-    let zeros = digits.len().abs_diff(significant.len());
-    match exponent.strip_prefix('-') {
-        _ if significant.is_empty() => true,
-        Some(down) => down.parse::<usize>().is_ok_and(|down| zeros >= fraction.len().saturating_add(down)),
-        None => {
-            exponent.trim_start_matches('+').parse::<usize>().unwrap_or(usize::MAX).saturating_add(zeros)
-                >= fraction.len()
-        }
-    }
+    let number = text.strip_suffix(".0").unwrap_or(text);
+    let is_integer =
+        number.starts_with(|first: char| first == '-' || first.is_ascii_digit()) && !number.contains(['.', 'e', 'E']);
+    is_integer || string(text).is_some()
 }
 
 fn string(text: &str) -> Option<String> {

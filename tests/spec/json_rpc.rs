@@ -28,7 +28,7 @@ fn responses_have_the_id_of_their_request() {
         assert_eq!(answer.body.expect("an answer")["id"], id);
     }
     // These bodies are text, because the number types of this test would round the ids.
-    for id in ["18446744073709551616", "-9223372036854775809", r#""\u00e9""#, "1.0", "1e2"] {
+    for id in ["18446744073709551616", "-9223372036854775809", r#""\u00e9""#, "1.0"] {
         let answer = post(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).ask();
         assert_eq!(answer.status, 200, "{id}");
         assert!(String::from_utf8_lossy(answer.body()).contains(&format!(r#""id":{id},"#)), "{id}");
@@ -71,7 +71,7 @@ fn json_that_is_not_a_message_is_rejected() {
         (r#"{"jsonrpc":"2.0","id":1}"#, Some(json!(1))),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":1e-2,"method":"ping"}"#, None),
+        (r#"{"jsonrpc":"2.0","id":1e2,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, None),
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, None),
     ] {

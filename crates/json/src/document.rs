@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use super::decimal::{Decimal, is_integer_literal};
+use super::decimal::is_integer_literal;
 use super::error::{JsonError, JsonLimits};
 use super::escape::{content, count_characters};
 use super::kind::Kind;
@@ -109,12 +109,12 @@ impl<'d> Value<'d> {
         start as usize..end as usize
     }
 
-    /// Returns whether the value is a string, or a number that is an integer. JSON-RPC ids and progress tokens must be one of these. Clients
-    /// of languages with one type for numbers write `1.0`.
+    /// Returns whether the value is a string, or a number without fraction and exponent. JSON-RPC ids and progress tokens must be one of
+    /// these. The fraction `.0` is allowed: clients of languages with one type for numbers write `1.0`.
     pub fn is_string_or_integer(self) -> bool {
         match self.kind() {
             Kind::String => true,
-            Kind::Number => is_integer_literal(self.text()) || Decimal::exact(self.text()).is_integer(),
+            Kind::Number => is_integer_literal(self.text().strip_suffix(".0").unwrap_or(self.text())),
             _ => false,
         }
     }
