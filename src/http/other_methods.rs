@@ -12,10 +12,10 @@ use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// What a person sees who opens the URL of the endpoint in a browser.
-const PAGE: &str = "<!doctype html><meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
+const PAGE: &str = "<meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
                     It is for MCP clients: add it to yours as a server.";
 /// The same, if there is a landing page.
-const PAGE_WITH_LINK: &str = "<!doctype html><meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
+const PAGE_WITH_LINK: &str = "<meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
                               It is for MCP clients: add it to yours as a server. <a href=/>The page of this server</a> says how.";
 
 /// Answers a preflight of CORS, or rejects the request with a 405. `has_page` says whether the landing page is enabled.

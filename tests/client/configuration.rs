@@ -20,7 +20,7 @@ fn servers_are_read_from_the_environment() {
     }"#;
     let client = configured(upstreams, r#"{"weather": "w-1"}"#).expect("a client");
     assert_eq!(client.servers().collect::<Vec<_>>(), ["parcels", "weather"]);
-    let answer = json!({ "jsonrpc": "2.0", "id": "1", "result": { "content": [], "resultType": "complete" } });
+    let answer = json!({ "jsonrpc": "2.0", "id": "r1", "result": { "content": [], "resultType": "complete" } });
     let host = TestHost::new().respond("POST", "http://localhost:8788/mcp", 200, answer.to_string());
     let call = client.connect(&context(&host)).server("weather").expect("a server").call("now", json!({}));
     testing::run(host.run(async move { call.await })).expect("the call ends").expect("a result");

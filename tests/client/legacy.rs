@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::calls::{at, client, context, modern, track};
 use crate::peer::{Answer, End, Peer, result};
 
-const DONE: &str = r#"{"jsonrpc":"2.0","id":"2","result":{"content":[{"type":"text","text":"in Lyon"}]}}"#;
+const DONE: &str = r#"{"jsonrpc":"2.0","id":"r2","result":{"content":[{"type":"text","text":"in Lyon"}]}}"#;
 
 fn legacy(peer: &Peer) -> Upstream {
     at(peer).revision(Revision::V2025_11_25)
@@ -122,7 +122,7 @@ fn a_late_request_is_cancelled() {
     let position =
         peer.methods().iter().position(|method| method == "notifications/cancelled").expect("a cancellation");
     let body: Value = serde_json::from_str(requests[position].body()).expect("JSON");
-    assert_eq!(body, json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "2" } }));
+    assert_eq!(body, json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "r2" } }));
     assert_eq!(requests[position].headers(), requests[2].headers());
 }
 
@@ -201,7 +201,7 @@ impl Transport for Depot {
 fn a_handshake_is_repeated_once_if_its_connection_closes() {
     let closed = || Answer::new(200, "", "").end(End::NoHead);
     let cut = || Answer::new(200, "application/json", "{").end(End::Cut);
-    let done = || Answer::new(200, "application/json", DONE.replace("\"2\"", "\"$id\""));
+    let done = || Answer::new(200, "application/json", DONE.replace("\"r2\"", "\"$id\""));
     for (answers, is_done, methods) in [
         (vec![closed(), initialized(), accepted(), done()], true, "initialize initialize initialized call"),
         (vec![cut(), initialized(), accepted(), done()], true, "initialize initialize initialized call"),

@@ -72,7 +72,7 @@ fn ids_are_never_used_again() {
     let call = client(at(&peer)).connect(&context(&host)).call("parcels_track", json!({})).expect("a call");
     testing::run(host.run(async move { call.idempotent().await })).expect("the call ends").expect("a result");
     let ids: Vec<_> = peer.requests().iter().map(|request| body(request)["id"].clone()).collect();
-    assert_eq!(ids, ["1", "2", "3"]);
+    assert_eq!(ids, ["r1", "r2", "r3"]);
 }
 
 /// C12: the client names itself. Characters that a header cannot have are replaced.

@@ -148,9 +148,9 @@ fn odd_http_has_its_failure() {
     let late = Failure::Timeout(SHORT);
     for (case, bytes, pause, expected) in [
         ("4 one byte at a time", json(1000, &"x".repeat(1000)), 50, Some(late)),
-        ("19 a length that is too small", json(10, &body("\"1\"")), 0, Some(Failure::Malformed("is not valid JSON"))),
-        ("19 a length that is too large", json(10_000, &body("\"1\"")), 0, Some(Failure::Interrupted)),
-        ("19 the length of the body", json(body("\"1\"").len(), &body("\"1\"")), 0, None),
+        ("19 a length that is too small", json(10, &body("\"r1\"")), 0, Some(Failure::Malformed("is not valid JSON"))),
+        ("19 a length that is too large", json(10_000, &body("\"r1\"")), 0, Some(Failure::Interrupted)),
+        ("19 the length of the body", json(body("\"r1\"").len(), &body("\"r1\"")), 0, None),
         ("not HTTP", b"SSH-2.0-x\r\n\r\n".to_vec(), 0, Some(Failure::Unreachable(Unreachable::Connection))),
     ] {
         let server = Server::new(move |stream, _| {

@@ -281,7 +281,9 @@ describe('HTTP', () => {
       assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST, OPTIONS'], method)
       await response.arrayBuffer()
     }
-    assert.equal((await fetch(`${worker.origin}/mcp/`, { method: 'POST' })).status, 404)
+    assert.equal((await fetch(`${worker.origin}/mcp/x`, { method: 'POST' })).status, 404)
+    const toHost = await fetch(worker.origin, { method: 'POST', redirect: 'manual' })
+    assert.deepEqual([toHost.status, toHost.headers.get('location')], [308, '/mcp'])
     const preflight = await fetch(worker.url, {
       method: 'OPTIONS', headers: { Origin: 'http://localhost:6274', 'Access-Control-Request-Method': 'POST' },
     })

@@ -17,7 +17,7 @@ const PARTS = {
   },
   agents: { folder: 'agents', texts: ['Agent description: ', 'calls the tool `', '/chat/completions'] },
   workflows: { folder: 'agents', texts: ['Workflow description: ', 'needs it to choose a workflow'] },
-  'the client': { folder: 'client', texts: ['has no read-only tool', 'has tools whose output schemas'] },
+  'the client': { folder: 'client', texts: ['has no read-only tool', 'is the answer to another request'] },
   retrieval: { folder: 'rag', texts: ['Argument `queryText` must not be blank', 'FROM json_each('] },
   bindings: { folder: 'worker/bindings', texts: ['columnNames', 'expirationTtl', 'returnMetadata', 'new TextEncoder().encode(JSON'] },
   telemetry: { folder: '', texts: ['gen_ai.operation.name', 'edge_mcp.trace_id', 'tracing.startSpan', 'writeDataPoint'] },
