@@ -14,7 +14,9 @@ if (problems.length > 0 || (strict && warnings.length > 0)) fail(`${file} was no
 if (skills.length === 0) fail(`there is no folder with a SKILL.md in ${folder}`)
 const source = rust(skills)
 if (!check) await writeFile(file, source)
-else if ((await readFile(file, 'utf8').catch(() => '')) !== source) fail(`${file} is not up to date: run scripts/skills ${folder} ${file}`)
+else if ((await readFile(file, 'utf8').catch(() => '')) !== source) {
+  fail(`${file} is not up to date: run scripts/skills ${folder} ${file}${prefix ? ` --prefix ${prefix}` : ''}`)
+}
 
 function readArguments() {
   try {
