@@ -41,10 +41,10 @@ export async function killRun({ kills, seed, report = () => {} }) {
   let isOver = false
   let deadline = Infinity
 
-  /** Repeats a request until the server answers it. */
+  /** Repeats a request until the server answers it. `params` is a function of the number of earlier tries. */
   const answered = async (method, params) => {
-    for (;;) {
-      const answer = await send(worker, method, params).catch(() => undefined)
+    for (let tries = 0; ; tries++) {
+      const answer = await send(worker, method, params(tries)).catch(() => undefined)
       // A request can be interrupted like a task.
       const isInterrupted = !answer || answer.status >= 500 || answer.body.error?.code === -32603
       if (!isInterrupted) return answer.body
@@ -60,17 +60,21 @@ export async function killRun({ kills, seed, report = () => {} }) {
 
   /** Calls the tool, and follows its task to its end. Returns the task. */
   const follow = async (job) => {
-    // Calls with the same name are one task, so the client can repeat its call.
-    const { result, error } = await answered('tools/call', { name: 'job', arguments: job })
+    // The server has no authentication, so a repeated call is a new task. The task of a call whose answer is lost goes on, too.
+    const { name } = job
+    const { result, error } = await answered('tools/call', (tries) => {
+      job.name = `${name}.${tries}`
+      return { name: 'job', arguments: job }
+    })
     if (result?.resultType !== 'task') throw new Error(`no task: ${JSON.stringify(result ?? error)}`)
     const { taskId } = result
     for (;;) {
-      const { result: task, error } = await answered('tasks/get', { taskId })
+      const { result: task, error } = await answered('tasks/get', () => ({ taskId }))
       if (error) throw new Error(`the task is lost: ${JSON.stringify(error)}`)
       if (task.status === 'input_required') {
         const answer = { action: 'accept', content: { confirm: true } }
         const inputResponses = Object.fromEntries(Object.keys(task.inputRequests).map((key) => [key, answer]))
-        await answered('tasks/update', { taskId, inputResponses })
+        await answered('tasks/update', () => ({ taskId, inputResponses }))
       } else if (task.status !== 'working') {
         return task
       }
@@ -127,7 +131,7 @@ export async function killRun({ kills, seed, report = () => {} }) {
     await worker.kill()
     await worker.start()
     for (const task of ended) {
-      const { result } = await answered('tasks/get', { taskId: task.taskId })
+      const { result } = await answered('tasks/get', () => ({ taskId: task.taskId }))
       const [before, after] = [task, result].map((it) => JSON.stringify([it?.status, it?.result]))
       if (before !== after) failures.push(`${before} has become ${after}`)
     }
