@@ -16,7 +16,7 @@ pub(crate) const MARKDOWN: &str = "text/markdown";
 /// The maximum length of the name of a set, in characters.
 pub(crate) const MAX_SET_CHARACTERS: usize = 100;
 
-/// What is percent-encoded in the URI of a document: everything but a-z, 0-9 and `-`.
+/// The characters that are percent-encoded in the URI of a document: all except letters and digits of ASCII, and `-`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-');
 
 /// The name of a document: letters and digits of any script in lower case, and `-`.

@@ -21,7 +21,7 @@ use super::tokens::credential::Credential;
 use super::tokens::issued_token::IssuedToken;
 use super::tokens::token_of_call::{TokenOf, TokenOfCall};
 use super::tokens::token_source::TokenSource;
-use super::wire::headers;
+use super::wire::{headers, redirect};
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
@@ -29,8 +29,8 @@ use crate::call::forwarded::{self, Place};
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
 use crate::config::{ConfigError, SecureUrl};
-use crate::host::is_on_localhost;
 use crate::host::transport::{Network, Transport};
+use crate::host::{FetchError, Host, Opened, Outbound, is_on_localhost};
 use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 use crate::server::extension::identifier_problem;
@@ -425,6 +425,24 @@ impl Upstream {
     pub(super) fn sign_in_page(&self) -> Option<&str> {
         let Access::SignIn(page, _) = &self.access else { return None };
         Some(page.as_str())
+    }
+
+    /// Sends a request. If the server redirects it to another path of its origin, and `may_follow` returns true for the new URL, sends it there.
+    ///
+    /// # Errors
+    /// [`FetchError`], as [`Transport::open`].
+    pub(super) async fn open(
+        &self,
+        request: Outbound,
+        host: &Rc<dyn Host>,
+        may_follow: impl FnOnce(&str) -> bool,
+    ) -> Result<Opened, FetchError> {
+        let opened = self.transport.open(request.clone(), host).await?;
+        let Some(url) = redirect::target(&opened, &request.url).filter(|url| may_follow(url)) else {
+            return Ok(opened);
+        };
+        drop(opened);
+        self.transport.open(Outbound { url, ..request }, host).await
     }
 
     /// Creates the credential for a connection to the server, which has this name.

@@ -5,7 +5,7 @@ use http::StatusCode;
 use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
 
-/// What the headers of a POST say about its body and its answer.
+/// The information in the headers of a POST about its body and its answer.
 pub(super) struct Media {
     /// The announced length of the body (`Content-Length`), if there is one.
     pub announced: Option<usize>,

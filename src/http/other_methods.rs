@@ -11,12 +11,11 @@ use super::{cors, guard};
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
 
-/// What a person sees who opens the URL of the endpoint in a browser.
+/// The page for a person who opens the URL of the endpoint in a browser.
 const PAGE: &str = "<meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
                     It is for MCP clients: add it to yours as a server.";
-/// The same, if there is a landing page.
-const PAGE_WITH_LINK: &str = "<meta charset=utf-8><title>MCP server</title><p>This is the address of an MCP server. \
-                              It is for MCP clients: add it to yours as a server. <a href=/>The page of this server</a> says how.";
+/// Its end, if there is a landing page.
+const LINK: &str = " <a href=/>The page of this server</a> says how.";
 
 /// Answers a preflight of CORS, or rejects the request with a 405. `has_page` says whether the landing page is enabled.
 ///
@@ -45,8 +44,11 @@ fn is_browser(head: &BoundedRequest) -> Result<bool, Box<HttpError>> {
 }
 
 fn page(has_page: bool) -> Response<Body> {
-    let text = if has_page { PAGE_WITH_LINK } else { PAGE };
-    let mut response = Response::new(Body::Bytes(text.into()));
+    let mut text = PAGE.to_owned();
+    if has_page {
+        text.push_str(LINK);
+    }
+    let mut response = Response::new(Body::Bytes(text.into_bytes()));
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     set(response.headers_mut(), CONTENT_TYPE, "text/html; charset=utf-8");
     allow_header(response.headers_mut());

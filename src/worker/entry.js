@@ -106,8 +106,9 @@ function begin(number, request) {
     release(call)
     pendingCalls.delete(other)
   }
-  const call = { started, request, early: earlyLength(request, started), stopReading: undefined, end: undefined, headers: [], lines: undefined, isBatch: false }
-  earlyBytes += call.early
+  const early = earlyLength(request, started)
+  const call = { started, request, early, stopReading: undefined, end: undefined, headers: [], lines: undefined, isBatch: false }
+  earlyBytes += early
   pendingCalls.set(number, call)
   return call
 }
@@ -141,7 +142,7 @@ export function warmUp(work, headers, body) {
 
 /** Returns the `Content-Length` of a body that is read early, or 0 if the body is not read early. */
 function earlyLength(request, now) {
-  const length = announced(request)
+  const length = Number(request.headers.get('content-length'))
   if (!lengthsAreTrue || !(length > 0 && length <= EARLY_BODY)) return 0
   if (earlyBytes + length <= EARLY_BODIES) return length
   for (const call of pendingCalls.values()) {
@@ -172,12 +173,6 @@ function readEarly(request, call) {
 function distrustLengths() {
   if (lengthsAreTrue) console.warn('A body is longer than its Content-Length. The Worker that sent it must set the length of the body that it sends.')
   lengthsAreTrue = false
-}
-
-/** Returns the `Content-Length`, or NaN without one. */
-function announced(request) {
-  const length = request.headers.get('content-length')
-  return length === null ? NaN : Number(length)
 }
 
 /**

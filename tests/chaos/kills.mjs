@@ -41,15 +41,16 @@ export async function killRun({ kills, seed, report = () => {} }) {
   let isOver = false
   let deadline = Infinity
 
-  /** Repeats a request until the server answers it. `params` is a function of the number of earlier tries. */
-  const answered = async (method, params) => {
-    for (let tries = 0; ; tries++) {
-      const answer = await send(worker, method, params(tries)).catch(() => undefined)
+  /** Repeats a request until the server answers it. `beforeRepeat` may change its parameters. */
+  const answered = async (method, params, beforeRepeat = () => {}) => {
+    for (;;) {
+      const answer = await send(worker, method, params).catch(() => undefined)
       // A request can be interrupted like a task.
       const isInterrupted = !answer || answer.status >= 500 || answer.body.error?.code === -32603
       if (!isInterrupted) return answer.body
       if (Date.now() > deadline) throw new Error(`${method} has no answer: ${JSON.stringify(answer?.body)}`)
       await sleep(50)
+      beforeRepeat()
     }
   }
 
@@ -61,20 +62,16 @@ export async function killRun({ kills, seed, report = () => {} }) {
   /** Calls the tool, and follows its task to its end. Returns the task. */
   const follow = async (job) => {
     // The server has no authentication, so a repeated call is a new task. The task of a call whose answer is lost goes on, too.
-    const { name } = job
-    const { result, error } = await answered('tools/call', (tries) => {
-      job.name = `${name}.${tries}`
-      return { name: 'job', arguments: job }
-    })
+    const { result, error } = await answered('tools/call', { name: 'job', arguments: job }, () => { job.name += '-again' })
     if (result?.resultType !== 'task') throw new Error(`no task: ${JSON.stringify(result ?? error)}`)
     const { taskId } = result
     for (;;) {
-      const { result: task, error } = await answered('tasks/get', () => ({ taskId }))
+      const { result: task, error } = await answered('tasks/get', { taskId })
       if (error) throw new Error(`the task is lost: ${JSON.stringify(error)}`)
       if (task.status === 'input_required') {
         const answer = { action: 'accept', content: { confirm: true } }
         const inputResponses = Object.fromEntries(Object.keys(task.inputRequests).map((key) => [key, answer]))
-        await answered('tasks/update', () => ({ taskId, inputResponses }))
+        await answered('tasks/update', { taskId, inputResponses })
       } else if (task.status !== 'working') {
         return task
       }
@@ -131,7 +128,7 @@ export async function killRun({ kills, seed, report = () => {} }) {
     await worker.kill()
     await worker.start()
     for (const task of ended) {
-      const { result } = await answered('tasks/get', () => ({ taskId: task.taskId }))
+      const { result } = await answered('tasks/get', { taskId: task.taskId })
       const [before, after] = [task, result].map((it) => JSON.stringify([it?.status, it?.result]))
       if (before !== after) failures.push(`${before} has become ${after}`)
     }

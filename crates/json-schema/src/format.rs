@@ -56,6 +56,17 @@ impl Format {
     }
 }
 
+/// Returns whether a text has the format `date-time` (RFC 3339 §5.6).
+///
+/// ```
+/// use edge_json_schema::is_date_time;
+///
+/// assert!(is_date_time("2026-07-28T12:00:00Z") && !is_date_time("2026-07-28"));
+/// ```
+pub fn is_date_time(text: &str) -> bool {
+    Format::DateTime.matches(text, &mut Steps::unlimited())
+}
+
 #[cold]
 #[inline(never)]
 fn patterns_of_formats() -> Vec<Pattern> {

@@ -66,6 +66,7 @@ mod validator;
 pub use budget::CheckSteps;
 pub use check::Options;
 pub use error::SchemaError;
+pub use format::is_date_time;
 pub use generate::from_type;
 pub use mistake::describe_type_error;
 pub use portable::portable;

@@ -56,7 +56,7 @@ impl Count {
 
 /// The results of all groups.
 pub(crate) struct Report {
-    list: &'static [Excluded],
+    list: Vec<Excluded>,
     /// For each entry of the list, whether the suite has its tests.
     found: Vec<bool>,
     ran: Count,
@@ -65,7 +65,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(list: &'static [Excluded]) -> Self {
+    pub(crate) fn new(list: Vec<Excluded>) -> Self {
         let found = vec![false; list.len()];
         Self { list, found, ran: Count::default(), excluded: Count::default(), problems: Vec::new() }
     }
@@ -178,8 +178,8 @@ mod tests {
     }
 
     /// Returns the summary and the problems of one group.
-    fn report_of(list: &'static [Excluded], group: &Group) -> (String, Vec<String>) {
-        let mut report = Report::new(list);
+    fn report_of(list: &[Excluded], group: &Group) -> (String, Vec<String>) {
+        let mut report = Report::new(list.to_vec());
         report.add(group);
         (report.summary(), report.problems())
     }

@@ -29,7 +29,6 @@ use crate::client::wire::event_stream::EventStream;
 use crate::client::wire::exchange;
 use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, Params, write_message, write_response};
-use crate::client::wire::redirect;
 use crate::host::{FetchError, Host, Opened, Outbound};
 use crate::limits::{UPSTREAM_FORWARDED_BYTES, UPSTREAM_LEGACY_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 use crate::protocol::error::ErrorCode;
@@ -257,17 +256,14 @@ impl Channel {
     pub(in crate::client) fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let (server, host, of_call) = (self.server.clone(), self.host().clone(), self.of_call.clone());
         let url = self.url.clone();
-        let opening = server.upstream.transport.open(request.clone(), &host);
-        let followed = async move {
-            let opened = opening.await?;
-            let Some(target) = redirect::target(&opened, &request.url).filter(|_| of_call.spend()) else {
-                return Ok(opened);
-            };
-            drop(opened);
-            url.replace(target.clone());
-            server.upstream.transport.open(Outbound { url: target, ..request }, &host).await
+        let may_follow = move |target: &str| {
+            let is_allowed = of_call.spend();
+            if is_allowed {
+                url.replace(target.to_owned());
+            }
+            is_allowed
         };
-        followed.boxed_local()
+        async move { server.upstream.open(request, &host, may_follow).await }.boxed_local()
     }
 
     /// Posts a notification to a legacy server. It has no effect, so it is sent again if the connection is closed.

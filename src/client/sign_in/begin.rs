@@ -30,9 +30,8 @@ use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_response::after;
 use crate::client::upstream::Access;
 use crate::client::wire::challenge::Challenge;
-use crate::client::wire::redirect;
 use crate::config::SecureUrl;
-use crate::host::{Outbound, in_time, query_of};
+use crate::host::{in_time, query_of};
 use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 
 /// The parameters of the first request.
@@ -246,14 +245,7 @@ async fn probe(values: &Values, server: &Server, spend: &dyn Fn() -> bool) -> Re
     for (name, value) in [(CONTENT_TYPE, "application/json"), (ACCEPT, "application/json, text/event-stream")] {
         request.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    let request = Outbound::from(request);
-    let opening = async {
-        let opened = server.upstream.transport.open(request.clone(), &values.host).await?;
-        match redirect::target(&opened, &request.url).filter(|_| spend()) {
-            Some(url) => server.upstream.transport.open(Outbound { url, ..request }, &values.host).await,
-            None => Ok(opened),
-        }
-    };
+    let opening = server.upstream.open(request.into(), &values.host, |_| spend());
     let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
     let opened = in_time(opening, values.host.sleep(time)).await;
     let opened = opened.map_err(|error| OAuthError::Unreachable { server: "it", cause: error.to_string() })?;

@@ -1,4 +1,4 @@
-// A client that sends what it is told to, and keeps what it gets: JSON with the digits of its numbers.
+// A client without a library. It keeps the digits of the numbers in the answers.
 
 const MODERN = '2026-07-28'
 const CLIENT = { name: 'compare', version: '1.0.0' }

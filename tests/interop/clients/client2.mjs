@@ -1,12 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-export async function use({ url, headers, tool, arguments: args, resource, prompt, promptArguments }) {
+export async function use({ url, headers, ask }) {
   const client = new Client({ name: 'interop', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
-  return {
-    tools: (await client.listTools()).tools.map(({ name }) => name),
-    call: await client.callTool({ name: tool, arguments: args }),
-    read: await client.readResource({ uri: resource }),
-    prompt: await client.getPrompt({ name: prompt, arguments: promptArguments }),
-  }
+  return ask(client)
 }

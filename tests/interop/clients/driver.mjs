@@ -12,6 +12,13 @@ task.chosen = (names) => {
   if (matching.length === 0) throw new Error(`no tool ${task.tool} in ${names}`)
   return matching[0]
 }
+/** Sends the requests with a client of an official library. */
+task.ask = async (client) => ({
+  tools: (await client.listTools()).tools.map(({ name }) => name),
+  call: await client.callTool({ name: task.tool, arguments: task.arguments }),
+  read: await client.readResource({ uri: task.resource }),
+  prompt: await client.getPrompt({ name: task.prompt, arguments: task.promptArguments }),
+})
 const { use } = await import(file)
 const seen = await use(task)
 process.stdout.write(`\n${JSON.stringify(seen)}\n`, () => process.exit(0))
