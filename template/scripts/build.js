@@ -19,14 +19,15 @@ const run = promisify(execFile)
 
 /**
  * The arguments of wasm-opt. The engine optimizes whole functions, so a function that is rarely called is not inlined into a hot one that is
- * its only caller. The names of functions are a sixth of the module. They are removed after the functions are sorted by name: similar
- * functions are then neighbors, so gzip compresses them better.
+ * its only caller. The first KB of memory is the end of the stack, which no address in use is in: constants can then be a part of loads and
+ * stores. The names of functions are a sixth of the module. They are removed after the functions are sorted by name: similar functions are
+ * then neighbors, so gzip compresses them better.
  */
 const WASM_OPT = [
   // The features of WebAssembly that the compiler uses.
   ...['mutable-globals', 'sign-ext', 'nontrapping-float-to-int', 'bulk-memory', 'multivalue', 'reference-types', 'exception-handling']
     .map((feature) => `--enable-${feature}`),
-  '-O', '--one-caller-inline-max-function-size=100', '--reorder-functions-by-name', '--strip-debug',
+  '-O', '--one-caller-inline-max-function-size=100', '--low-memory-unused', '--reorder-functions-by-name', '--strip-debug',
 ]
 
 /** Compiles the crate in the current folder, or the packages of the arguments. Returns the paths of their wasm modules. */

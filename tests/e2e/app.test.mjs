@@ -5,10 +5,10 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
 import { NEWEST, call, legacy, modern, post } from './requests.mjs'
-import { startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 let worker
-before(async () => { worker = await startWorker() })
+before(async () => { worker = await startWorkerd({ name: 'app', database: true }) })
 after(() => worker?.stop())
 
 const save = (slug, title, text) => call(worker, 'save-document', { slug, title, text })

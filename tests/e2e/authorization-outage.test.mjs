@@ -11,11 +11,13 @@ import { gzipSync } from 'node:zlib'
 
 import { startAuthorizationServer } from './authorization-server.mjs'
 import { assertAccepted, assertNotLogged, callWith } from './tokens.mjs'
-import { startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const RESOURCE = 'https://kb.example.com/mcp'
 
 const introspectionOptions = (endpoint, { id, secret }) => ({
+  name: 'app',
+  database: true,
   vars: {
     MCP_AUTH: 'introspection',
     MCP_RESOURCE: RESOURCE,
@@ -23,7 +25,6 @@ const introspectionOptions = (endpoint, { id, secret }) => ({
     MCP_INTROSPECTION_CLIENT_ID: id,
   },
   secrets: { MCP_INTROSPECTION_CLIENT_SECRET: secret },
-  config: (toml) => toml.replace('required = [', 'required = ["MCP_INTROSPECTION_CLIENT_SECRET", '),
 })
 
 /** Asserts that the server answers 503 because it cannot check the token, and that only the log has the cause. */
@@ -41,8 +42,8 @@ describe('while the authorization server is down', () => {
   before(async () => {
     authorization = await startAuthorizationServer()
     const { issuer, jwksUrl, introspectionUrl, resourceServer, resources } = authorization
-    introspectionWorker = await startWorker(introspectionOptions(introspectionUrl, resourceServer))
-    jwtWorker = await startWorker({ vars: { MCP_AUTH: 'jwt', MCP_RESOURCE: RESOURCE, MCP_ISSUER: issuer, MCP_JWKS_URL: jwksUrl } })
+    introspectionWorker = await startWorkerd(introspectionOptions(introspectionUrl, resourceServer))
+    jwtWorker = await startWorkerd({ name: 'app', database: true, vars: { MCP_AUTH: 'jwt', MCP_RESOURCE: RESOURCE, MCP_ISSUER: issuer, MCP_JWKS_URL: jwksUrl } })
     resources.set(RESOURCE, { scopes: 'kb:read' })
   })
   after(() => Promise.all([introspectionWorker, jwtWorker, authorization].map((each) => each?.stop())))
@@ -148,7 +149,7 @@ describe('faulty introspection responses', () => {
     const origin = `http://127.0.0.1:${server.address().port}`
     const { vars, ...more } = introspectionOptions(`${origin}/introspection`, resourceServer)
     const both = { ...vars, MCP_AUTH: 'introspection,jwt', MCP_ISSUER: issuer, MCP_JWKS_URL: `${origin}/keys` }
-    worker = await startWorker({ ...more, vars: both })
+    worker = await startWorkerd({ ...more, vars: both })
   })
   after(async () => {
     await worker?.stop()

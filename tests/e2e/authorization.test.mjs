@@ -9,6 +9,7 @@ import { CLIENTS } from './official-clients.mjs'
 import { post } from './requests.mjs'
 import { assertAccepted, assertNotLogged, assertRejected, callWith } from './tokens.mjs'
 import { randomToken, startWorker } from './worker.mjs'
+import { startWorkerds } from './workerd.mjs'
 
 const RESOURCE = 'https://kb.example.com/mcp'
 const OTHER = 'https://other.example.com/mcp'
@@ -30,15 +31,12 @@ before(async () => {
     MCP_INTROSPECTION_CLIENT_ID: resourceServer.id,
   }
   const secrets = { MCP_INTROSPECTION_CLIENT_SECRET: resourceServer.secret }
-  // A Worker gets only the secrets that its configuration lists.
-  const config = (toml) => toml.replace('required = [', 'required = ["MCP_INTROSPECTION_CLIENT_SECRET", ')
-  introspectionWorker = await startWorker({ vars: { ...introspection, MCP_AUTH: 'introspection' }, secrets, config })
-  combinedWorker = await startWorker({
-    vars: { ...introspection, MCP_AUTH: 'static,introspection', MCP_INTROSPECTION_AUTH_METHOD: 'post' }, secrets, config,
-  })
-  jwtWorker = await startWorker({
-    vars: { MCP_AUTH: 'jwt', MCP_ISSUER: issuer, MCP_JWKS_URL: jwksUrl, MCP_AUTHORIZATION_SERVERS: issuer },
-  })
+  const app = { name: 'app', database: true };
+  [introspectionWorker, combinedWorker, jwtWorker] = await startWorkerds([
+    { ...app, secrets, vars: { ...introspection, MCP_AUTH: 'introspection' } },
+    { ...app, secrets, vars: { ...introspection, MCP_AUTH: 'static,introspection', MCP_INTROSPECTION_AUTH_METHOD: 'post' } },
+    { ...app, vars: { MCP_AUTH: 'jwt', MCP_ISSUER: issuer, MCP_JWKS_URL: jwksUrl, MCP_AUTHORIZATION_SERVERS: issuer } },
+  ])
 })
 after(() => Promise.all([introspectionWorker, combinedWorker, jwtWorker, authorization].map((each) => each?.stop())))
 

@@ -11,7 +11,8 @@ import { promisify } from 'node:util'
 import { createMCPClient } from '@ai-sdk/mcp'
 import { asSchema } from '@ai-sdk/provider-utils'
 
-import { ROOT, startWorker } from './worker.mjs'
+import { ROOT } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const run = promisify(execFile)
 
@@ -32,7 +33,7 @@ const EXAMPLES = JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8'))
 
 let worker
 before(async () => {
-  worker = await startWorker({ vars: { LIBRARIAN_MODEL_URL: 'http://localhost:9/v1', LIBRARIAN_MODEL: 'none' } })
+  worker = await startWorkerd({ name: 'app', database: true, vars: { LIBRARIAN_MODEL_URL: 'http://localhost:9/v1', LIBRARIAN_MODEL: 'none' } })
 })
 after(() => worker?.stop())
 

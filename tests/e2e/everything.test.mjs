@@ -8,13 +8,13 @@ import { promisify } from 'node:util'
 
 import { CLIENTS } from './official-clients.mjs'
 import { ENVELOPE, modern } from './requests.mjs'
-import { ROOT, startWorker } from './worker.mjs'
+import { ROOT } from './worker.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 const run = promisify(execFile)
 
 let worker
-before(async () => { worker = await startWorker({ name: 'everything', vars: { PAGE_SIZE: '5' } }) })
+before(async () => { worker = await startWorkerd({ name: 'everything', vars: { PAGE_SIZE: '5' } }) })
 after(() => worker?.stop())
 
 // Removes the names that the server has for the conformance suite.

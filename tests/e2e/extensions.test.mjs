@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-import { startWorker } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const LEDGER = 'com.example/ledger'
 /** A schema that every result fits. */
 const Entry = { '~standard': { version: 1, vendor: 'e2e', validate: (value) => ({ value }) } }
 
 let worker
-before(async () => { worker = await startWorker({ name: 'everything' }) })
+before(async () => { worker = await startWorkerd({ name: 'everything' }) })
 after(() => worker?.stop())
 
 async function connect(mode, extensions) {

@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { callTool } from '../../scripts/lib/mcp.mjs'
-import { ROOT, startWorker } from './worker.mjs'
+import { ROOT } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 describe('scripts/load', () => {
   let worker, folder
   before(async () => {
-    worker = await startWorker()
+    worker = await startWorkerd({ name: 'app', database: true })
     folder = await mkdtemp(join(tmpdir(), 'load-'))
     await mkdir(join(folder, 'guides'))
     await writeFile(join(folder, 'README.md'), '# Read me\n\nStart at the beginning.\n')

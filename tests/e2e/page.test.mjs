@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { chromium } from 'playwright-core'
 
-import { ROOT, startWorker } from './worker.mjs'
+import { ROOT } from './worker.mjs'
 import { startWorkerd } from './workerd.mjs'
 
 let browser, app, everything
@@ -19,8 +19,8 @@ before(async () => {
   // Each start sets its variable itself, so that `after` can stop it even if another start fails.
   await Promise.all([
     chromium.launch({ executablePath: executablePath.trim(), args }).then((started) => { browser = started }),
-    startWorker().then((started) => { app = started }),
-    startWorker({ name: 'everything', vars: { PAGE_SIZE: '5' } }).then((started) => { everything = started }),
+    startWorkerd({ name: 'app', database: true }).then((started) => { app = started }),
+    startWorkerd({ name: 'everything', vars: { PAGE_SIZE: '5' } }).then((started) => { everything = started }),
   ])
 })
 after(() => Promise.all([browser?.close(), app?.stop(), everything?.stop()]))
@@ -474,7 +474,9 @@ describe('errors on the page', () => {
   })
 
   test('the page lists only the tools that the token permits, and mentions the authorization server', async (t) => {
-    const reader = await startWorker({
+    const reader = await startWorkerd({
+      name: 'app',
+      database: true,
       vars: { MCP_AUTHORIZATION_SERVERS: 'https://auth.example.com' },
       secrets: { MCP_STATIC_TOKENS: JSON.stringify([{ token: 'reader', subject: 'r', scopes: ['kb:read'] }]) },
     })

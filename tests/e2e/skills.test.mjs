@@ -9,13 +9,14 @@ import { promisify } from 'node:util'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 
 import { CLIENTS } from './official-clients.mjs'
-import { ROOT, startWorker } from './worker.mjs'
+import { ROOT } from './worker.mjs'
+import { startWorkerd } from './workerd.mjs'
 
 const FOLDER = 'examples/everything/skills/write-a-letter'
 const URI = 'skill://write-a-letter/SKILL.md'
 
 let worker
-before(async () => { worker = await startWorker({ name: 'everything' }) })
+before(async () => { worker = await startWorkerd({ name: 'everything' }) })
 after(() => worker?.stop())
 
 for (const { name, connect } of CLIENTS.filter(({ name }) => name.startsWith('client 2.4'))) {

@@ -4,9 +4,10 @@
 //   await fetch(worker.url, …)          // http://127.0.0.1:PORT/mcp
 //   await worker.stop()
 //
-// The tests start `wrangler dev` as a child process. Developers run the same command. It reads the real wrangler.toml and starts in under
-// two seconds, and killing its process group ends all its processes. miniflare and unstable_startWorker run in the test process instead.
-// They are unstable interfaces, and workerd keeps running when a test throws. A test file should start one Worker for all its tests.
+// Only tests that need KV, a rate limit, a service binding to another Worker or wrangler itself use it. All others use workerd.mjs, because a
+// start of `wrangler dev` takes 1.7 s of processor time. It runs as a child process, as developers run it: it reads the real wrangler.toml,
+// and killing its process group ends all its processes. miniflare and unstable_startWorker run in the test process instead. They are
+// unstable interfaces, and workerd keeps running when a test throws.
 
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
