@@ -1,7 +1,9 @@
-"""Converts the schemas of tools with a client library, as the library does it for a model, and prints the results as JSON.
+"""Converts schemas of tools with a client library, as the library does it for a model, and prints the results as JSON.
 
-    converters.py LIBRARY URL TOKEN     the tools of a server: the schemas by the names of the tools
-    converters.py LIBRARY FILE          the examples of the check before publishing: by rule, the result or the error for each schema
+    converters.py LIBRARY URL TOKEN FILE
+
+`tools` has those of a server by the names of the tools. `examples` has those of the examples of the check before publishing, in FILE: by rule,
+the result or the error for each schema.
 """
 
 import asyncio
@@ -102,9 +104,14 @@ LIBRARIES = {
     "openai-agents": (openai_agents_of, openai_agents_example),
 }
 
-library, source, *token = sys.argv[1:]
+library, url, token, file = sys.argv[1:]
 of_server, of_example = LIBRARIES[library]
-if token:
-    print(json.dumps(asyncio.run(of_server(source, {"Authorization": f"Bearer {token[0]}"}))))
-else:
-    print(json.dumps(asyncio.run(examples(of_example, source))))
+
+
+# To load a library takes longer than to convert all schemas, so one process converts those of the server and of the examples.
+async def converted() -> dict:
+    tools = await of_server(url, {"Authorization": f"Bearer {token}"})
+    return {"tools": tools, "examples": await examples(of_example, file)}
+
+
+print(json.dumps(asyncio.run(converted())))

@@ -37,12 +37,15 @@ before(async () => {
 })
 after(() => worker?.stop())
 
-/** Runs converters.py for a server or for the examples of the check before publishing. */
-async function python(library, ...source) {
+const runs = new Map()
+
+/** Returns what converters.py makes of the tools of the knowledge base and of the examples of the check before publishing. */
+async function python(library) {
   const python = join(ROOT, '.tools', PYTHON[library], 'bin/python')
   if (!existsSync(python)) throw new Error(`${library} is not installed. Run scripts/setup --client-peers, which needs PyPI.`)
-  const { stdout } = await run(python, [join(ROOT, 'tests/e2e/converters.py'), library, ...source])
-  return JSON.parse(stdout)
+  const args = [join(ROOT, 'tests/e2e/converters.py'), library, worker.url, worker.token, EXAMPLES_FILE]
+  if (!runs.has(library)) runs.set(library, run(python, args).then(({ stdout }) => JSON.parse(stdout)))
+  return runs.get(library)
 }
 
 /** Returns the schemas that the AI SDK makes of the tools behind a transport. */
@@ -96,7 +99,7 @@ const ofServer = () => ({ type: 'http', url: worker.url, headers: { Authorizatio
 
 /** The libraries: their names, and what converts the tools of the knowledge base and the examples. */
 const CONVERTERS = [
-  ...Object.keys(PYTHON).map((library) => [library, () => python(library, worker.url, worker.token), () => python(library, EXAMPLES_FILE)]),
+  ...Object.keys(PYTHON).map((library) => [library, async () => (await python(library)).tools, async () => (await python(library)).examples]),
   ['the AI SDK', () => convertedByAiSdk(ofServer()), examplesByAiSdk],
 ]
 

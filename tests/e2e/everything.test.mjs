@@ -139,10 +139,11 @@ for (const { name, connect, isModern } of CLIENTS) {
   })
 }
 
-// The command line of the Inspector, with each protocol era that it supports.
+// The command line of the Inspector, with each protocol era that it supports. It starts a process for each request, so it runs only in
+// workerd: the clients above run on both hosts.
 const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
 
-for (const era of ['legacy', 'auto', 'modern']) {
+for (const era of process.env.E2E_HOST ? [] : ['legacy', 'auto', 'modern']) {
   test(`the Inspector lists and uses tools, resources and prompts with the era ${era}`, async () => {
     const inspect = async (...args) => {
       const { stdout } = await run(process.execPath,
@@ -150,6 +151,8 @@ for (const era of ['legacy', 'auto', 'modern']) {
       return JSON.parse(stdout)
     }
     assert.deepEqual(withoutConformance((await inspect('--method', 'tools/list')).tools.map((tool) => tool.name)), TOOLS)
+    // It negotiates one of the two others.
+    if (era === 'auto') return
     const added = await inspect('--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=1', 'b=2')
     assert.deepEqual(added.structuredContent, { total: 3 })
     assert.deepEqual(withoutConformance((await inspect('--method', 'resources/list')).resources.map(({ uri }) => uri)), RESOURCES)
