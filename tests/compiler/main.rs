@@ -15,6 +15,7 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -51,17 +52,23 @@ fn json_lines(text: &[u8]) -> impl Iterator<Item = Value> {
 
 /// Returns the arguments with which the compiler finds the library and the crates that the mistakes use. cargo has just built these crates
 /// for this test, and prints their paths.
+///
+/// cargo chooses the features of dependencies for all packages of a command. So `TESTED_PACKAGES` must have the packages of the command that
+/// runs this test, or cargo builds the library again.
 fn externs() -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["test", "--no-run", "--message-format=json", "--test=compiler", "--no-default-features"]);
-    // With other features, cargo would build the library again.
+    let packages = env::var("TESTED_PACKAGES").unwrap_or_else(|_| "edge-mcp".to_owned());
+    cargo.args(packages.split(' ').map(|package| format!("--package={package}")));
     let features = [
         ("client", cfg!(feature = "client")),
+        ("gateway", cfg!(feature = "gateway")),
         ("page", cfg!(feature = "page")),
         ("rag", cfg!(feature = "rag")),
+        ("tasks", cfg!(feature = "tasks")),
         ("worker", cfg!(feature = "worker")),
     ];
-    cargo.args(features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| format!("--features={name}")));
+    cargo.args(features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| format!("--features=edge-mcp/{name}")));
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
