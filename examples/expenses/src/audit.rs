@@ -21,7 +21,7 @@ pub async fn write(event: ToolEvent, cx: Context) -> Result<(), HandlerError> {
         "tool": call.tool,
         "expense": call.arguments.get("id"),
         "decision": call.arguments.get("decision"),
-        "done": call.outcome.as_ref().is_ok_and(|result| !result.is_error()),
+        "done": call.outcome.is_ok(),
         "at": cx.now_ms(),
     });
     cx.state::<AuditLog>()?.0(line.to_string());

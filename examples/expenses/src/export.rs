@@ -41,8 +41,8 @@ pub fn export_month() -> Tool {
 }
 
 async fn export(ExportMonth { month }: ExportMonth, cx: Context) -> Result<(Json<Export>, Vec<Content>), HandlerError> {
-    // The results of steps are stored. If the task is interrupted, it continues with them.
-    let expenses = cx.step("expenses", &month, async || expenses::of_month(&month, &cx).await).await?;
+    // If the task is interrupted, this function runs again. The rates are stored.
+    let expenses = expenses::of_month(&month, &cx).await?;
     let (mut rates, mut rows, mut cents) = (BTreeMap::from([("EUR", 1.0)]), Vec::new(), 0.0);
     for expense in &expenses {
         let Expense { id, date, caller, currency, category, note, .. } = expense;
