@@ -57,7 +57,7 @@ async fn export(ExportMonth { month }: ExportMonth, cx: Context) -> Result<(Json
     }
     let csv = format!("id,date,person,category,amount,euros,note\r\n{}", rows.concat());
     let total = Export { expenses: expenses.len(), euros: cents / 100.0 };
-    let sentence = format!("{} expenses in {month}: {:.2} EUR.", total.expenses, total.euros);
+    let sentence = format!("Expenses of {month}: {}, {:.2} EUR in total.", total.expenses, total.euros);
     let file = ResourceContents::text(format!("expenses://exports/{month}.csv"), csv).mime_type("text/csv");
     Ok((Json(total), vec![Content::text(sentence), Content::resource(file)]))
 }
