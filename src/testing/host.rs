@@ -302,13 +302,11 @@ impl Host for TestHost {
         signature: Vec<u8>,
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
         let verify = self.0.verify.borrow().clone();
-        match verify {
-            Some(verify) => verify(key, message, signature),
-            None => {
-                let unset = || CannotCheck("set a check of signatures with TestHost::verify".into());
-                ready(issuer::verify(&key, &message, &signature).ok_or_else(unset)).boxed_local()
-            }
+        if let Some(verify) = verify {
+            return verify(key, message, signature);
         }
+        let unset = || CannotCheck("set a check of signatures with TestHost::verify".into());
+        ready(issuer::verify(&key, &message, &signature).ok_or_else(unset)).boxed_local()
     }
 
     fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {
