@@ -6,21 +6,51 @@ use http::header::{ACCEPT, HeaderValue};
 use http::{Method, Request};
 
 use crate::host::{Environment, is_local, origin_of};
-use crate::text::has_uri_characters;
+use crate::text::{Text, has_uri_characters};
 
-/// A setting that is missing or wrong. The endpoint then answers every request with 503 and names the setting.
+/// A setting or a definition that is missing or wrong. The endpoint then answers every request with 503 and names it.
+///
+/// It is the error of an endpoint function: `?` converts a [`BuildError`](crate::BuildError) into it, and in a Worker a `worker::Error`. Convert any
+/// other error with [`new`](Self::new):
+///
+/// ```
+/// use edge_mcp::host::Environment;
+/// use edge_mcp::{ConfigError, Variables};
+///
+/// struct Pages(u32);
+///
+/// fn pages(env: &dyn Environment) -> Result<Pages, ConfigError> {
+///     let pages = Variables::of(env).required("PAGES", "the number of pages")?;
+///     // The error must not contain the value, because everybody sees it.
+///     let pages = pages.parse().map_err(|_| ConfigError::new("PAGES", "must be a number, such as 20"))?;
+///     Ok(Pages(pages))
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The variable or secret, such as `MCP_STATIC_TOKENS`.
-    pub variable: &'static str,
+    /// The variable or secret, such as `MCP_STATIC_TOKENS`, or the definition, such as `the tool "greet"`.
+    pub variable: Text,
     /// The mistake and its correction. It does not contain the value, because the value may be a secret.
     pub problem: String,
+    /// Whether callers may see the error. The log always has it.
+    is_public: bool,
 }
 
 impl ConfigError {
     /// Creates an error about `variable`. The text of `problem` continues a sentence that begins with the variable.
-    pub fn new(variable: &'static str, problem: impl Into<String>) -> Self {
-        Self { variable, problem: problem.into() }
+    pub fn new(variable: impl Into<Text>, problem: impl Into<String>) -> Self {
+        Self { variable: variable.into(), problem: problem.into(), is_public: true }
+    }
+
+    /// Returns whether callers may see the error.
+    pub(crate) fn is_public(&self) -> bool {
+        self.is_public
+    }
+
+    /// Creates an error whose text is only for the log.
+    #[cfg(feature = "worker")]
+    pub(crate) fn private(variable: &'static str, problem: String) -> Self {
+        Self { is_public: false, ..Self::new(variable, problem) }
     }
 
     /// Adds the sentence of [`Environment::about_secrets`], if the error is about a secret that is not set.

@@ -1,7 +1,8 @@
 //! Compiles the Rust examples of the pages in `docs/` and of the skill in `skills/`, as documentation tests.
 //!
 //! Pages without Rust (`connect.md`, `decisions.md`, `hosts.md`, `knowledge-base.md`, `logging.md`, `performance.md`,
-//! `performance-bounds.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`.
+//! `performance-bounds.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`, and that of `complete-server.md` in
+//! `examples/expenses`.
 
 #[doc = include_str!("../docs/concepts.md")]
 struct Concepts;

@@ -328,7 +328,7 @@ pub use call::session_required::SessionRequired;
 pub use call::state::MissingState;
 pub use call::step::Step;
 pub use call::task_info::TaskInfo;
-pub use call::tool_event::ToolEvent;
+pub use call::tool_event::{FinishedCall, ToolEvent};
 pub use config::{ConfigError, SecureUrl, Variables};
 pub use http::stream::{Body, EventStream};
 pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};

@@ -209,6 +209,10 @@ limits! {
             "characters of the program's own text in a question for approval" => "the text is shortened";
         QUESTIONS: usize = 256, Count, "":
             "questions that a call sends to the client, over all rounds" => "`-32603`; the log has the cause";
+        RETRY_SECONDS: u64 = 60, Seconds, "`HandlerError::try_again`":
+            "the pause between two attempts of `Context::retry`, if the error names none" => "the next attempt begins";
+        RETRY_AFTER_SECONDS: u64 = 3600, Seconds, "":
+            "the pause between two attempts of `Context::retry` that the error names" => "the next attempt begins after this time";
         FINISHED_STEPS: usize = 1024, Count, "":
             "step results that a call keeps between its rounds"
             => "`-32603` at the next question; the log has the cause";

@@ -17,7 +17,7 @@ const GROUPS = [
   ['release', ['app', 'tests/faults']],
   ['release', ['examples/weather']],
   ['release', ['examples/gateway']],
-  ['quick', ['examples/desk', 'examples/everything', 'examples/signed-in', 'examples/team-notes', 'examples/tutorial', 'tests/client-worker']],
+  ['quick', ['examples/desk', 'examples/everything', 'examples/expenses', 'examples/signed-in', 'examples/team-notes', 'examples/tutorial', 'tests/client-worker']],
 ]
 
 /** The Workers whose sizes docs/performance.md has, with their own features. In the others, wasm-opt changes nothing that a test can see. */

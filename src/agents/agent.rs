@@ -3,6 +3,7 @@
 //! An agent with the key `librarian` is the tool `ask_librarian`. Its result is the text of the answer. The token usage
 //! of a model is in `_meta`.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use edge_json::object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::call::context::Context;
 use crate::call::deadline::DEADLINE;
@@ -18,6 +20,7 @@ use crate::call::result::{IntoToolResult, ToolResult};
 use crate::protocol::content::Content;
 use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;
+use crate::server::source::MISSING;
 use crate::server::tool::{Origin, Tool};
 use crate::text::Text;
 
@@ -92,6 +95,9 @@ pub trait Agent: 'static {
     fn generate(&self, message: String, cx: Context) -> impl Future<Output = Result<AgentReply, HandlerError>>;
 }
 
+/// The servers whose tools an agent does not have, with the reasons.
+pub(super) type Missing = BTreeMap<String, String>;
+
 /// The reply of an agent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -100,6 +106,10 @@ pub struct AgentReply {
     pub text: String,
     /// The token usage of the model, if there is one.
     pub usage: Option<Usage>,
+    /// By the names of servers whose tools the agent did not have: the reason, for the caller. It can be the link of a sign-in, which is only for
+    /// this caller. The result of the tool has these sentences after the text, and in its `_meta`.
+    #[serde(default)]
+    pub missing: BTreeMap<String, String>,
     /// The tool calls of this round, in order, for programs that call the agent directly.
     #[serde(skip)]
     pub calls: Vec<AgentCall>,
@@ -111,7 +121,7 @@ pub struct AgentCall {
     /// The name of the tool.
     pub name: Text,
     /// The arguments.
-    pub arguments: serde_json::Value,
+    pub arguments: Value,
     /// The result.
     pub result: ToolResult,
 }
@@ -149,7 +159,13 @@ impl Usage {
 
 impl IntoToolResult for AgentReply {
     fn into_tool_result(self) -> Result<ToolResult, HandlerError> {
-        let result = ToolResult::new([Content::text(self.text)]);
+        let sentences: Vec<_> = self.missing.values().map(String::as_str).collect();
+        let sentences = (!sentences.is_empty()).then(|| Content::text(sentences.join("\n")));
+        let mut result = ToolResult::new([Content::text(self.text)].into_iter().chain(sentences));
+        if !self.missing.is_empty() {
+            let missing = self.missing.into_iter().map(|(name, problem)| (name, problem.into()));
+            result = result.meta(MISSING, Value::Object(missing.collect()));
+        }
         Ok(match self.usage {
             Some(Usage { input_tokens, output_tokens }) => {
                 let usage = vec![("inputTokens", input_tokens.into()), ("outputTokens", output_tokens.into())];

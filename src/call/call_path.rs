@@ -68,6 +68,9 @@ impl<'a> Callee<'a> {
     }
 }
 
+/// The beginning of the segment of an attempt. The other segments begin with a hexadecimal digit.
+const ATTEMPT: char = '~';
+
 /// The position of a step or nested call within a call. The default is the outermost call.
 #[derive(Default)]
 pub(crate) struct CallPath {
@@ -95,6 +98,12 @@ impl CallPath {
         self.within(self.next("step", step, input, rounds))
     }
 
+    /// Returns the path of an attempt of the current step.
+    pub(crate) fn of_attempt(&self, name: &str, input: &str, rounds: &Rounds) -> Self {
+        let (digest, ordinal) = self.next("attempt", name, input, rounds);
+        self.within((format!("{ATTEMPT}{digest}"), ordinal))
+    }
+
     /// Returns the path of a sleep of `time_ms` milliseconds.
     pub(crate) fn of_sleep(&self, time_ms: u64, rounds: &Rounds) -> Self {
         self.within(self.next("sleep", "", &time_ms.to_string(), rounds))
@@ -116,9 +125,10 @@ impl CallPath {
         (!looks_nested(key)).then(|| format!("{}{key}", self.prefix))
     }
 
-    /// Returns the idempotency key of the work at this position, in the call with this id.
+    /// Returns the idempotency key of the work at this position, in the call with this id. It is the same in all attempts of a step.
     pub(crate) fn idempotency_key(&self, call_id: &str) -> String {
-        digest(&self.place, "idempotency", call_id, "null")
+        let segments = self.place.split_inclusive('/').filter(|segment| !segment.starts_with(ATTEMPT));
+        digest(&segments.collect::<String>(), "idempotency", call_id, "null")
     }
 
     /// Returns the digest that binds an answer to its question. It covers the call that asks, and the question's method and

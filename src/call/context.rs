@@ -1,7 +1,7 @@
 //! The context of a call: the request that a handler answers.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::request_info::RequestInfo;
 use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
-use super::tool_event::ToolEvent;
+use super::tool_event::{Observed, ToolEvent};
 use super::trace::Trace;
 use crate::auth::Principal;
 use crate::host::Host;
@@ -91,8 +91,9 @@ pub(crate) trait PassTasks {
     ) -> LocalBoxFuture<'static, Result<Box<RawValue>, HandlerError>>;
 }
 
-/// A hook: it gets the name of a tool, an event of a call, and the context of the call.
-pub(crate) type Hook = Rc<dyn Fn(&Text, ToolEvent, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
+/// A hook: it gets the name of a tool, an event of a call, what is known of the call if this server executes it, and its context.
+pub(crate) type Hook =
+    Rc<dyn Fn(&Text, ToolEvent, Option<&Observed>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
 
 /// A tool that a handler can call.
 pub(crate) struct CallableTool {
@@ -114,10 +115,18 @@ pub struct Context {
     /// The number of tool calls that contain this one.
     depth: u8,
     current_path: Rc<CurrentPath>,
-    /// The time at which the deadline of the call passes, in milliseconds since 1970. `None` if nothing limits the call.
-    ends_at: Rc<Cell<Option<u64>>>,
-    /// The same time of the call that contains this one.
+    of_call: Rc<OfCall>,
+    /// The time at which the deadline of the call that contains this one passes.
     outer_ends_at: Option<u64>,
+}
+
+/// The data of one call, which its nested calls do not share.
+#[derive(Default)]
+struct OfCall {
+    /// The time at which the deadline of the call passes, in milliseconds since 1970. `None` if nothing limits the call.
+    ends_at: Cell<Option<u64>>,
+    /// The values that the program stored, one of each type.
+    values: RefCell<Vec<Rc<dyn Any>>>,
 }
 
 impl Context {
@@ -127,7 +136,7 @@ impl Context {
             tools,
             depth: 0,
             current_path: Rc::new(CurrentPath::new(CallPath::default())),
-            ends_at: Rc::default(),
+            of_call: Rc::default(),
             outer_ends_at: None,
         }
     }
@@ -147,7 +156,7 @@ impl Context {
         Self {
             tools: Some(tools),
             depth: self.depth.saturating_add(1),
-            ends_at: Rc::default(),
+            of_call: Rc::default(),
             outer_ends_at: self.ends_at(),
             ..self.at_call(Callee::own(name), arguments)
         }
@@ -180,11 +189,11 @@ impl Context {
     /// Sets the deadline of the call, which passes after `limit`.
     pub(crate) fn start_deadline(&self, limit: Duration) {
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        self.ends_at.set(Some(self.now_ms().saturating_add(limit)));
+        self.of_call.ends_at.set(Some(self.now_ms().saturating_add(limit)));
     }
 
     fn ends_at(&self) -> Option<u64> {
-        self.ends_at.get().into_iter().chain(self.outer_ends_at).min()
+        self.of_call.ends_at.get().into_iter().chain(self.outer_ends_at).min()
     }
 
     /// Returns the time until the deadline of the call, or of a call that contains it. Returns `None` if nothing limits the call.
@@ -272,7 +281,7 @@ impl Context {
         self.of_request.trace.as_deref()
     }
 
-    /// Returns the HTTP header `name`. Names are case-insensitive.
+    /// Returns the HTTP header `name`, like [`RequestInfo::header`]: the credentials of the caller are absent.
     pub fn header(&self, name: &str) -> Option<String> {
         self.of_request.request.header(name)
     }
@@ -297,10 +306,53 @@ impl Context {
         self.of_request.request.state()
     }
 
-    /// Returns the value of type `T` that the [server function](RequestInfo::extend) or an earlier handler stored for
-    /// this request.
+    /// Returns the value of type `T` that was stored for [this call](Self::extend), or otherwise the one that the
+    /// [server function](RequestInfo::extend) or an earlier handler stored for this request.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        self.of_request.request.extension()
+        let of_call = self.of_call.values.borrow().iter().find_map(|value| value.clone().downcast().ok());
+        of_call.or_else(|| self.of_request.request.extension())
+    }
+
+    /// Stores `value` for this call. It replaces an earlier value of the same type. With it, the question for an
+    /// [approval](crate::Tool::requires_approval) passes what it has looked up to the handler and the hooks of the call, which read it with
+    /// [`extension`](Self::extension). Other calls of the request do not see it. [`RequestInfo::extend`] stores a value for the whole request.
+    ///
+    /// The handler of a durable task runs later, in a request of its own, so it does not have the value.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError, Tool};
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Claim {
+    ///     id: u32,
+    /// }
+    ///
+    /// struct Expense {
+    ///     euros: u32,
+    /// }
+    ///
+    /// async fn find(Claim { id }: &Claim) -> Result<Expense, HandlerError> {
+    ///     Ok(Expense { euros: 100 * id })
+    /// }
+    ///
+    /// async fn pay(_: Claim, cx: Context) -> Result<String, HandlerError> {
+    ///     let expense = cx.extension::<Expense>().ok_or_else(|| HandlerError::new("There is no such expense."))?;
+    ///     Ok(format!("Paid {} euros.", expense.euros))
+    /// }
+    ///
+    /// let pay = Tool::new("pay-expense", "Pays an expense.", pay).requires_approval(async |claim: Claim, cx: Context| {
+    ///     let expense = find(&claim).await?;
+    ///     let question = format!("Pay {} euros?", expense.euros);
+    ///     cx.extend(expense);
+    ///     Ok(Some(question.into()))
+    /// });
+    /// ```
+    pub fn extend<T: 'static>(&self, value: T) {
+        let mut values = self.of_call.values.borrow_mut();
+        values.retain(|kept| !kept.is::<T>());
+        values.push(Rc::new(value));
     }
 
     /// Returns the time of the host's clock, in milliseconds since 1970-01-01T00:00:00Z.

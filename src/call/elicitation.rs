@@ -2,7 +2,7 @@
 //!
 //! Source: 2026-07-28, client/elicitation.
 
-use edge_json::{Document, JsonLimits};
+use edge_json::{Document, JsonLimits, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -49,11 +49,53 @@ impl Context {
     where
         T: HasJsonSchema + DeserializeOwned + 'static,
     {
-        let key = key.into();
         let schema = Schema::of_object::<T>().map_err(|error| error.to_string());
         let schema = schema.and_then(|schema| Ok((schema.form()?, schema)));
         let (form, schema) = schema.map_err(|problem| InputError::from(InputProblem::Forbidden(problem)))?;
-        let (key, answer) = self.answer(&key, form_question(&message.into(), form), &FORM).await?;
+        self.fill_in(&key.into(), form_question(&message.into(), form), &schema, handler::read).await
+    }
+
+    /// Asks the person to fill in a form whose schema the program makes while it runs. The answer is an object with the fields of the form. For
+    /// a form that is known in advance, use [`elicit`](Self::elicit).
+    ///
+    /// `form` is a JSON Schema within the subset of the protocol: an object with `properties` and `required`, whose fields are strings, numbers,
+    /// integers, booleans, or choices (`enum`, or `oneOf` with `const` and `title`; in an `array`, the `items` have `enum` or `anyOf`).
+    ///
+    /// # Errors
+    /// [`InputError`]: the client does not support forms, its answer does not fit the form, or `form` is outside the subset. The log then names
+    /// the field.
+    ///
+    /// ```
+    /// use edge_mcp::{Context, HandlerError};
+    /// use serde_json::json;
+    ///
+    /// async fn choose(rooms: Vec<String>, cx: Context) -> Result<String, HandlerError> {
+    ///     let room = json!({ "type": "string", "title": "Room", "enum": rooms });
+    ///     let form = json!({ "type": "object", "properties": { "room": room }, "required": ["room"] });
+    ///     let answer = cx.elicit_form("room", "Which room?", &form).await?.accepted();
+    ///     Ok(answer.map_or("No room.".to_owned(), |answer| format!("Room {}.", answer["room"])))
+    /// }
+    /// ```
+    pub async fn elicit_form(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<Text>,
+        form: &serde_json::Value,
+    ) -> Result<Elicited<serde_json::Value>, InputError> {
+        let schema = Schema::of_own_form(form).map_err(|problem| InputError::from(InputProblem::Forbidden(problem)))?;
+        let read = |content: Value<'_>| content.to_json().ok_or_else(|| "a number is out of range".to_owned());
+        self.fill_in(&key.into(), form_question(&message.into(), form.clone()), &schema, read).await
+    }
+
+    /// Asks the question, checks the fields of the answer against the schema of the form, and reads them.
+    async fn fill_in<T>(
+        &self,
+        key: &str,
+        question: serde_json::Value,
+        schema: &Schema,
+        read: impl FnOnce(Value<'_>) -> Result<T, String>,
+    ) -> Result<Elicited<T>, InputError> {
+        let (key, answer) = self.answer(key, question, &FORM).await?;
         elicited(&key, answer.get(), |content| {
             let content = content.ok_or("its `content` is missing")?;
             let document =
@@ -65,7 +107,7 @@ impl Context {
             if !mistakes.is_empty() {
                 return Err(mistakes.join("; "));
             }
-            handler::read(document.root())
+            read(document.root())
         })
     }
 

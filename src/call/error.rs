@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -41,6 +42,15 @@ pub(crate) struct Details {
     pub(crate) input: Option<InputError>,
     /// Members for the `_meta` of a tool's result.
     pub(crate) meta: Option<Box<Map<String, Value>>>,
+    /// When to try again, if the reason is temporary.
+    pub(crate) again: Option<Again>,
+}
+
+/// When work that failed for a temporary reason may succeed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Again {
+    After(Duration),
+    Unknown,
 }
 
 /// The kind of a failure, which determines the error code.
@@ -73,7 +83,7 @@ impl HandlerError {
     }
 
     fn of_kind(kind: ErrorKind, message: Text) -> Self {
-        Self(Box::new(Details { kind, message, cause: None, input: None, meta: None }))
+        Self(Box::new(Details { kind, message, cause: None, input: None, meta: None, again: None }))
     }
 
     #[cold]
@@ -119,6 +129,16 @@ impl HandlerError {
     #[must_use]
     pub fn because(mut self, cause: impl ToString) -> Self {
         self.0.cause = Some(cause.to_string());
+        self
+    }
+}
+
+impl HandlerError {
+    /// Declares that the reason is temporary, so that [`Context::retry`](crate::Context::retry) tries again after this time. With `None`, it
+    /// chooses the time. A response states the time as [`Fetched::retry_after`](crate::host::Fetched::retry_after).
+    #[must_use]
+    pub fn try_again(mut self, after: Option<Duration>) -> Self {
+        self.0.again = Some(after.map_or(Again::Unknown, Again::After));
         self
     }
 }

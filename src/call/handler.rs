@@ -40,6 +40,7 @@ pub trait Handler<P>: 'static {
 #[diagnostic::on_unimplemented(
     message = "a handler cannot have the parameters `{Self}`",
     label = "expected an async function of (), (Arguments), (Context) or (Arguments, Context)",
+    note = "take `Context` by value, not `&Context`",
     note = "put all arguments into one struct with `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
 )]
 pub trait Parameters: 'static {

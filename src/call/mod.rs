@@ -9,9 +9,9 @@
 //! `forwarded` values. A hook observes each `tool_event`.
 //!
 //! After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds, and
-//! `step_memory` has the results of each finished `step`. Both find them by `call_path`, the position in the call. In a durable `task`, the
-//! `journal` has them instead. `deadline` and the `connection` to the client end a handler that takes too long or whose client has
-//! disconnected. `trace` has the spans of a request.
+//! `step_memory` has the results of each finished `step` (a `retry` is a step with several attempts). Both find them by `call_path`, the
+//! position in the call. In a durable `task`, the `journal` has them instead. `deadline` and the `connection` to the client end a handler that
+//! takes too long or whose client has disconnected. `trace` has the spans of a request.
 
 mod ask;
 pub(crate) mod call_path;
@@ -35,6 +35,7 @@ mod platform;
 pub(crate) mod question_kind;
 pub(crate) mod request_info;
 pub(crate) mod result;
+mod retry;
 pub(crate) mod roots;
 pub(crate) mod rounds;
 pub(crate) mod sampling;

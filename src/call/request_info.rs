@@ -16,6 +16,28 @@ use crate::limits::FOREIGN_SCHEMAS_STEPS;
 use crate::protocol::description::Implementation;
 use crate::schema::CheckSteps;
 
+/// The headers with a credential of the caller. The program sees only those that it [names](crate::Endpoint::expose_header).
+const CREDENTIALS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+
+/// The credentials that a program sees, in the order of [`CREDENTIALS`].
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ExposedHeaders([bool; CREDENTIALS.len()]);
+
+impl ExposedHeaders {
+    pub(crate) fn add(&mut self, name: &str) {
+        for (credential, is_exposed) in CREDENTIALS.iter().zip(&mut self.0) {
+            *is_exposed |= name.eq_ignore_ascii_case(credential);
+        }
+    }
+
+    fn contains(self, name: &str) -> bool {
+        !CREDENTIALS
+            .iter()
+            .zip(self.0)
+            .any(|(credential, is_exposed)| !is_exposed && name.eq_ignore_ascii_case(credential))
+    }
+}
+
 /// Data that differs between callers. If the program reads it, the answer must not be cached for other callers.
 pub(crate) struct PerCaller<T>(T);
 
@@ -54,6 +76,7 @@ pub(crate) struct OfEndpoint {
     pub state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
     /// The configured URL of the endpoint.
     pub resource: Option<Box<str>>,
+    pub exposed: ExposedHeaders,
 }
 
 /// The data that all clones of a request share.
@@ -69,6 +92,7 @@ struct Shared {
     tasks: Option<TaskService>,
     state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
     resource: Option<Box<str>>,
+    exposed: ExposedHeaders,
     argument_steps: CheckSteps,
     result_steps: CheckSteps,
     foreign: ForeignSteps,
@@ -106,7 +130,7 @@ impl RequestInfo {
         principal: Option<Principal>,
         client: OfClient,
         is_unidentified: bool,
-        OfEndpoint { state, tasks, state_keys, resource }: OfEndpoint,
+        OfEndpoint { state, tasks, state_keys, resource, exposed }: OfEndpoint,
     ) -> Self {
         let shared = Shared {
             head: PerCaller::new(head),
@@ -118,6 +142,7 @@ impl RequestInfo {
             tasks,
             state_keys,
             resource,
+            exposed,
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
             foreign: ForeignSteps::default(),
@@ -186,9 +211,19 @@ impl RequestInfo {
         self.shared.was_read.get()
     }
 
-    /// Returns the HTTP header `name`. Names are case-insensitive.
+    /// Returns the HTTP header `name`. Names are case-insensitive. The credentials of the caller (`Authorization`, `Cookie` and
+    /// `Proxy-Authorization`) are absent, unless the program names them with [`Endpoint::expose_header`](crate::Endpoint::expose_header).
     pub fn header(&self, name: &str) -> Option<String> {
+        if !self.shared.exposed.contains(name) {
+            return None;
+        }
         self.shared.head.read(self).header(name)
+    }
+
+    /// Returns the cookies, for a page of this library.
+    #[cfg(feature = "client")]
+    pub(crate) fn cookies(&self) -> String {
+        self.shared.head.read(self).header("cookie").unwrap_or_default()
     }
 
     /// Adds a value to the state of work without a request to an endpoint. As for [`Endpoint::state`](crate::Endpoint::state), a second

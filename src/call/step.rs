@@ -23,7 +23,7 @@ use super::call_path::{CallPath, CurrentPath};
 use super::context::Context;
 use super::error::HandlerError;
 use super::failure;
-use super::rounds::Running;
+use super::rounds::{Rounds, Running};
 use crate::protocol::error::INTERNAL;
 
 /// A step of a call, created by [`Context::step`]. It runs when it is awaited.
@@ -100,6 +100,21 @@ impl Context {
         T: Serialize + DeserializeOwned + 'a,
         W: AsyncFnOnce() -> Result<T, HandlerError> + 'a,
     {
+        self.step_at(CallPath::of_step, name, input, work)
+    }
+
+    /// Runs `work` as a step at the path that `path_of` returns.
+    pub(super) fn step_at<'a, T, W>(
+        &self,
+        path_of: PathOf,
+        name: impl Display,
+        input: &impl Serialize,
+        work: W,
+    ) -> Step<'a, T>
+    where
+        T: Serialize + DeserializeOwned + 'a,
+        W: AsyncFnOnce() -> Result<T, HandlerError> + 'a,
+    {
         let result = Rc::new(Cell::new(None));
         let (loaded, made) = (result.clone(), result.clone());
         let load = move |json: &RawValue| match read_text(json.get().as_bytes()) {
@@ -117,7 +132,7 @@ impl Context {
             Ok(json)
         };
         let input = write::to_string(input);
-        Step { run: run(self, name.to_string(), input, Box::new(load), work.boxed_local()), result }
+        Step { run: run(self, path_of, name.to_string(), input, Box::new(load), work.boxed_local()), result }
     }
 
     /// Returns a key that is the same each time the current step runs. Outside of steps, it is the key of the call. A service that
@@ -137,18 +152,22 @@ impl Context {
 /// The work of a step. It hands its result to the [`Step`], and returns it as JSON if it has to be stored.
 type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
 
+/// Returns the path of a step with this name and input within another path.
+type PathOf = fn(&CallPath, &str, &str, &Rounds) -> CallPath;
+
 /// Runs a step, or loads the result that an earlier round stored. `load` returns whether it could read the result.
 ///
 /// This function does not depend on the type of the result, so the wasm module contains it only once.
 fn run<'a>(
     cx: &Context,
+    path_of: PathOf,
     name: String,
     input: serde_json::Result<String>,
     load: Box<dyn FnOnce(&RawValue) -> bool + 'a>,
     work: Work<'a>,
 ) -> LocalBoxFuture<'a, Result<(), HandlerError>> {
     let cx = cx.clone();
-    let path = input.map(|input| Rc::new(cx.path().of_step(&name, &input, cx.rounds())));
+    let path = input.map(|input| Rc::new(path_of(&cx.path(), &name, &input, cx.rounds())));
     let run = async move {
         let path = path?;
         match cx.rounds().result(path.place(), &name) {

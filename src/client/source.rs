@@ -2,20 +2,25 @@
 
 use std::rc::Rc;
 
-use edge_json::Value;
+use edge_json::{Value, object};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
+use super::connection::Link;
+use super::error::{ClientError, Failure};
 use super::mcp_client::{McpClient, Server};
 use super::operations::definition::Definition;
+use super::operations::listing::ListResult;
+use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::warning;
+use crate::protocol::method::Method;
 use crate::schema::{Schema, SchemaError};
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
-use crate::server::source::{Found, Source};
+use crate::server::source::{AskSignIn, Found, MISSING, Source};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::{Text, shortened};
@@ -105,24 +110,54 @@ impl Source for RemoteTools {
             let connection = source.client.connect(&cx);
             let mut found = Found::default();
             for (link, list) in connection.each_list(ListKind::Tools, |server| source.includes_server(server)).await {
-                let list = match list {
-                    Ok(list) => list,
-                    Err(error) => {
-                        found = found.missing(error.server(), error.to_string());
-                        continue;
-                    }
-                };
-                found = found.answered();
-                for listed in list.items.iter().filter(|tool| source.includes(tool)) {
-                    match source.tool_of(listed, link.channel.upstream().is_trusted, &cx) {
-                        Some(tool) => found = found.tool(tool),
-                        None => warn_of_invalid(listed.server(), &cx),
-                    }
+                if let Err(error) = &list
+                    && let Failure::SignInRequired { url } = error.failure()
+                {
+                    let sign_in = source.clone().after_sign_in(link.clone(), error.clone(), url.clone());
+                    found = found.after_sign_in(error.server(), sign_in);
                 }
+                found = source.with_list(found, &link, list, &cx);
             }
             found
         };
         found.boxed_local()
+    }
+}
+
+impl RemoteTools {
+    /// Adds the tools of a server, or the reason why they are missing.
+    fn with_list(&self, mut found: Found, link: &Link, list: ListResult, cx: &Context) -> Found {
+        let list = match list {
+            Ok(list) => list,
+            Err(error) => return found.missing(error.server(), error.to_string()),
+        };
+        found = found.answered();
+        for listed in list.items.iter().filter(|tool| self.includes(tool)) {
+            match self.tool_of(listed, link.channel.upstream().is_trusted, cx) {
+                Some(tool) => found = found.tool(tool),
+                None => warn_of_invalid(listed.server(), cx),
+            }
+        }
+        found
+    }
+
+    /// Returns a function that asks a caller to sign in at `url`, and then lists the tools of the server. If the caller cannot be asked, they are
+    /// missing because of `error`.
+    fn after_sign_in(self, link: Rc<Link>, error: ClientError, url: String) -> AskSignIn {
+        Box::new(move |cx: Context| {
+            let listed = async move {
+                let method = Method::ListTools.name();
+                // The question belongs to this request, so that it is the same in each round.
+                let asking = cx.at_call(Callee { server: Some(&link.channel.server().name), tool: method }, "{}");
+                let list = match link.channel.sign_in(&url, &asking).await {
+                    Ok(true) => link.lists.new_list(ListKind::Tools).await,
+                    Ok(false) => Err(error),
+                    Err(failed) => Err(link.channel.failed(method.into(), failed)),
+                };
+                self.with_list(Found::default(), &link, list, &cx)
+            };
+            listed.boxed_local()
+        })
     }
 }
 
@@ -171,9 +206,21 @@ impl AnyToolHandler for RemoteHandler {
                     )));
                 }
             }
-            Ok(server.call(&tool, arguments).ask_caller(&cx).cancel_late_task().await?.into_tool_result())
+            let result = server.call(&tool, arguments).ask_caller(&cx).cancel_late_task().await;
+            Ok(result.map_err(naming_sign_in)?.into_tool_result())
         };
         Ok(call.boxed_local())
+    }
+}
+
+/// Converts the error of a call. If the caller must sign in, the `_meta` of the result names the server.
+fn naming_sign_in(error: ClientError) -> HandlerError {
+    let is_sign_in = matches!(error.failure(), Failure::SignInRequired { .. });
+    let missing = is_sign_in.then(|| object(vec![(error.server(), error.to_string().into())]));
+    let converted = HandlerError::from(error);
+    match missing {
+        Some(missing) => converted.meta(MISSING, missing),
+        None => converted,
     }
 }
 

@@ -69,12 +69,12 @@ async fn send_to(
     let added = shown(mount, &tool, added, cx);
     let event = match &added {
         Shown::Result(result) => of_result(result),
-        Shown::Error(_, sentence) => Some(ToolEvent::Error(sentence.as_str().into())),
+        Shown::Error(_, sentence) => Some(ToolEvent::Error(sentence.clone().into())),
         Shown::Nothing | Shown::Questions(_) => None,
     };
     if let Some(event) = event {
         let of_server = cx.tools().map(|tools| tools.hooks().to_vec()).unwrap_or_default();
-        notify(&[of_server, tool.hooks].concat(), &tool.metadata.name, event, cx).await;
+        notify(&[of_server, tool.hooks].concat(), &tool.metadata.name, event, None, cx).await;
     }
     Ok(Some(State { members, added }))
 }

@@ -42,6 +42,12 @@ impl Fetched {
         Self { status, body: body.into(), retry_after: None }
     }
 
+    /// Sets the delay before the next attempt, for a response that a test prepares.
+    #[must_use]
+    pub fn retry_after(self, time: Duration) -> Self {
+        Self { retry_after: Some(time), ..self }
+    }
+
     /// Returns the response if its status is 2xx.
     ///
     /// # Errors

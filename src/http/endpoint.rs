@@ -1,6 +1,7 @@
 //! The configuration of an endpoint. `pipeline` answers its requests.
 
 use std::any::{Any, type_name};
+use std::error::Error;
 use std::fmt::Display;
 use std::future::Future;
 use std::rc::Rc;
@@ -18,7 +19,7 @@ use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
 use crate::call::client_extensions::OfClient;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::request_info::{OfEndpoint, RequestInfo};
+use crate::call::request_info::{ExposedHeaders, OfEndpoint, RequestInfo};
 use crate::call::state::State;
 use crate::call::task_info::TaskService;
 use crate::call::trace::{AllTelemetry, Tracer};
@@ -60,6 +61,7 @@ pub struct Endpoint {
     pub(super) limits: Limits,
     pub(super) pages: Vec<Page>,
     pub(super) json_only: bool,
+    pub(super) exposed: ExposedHeaders,
     pub(super) has_page: Choice<bool>,
     #[cfg(feature = "page")]
     pub(super) search_box: SearchBox,
@@ -86,6 +88,7 @@ impl Endpoint {
             limits: Limits::default(),
             pages: Vec::new(),
             json_only: false,
+            exposed: ExposedHeaders::default(),
             has_page: Choice::new(true),
             #[cfg(feature = "page")]
             search_box: SearchBox::default(),
@@ -184,6 +187,7 @@ impl Endpoint {
             tasks: self.task_service(),
             state_keys: Some((*self.state_keys).clone()),
             resource: self.access.resource.url.as_ref().map(|url| url.as_str().into()),
+            exposed: self.exposed,
         };
         RequestInfo::of_endpoint(head, principal, client, false, endpoint)
     }
@@ -214,7 +218,7 @@ impl Endpoint {
 
     /// Creates an endpoint that answers every request with 503 and the text of `error`. Use it if the program finds an error in a setting.
     pub fn misconfigured(error: ConfigError) -> Self {
-        Self::closed_by(Misconfiguration { problem: error.to_string(), is_public: true })
+        Self::closed_by(Misconfiguration { problem: error.to_string(), is_public: error.is_public() })
     }
 
     fn closed_by(error: Misconfiguration) -> Self {
@@ -340,6 +344,29 @@ impl Endpoint {
         self
     }
 
+    /// Lets the program read a credential of its callers: the header `Authorization`, `Cookie` or `Proxy-Authorization`. Otherwise, these headers
+    /// are absent in the server function, in handlers and hooks, on pages, and wherever else a [`RequestInfo`] or a [`Context`] is. All other
+    /// headers are always there.
+    ///
+    /// Code that reads a token can write it to a log, return it to a model, or send it to another server, for which it was not issued. The
+    /// [caller](Context::caller) has all that a validator has read from the token. A page that keeps a session needs the cookie:
+    ///
+    /// ```
+    /// # use edge_mcp::{Context, HandlerError, PageRequest};
+    /// # async fn account(_: PageRequest, _: Context) -> Result<http::Response<String>, HandlerError> {
+    /// #     Ok(http::Response::new(String::new()))
+    /// # }
+    /// use edge_mcp::{Endpoint, McpServer};
+    ///
+    /// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build());
+    /// let endpoint = endpoint.page("/account", account).expose_header("cookie");
+    /// ```
+    #[must_use]
+    pub fn expose_header(mut self, name: &str) -> Self {
+        self.exposed.add(name);
+        self
+    }
+
     /// Serves a page of the program at `path`, such as `/about`. The handler is an async function of a [`PageRequest`] and a [`Context`],
     /// which has the headers, the state and the network. The default deadline of a tool and the limit on bodies apply to a page.
     ///
@@ -359,7 +386,8 @@ impl Endpoint {
     ///     Ok(http::Response::builder().header("Set-Cookie", "seen=yes; Secure; HttpOnly; SameSite=Lax").body(text.into())?)
     /// }
     ///
-    /// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build()).page("/about", about);
+    /// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build());
+    /// let endpoint = endpoint.page("/about", about).expose_header("cookie");
     /// ```
     #[must_use]
     pub fn page<F, B>(mut self, path: impl Into<Text>, handler: impl Fn(PageRequest, Context) -> F + 'static) -> Self
@@ -429,7 +457,8 @@ impl Endpoint {
 }
 
 /// Converts the result of a function that configures an endpoint. An error closes the endpoint: it answers every request with 503, and
-/// the log has the error. The answer shows the error only if it is a [`ConfigError`], which contains no secrets.
+/// the log has the error. The answer shows a [`ConfigError`] or a [`BuildError`], also in a `Box<dyn Error>`: they name a setting or a definition, and
+/// contain no secrets. The text of another error is only in the log.
 ///
 /// ```
 /// use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, StaticTokens};
@@ -447,8 +476,16 @@ impl Endpoint {
 impl<E: Display + 'static> From<Result<Self, E>> for Endpoint {
     fn from(configured: Result<Self, E>) -> Self {
         configured.unwrap_or_else(|error| {
-            let is_public = (&error as &dyn Any).is::<ConfigError>();
+            let is_public = is_public(&error);
             Self::closed_by(Misconfiguration { problem: error.to_string(), is_public })
         })
     }
+}
+
+/// Returns whether callers may see an error of an endpoint function.
+fn is_public(error: &dyn Any) -> bool {
+    if let Some(error) = error.downcast_ref::<Box<dyn Error>>() {
+        return error.downcast_ref().is_some_and(ConfigError::is_public) || error.is::<BuildError>();
+    }
+    error.downcast_ref().is_some_and(ConfigError::is_public) || error.is::<BuildError>()
 }

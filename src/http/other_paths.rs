@@ -36,7 +36,7 @@ impl Endpoint {
                 return Err(foreign_origin());
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let endpoint = OfEndpoint { state: self.state.clone(), ..OfEndpoint::default() };
+            let endpoint = OfEndpoint { state: self.state.clone(), exposed: self.exposed, ..OfEndpoint::default() };
             let request = RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, endpoint);
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;

@@ -46,6 +46,33 @@ impl MemoryStore {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Creates a store with documents, such as the files that a Worker contains. Unlike [`save`](SaveStore::save), it is not async, so an
+    /// endpoint function can call it.
+    ///
+    /// # Errors
+    /// A document is [not valid](Document::check).
+    ///
+    /// ```
+    /// use edge_mcp::rag::{ChunkOptions, Document, MemoryStore, Space, StoreError, chunks};
+    ///
+    /// // In a file of its own: include_str!("../handbook/tea.md")
+    /// const TEA: &str = "# Tea\n\nWarm the pot.";
+    ///
+    /// fn handbook() -> Result<MemoryStore, StoreError> {
+    ///     let space = Space { index: "handbook".into(), ..Space::default() };
+    ///     let chunks = chunks(TEA, &ChunkOptions::new());
+    ///     MemoryStore::of(&space, &[Document { name: "tea".into(), chunks, ..Document::default() }])
+    /// }
+    /// # assert!(handbook().is_ok());
+    /// ```
+    pub fn of(space: &Space, documents: &[Document]) -> Result<Self, StoreError> {
+        let mut corpus = Corpus::default();
+        for document in documents {
+            corpus.save(space, document)?;
+        }
+        Ok(Self(RefCell::new(corpus)))
+    }
 }
 
 impl SearchStore for MemoryStore {

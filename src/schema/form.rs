@@ -2,13 +2,56 @@
 //!
 //! Source: 2026-07-28, client/elicitation, "Requested Schema": a flat object of strings, numbers, booleans and choices.
 
+use std::rc::Rc;
+
 use edge_json::write::ObjectWriter;
 use edge_json::{Kind, Value as Text, object, write};
 use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
 
+/// The members of a form.
+const FORM: [&str; 4] = ["$schema", "type", "properties", "required"];
+/// The keywords of every field.
+const EVERY_FIELD: [&str; 4] = ["type", "title", "description", "default"];
+/// The types of fields, with their keywords.
+const FIELDS: [(&str, &[&str]); 5] = [
+    ("string", &["minLength", "maxLength", "format", "enum", "oneOf"]),
+    ("number", &["minimum", "maximum"]),
+    ("integer", &["minimum", "maximum"]),
+    ("boolean", &[]),
+    ("array", &["minItems", "maxItems", "items"]),
+];
+/// The keywords of the items of a list of choices.
+const ITEMS: [&str; 3] = ["type", "enum", "anyOf"];
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
 impl Schema {
+    /// Compiles the schema of a form that the program makes while it runs.
+    ///
+    /// # Errors
+    /// A message with the first part that a form cannot have.
+    pub(crate) fn of_own_form(form: &Value) -> Result<Rc<Self>, String> {
+        if form.get("type").is_none_or(|kind| kind != "object") {
+            return Err("a form must be an object schema".to_owned());
+        }
+        let members = form.as_object().into_iter().flat_map(Map::keys);
+        if let Some(other) = members.into_iter().find(|member| !FORM.contains(&member.as_str())) {
+            return Err(format!("a form does not support the keyword `{other}`"));
+        }
+        let properties = form.get("properties").and_then(Value::as_object);
+        let properties = properties.ok_or("a form must have `properties`, which is an object")?;
+        for (name, field) in properties {
+            check_field(field).map_err(|problem| format!("a form does not support the field `{name}`: {problem}"))?;
+        }
+        let required = form.get("required").and_then(Value::as_array).into_iter().flatten();
+        let is_field = |name: &Value| name.as_str().is_some_and(|name| properties.contains_key(name));
+        if let Some(other) = required.into_iter().find(|name| !is_field(name)) {
+            return Err(format!("a form requires {other}, which is not one of its fields"));
+        }
+        Self::of_program(form.clone()).map_err(|error| error.to_string())
+    }
+
     /// Converts the schema to the schema of a form.
     ///
     /// # Errors
@@ -33,6 +76,58 @@ impl Schema {
         let is_known = |name: &str| properties.is_some_and(|properties| properties.contains_key(name));
         let known = answer.members().filter(|(name, _)| is_known(name));
         known.fold(ObjectWriter::new(), |object, (name, value)| object.json(&name, value.text())).finish()
+    }
+}
+
+/// Checks that the specification allows a field.
+///
+/// # Errors
+/// The problem, as a sentence without a full stop.
+fn check_field(field: &Value) -> Result<(), String> {
+    let kind = field.get("type").and_then(Value::as_str).unwrap_or_default();
+    let known = FIELDS.iter().find(|(known, _)| *known == kind);
+    let Some((_, keywords)) = known else {
+        return Err("its `type` must be string, number, integer, boolean or array".to_owned());
+    };
+    only(field, &[EVERY_FIELD.as_slice(), keywords].concat())?;
+    if field.get("format").is_some_and(|format| !FORMATS.iter().any(|known| format == known)) {
+        return Err("its `format` must be email, uri, date or date-time".to_owned());
+    }
+    if kind != "array" {
+        return check_choices(field, "oneOf");
+    }
+    let items = field.get("items").filter(|items| items.get("enum").or(items.get("anyOf")).is_some());
+    let items = items.ok_or("its `items` must have `enum` or `anyOf`")?;
+    only(items, &ITEMS)?;
+    if items.get("type").is_some_and(|kind| kind != "string") {
+        return Err("its choices must be strings".to_owned());
+    }
+    check_choices(items, "anyOf")
+}
+
+/// Checks the choices of a field: strings, which have titles in the member `titled`.
+fn check_choices(field: &Value, titled: &str) -> Result<(), String> {
+    let are = |member: &str, is_choice: fn(&Value) -> bool| {
+        let choices = field.get(member);
+        choices.is_none_or(|choices| choices.as_array().is_some_and(|choices| choices.iter().all(is_choice)))
+    };
+    let has_title = |choice: &Value| {
+        only(choice, &["const", "title"]).is_ok()
+            && choice.get("const").is_some_and(Value::is_string)
+            && choice.get("title").is_some_and(Value::is_string)
+    };
+    if are("enum", Value::is_string) && are(titled, has_title) {
+        return Ok(());
+    }
+    Err(format!("its choices must be strings in `enum`, or objects with `const` and `title` in `{titled}`"))
+}
+
+/// Checks that an object has no other members.
+fn only(object: &Value, known: &[&str]) -> Result<(), String> {
+    let mut members = object.as_object().into_iter().flat_map(Map::keys);
+    match members.find(|member| !known.contains(&member.as_str())) {
+        Some(other) => Err(format!("it has the keyword `{other}`")),
+        None => Ok(()),
     }
 }
 

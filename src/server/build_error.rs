@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::call::state::MissingState;
+use crate::config::ConfigError;
 
 /// The error for a server or an item whose definition is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,5 +36,13 @@ impl std::error::Error for BuildError {}
 impl From<MissingState> for BuildError {
     fn from(error: MissingState) -> Self {
         Self::new("server function", "server", format!("cannot run: {error}"))
+    }
+}
+
+/// Converts the error for `?` in an endpoint function.
+impl From<BuildError> for ConfigError {
+    fn from(BuildError(error): BuildError) -> Self {
+        let Details { kind, name, problem } = *error;
+        Self::new(format!("the {kind} {name:?}"), problem)
     }
 }

@@ -20,7 +20,7 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::task_info::Begin;
-use crate::call::tool_event::ToolEvent;
+use crate::call::tool_event::{Observed, ToolEvent};
 use crate::limits::{ARGUMENT_TREE, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::{Text, visible};
@@ -59,27 +59,28 @@ fn execute_directly(
 ) -> LocalBoxFuture<'static, Executed> {
     // The attempt of a durable task limits its handler, and the request that created the task had the approval.
     let is_attempt = cx.rounds().journal().is_some() && (cx.depth() == 0 || tool.durable_task().is_some());
-    let called = Called {
+    let hooks = [server.hooks(), &tool.hooks].concat();
+    let is_observed = !hooks.is_empty();
+    let mut called = Called {
         name: tool.metadata.name.clone(),
         deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },
-        hooks: [server.hooks(), &tool.hooks].concat(),
+        observed: Observed { began_ms: if is_observed { cx.now_ms() } else { 0 }, arguments: None },
+        hooks,
         output: tool.output_schema(),
         clean: tool.clean,
         cx: cx.clone(),
     };
     let approval = tool.approval.as_ref().filter(|_| cx.depth() > 0 || cx.rounds().journal().is_none());
-    let is_observed = !called.hooks.is_empty();
     let checked = check(tool, arguments, cx).and_then(|()| {
         if is_observed || approval.is_some() {
             check_memory(tool, arguments)?;
         }
-        is_observed.then(|| observed(tool, arguments)).transpose()
+        called.observed.arguments = is_observed.then(|| observed(tool, arguments)).transpose()?;
+        Ok(())
     });
     match (checked, approval) {
-        (Ok(observed), Some(approval)) => match approval(&tool.metadata.name, arguments, cx.clone()) {
-            Ok(asking) => {
-                called.run_with_approval(asking, tool.clone(), arguments.text().into(), observed).boxed_local()
-            }
+        (Ok(()), Some(approval)) => match approval(&tool.metadata.name, arguments, cx.clone()) {
+            Ok(asking) => called.run_with_approval(asking, tool.clone(), arguments.text().into()).boxed_local(),
             Err(mistake) => {
                 let refused = Executed::Done(refused(&tool.metadata.name, &mistake));
                 called.run_with_hooks(sent(arguments.text()), Err(refused)).boxed_local()
@@ -127,6 +128,7 @@ struct Called {
     name: Text,
     deadline: Duration,
     hooks: Vec<Hook>,
+    observed: Observed,
     output: Result<Option<Rc<Schema>>, SchemaError>,
     clean: Option<Clean>,
     cx: Context,
@@ -139,7 +141,7 @@ impl Called {
         self,
         tool: &Tool,
         arguments: Value<'_>,
-        checked: Result<Option<Rc<serde_json::Value>>, ToolResult>,
+        checked: Result<(), ToolResult>,
         is_approved: bool,
     ) -> LocalBoxFuture<'static, Executed> {
         if checked.is_ok() && self.cx.depth() == 0 && self.cx.rounds().begin() == Begin::AtOnce {
@@ -153,36 +155,30 @@ impl Called {
             return self.run_with_hooks(input, Err(Executed::Waits)).boxed_local();
         }
         let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
-        let work = checked.and_then(|observed| Ok((observed, call()?)));
+        let work = checked.and_then(|()| call());
         let mut input = Vec::new();
         let journal = self.cx.rounds().journal();
         let is_first = self.cx.depth() > 0 || journal.is_none_or(|journal| journal.info().attempt == 1);
         if !self.hooks.is_empty() && is_first {
             input.extend(sent(arguments.text()));
             input.extend(is_approved.then_some(ToolEvent::Approval { is_approved }));
-            input.extend(work.iter().filter_map(|(observed, _)| observed.clone()).map(ToolEvent::InputAvailable));
+            input.extend(self.observed.arguments.clone().filter(|_| work.is_ok()).map(ToolEvent::InputAvailable));
         }
-        self.run_with_hooks(input, work.map(|(_, work)| work).map_err(Executed::Done)).boxed_local()
+        self.run_with_hooks(input, work.map_err(Executed::Done)).boxed_local()
     }
 
     /// Waits for the approval, and then calls the handler. The approval and the handler each have the whole deadline.
     ///
     /// The arguments are read again after the approval, because the body of the request is dropped while the approval waits.
-    async fn run_with_approval(
-        self,
-        asking: ApprovalFuture,
-        tool: Rc<Tool>,
-        arguments: Box<str>,
-        observed: Option<Rc<serde_json::Value>>,
-    ) -> Executed {
+    async fn run_with_approval(self, asking: ApprovalFuture, tool: Rc<Tool>, arguments: Box<str>) -> Executed {
         let mut input = sent(&arguments);
         let ended = match run(&self.cx, self.deadline, asking).await {
             Ended::Done(Ok(Approved::No(error))) => {
                 input.push(ToolEvent::Approval { is_approved: false });
                 self.failed(error)
             }
-            Ended::Done(Ok(Approved::Yes)) => return self.run_approved(true, &tool, arguments, observed).await,
-            Ended::Done(Ok(Approved::NotNeeded)) => return self.run_approved(false, &tool, arguments, observed).await,
+            Ended::Done(Ok(Approved::Yes)) => return self.run_approved(true, &tool, arguments).await,
+            Ended::Done(Ok(Approved::NotNeeded)) => return self.run_approved(false, &tool, arguments).await,
             Ended::Done(Err(error)) => self.failed(error),
             // The question ends the round before the handler is called.
             Ended::Waits => return Executed::Waits,
@@ -192,15 +188,9 @@ impl Called {
     }
 
     /// Calls the handler after the question for approval.
-    async fn run_approved(
-        self,
-        is_approved: bool,
-        tool: &Tool,
-        arguments: Box<str>,
-        observed: Option<Rc<serde_json::Value>>,
-    ) -> Executed {
+    async fn run_approved(self, is_approved: bool, tool: &Tool, arguments: Box<str>) -> Executed {
         let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
-            Ok(document) => self.begin(tool, document.root(), Ok(observed), is_approved),
+            Ok(document) => self.begin(tool, document.root(), Ok(()), is_approved),
             // The arguments were valid before, so this is a fault of the library.
             Err(error) => {
                 let cause = error.to_string();
@@ -262,7 +252,7 @@ impl Called {
     }
 
     async fn notify(&self, event: ToolEvent) {
-        notify(&self.hooks, &self.name, event, &self.cx).await;
+        notify(&self.hooks, &self.name, event, Some(&self.observed), &self.cx).await;
     }
 
     /// Checks the result against the output schema. If the result does not fit, the caller gets an error instead, because
@@ -290,7 +280,7 @@ impl Called {
 
 /// Returns the first events of a call for its hooks.
 fn sent(arguments: &str) -> Vec<ToolEvent> {
-    vec![ToolEvent::InputStart, ToolEvent::InputDelta(arguments.into())]
+    vec![ToolEvent::InputStart, ToolEvent::InputDelta(arguments.to_owned().into())]
 }
 
 /// Returns the last event of a call for its hooks. Returns `None` for a call that asks the client, or that another server continues as a task.
@@ -299,7 +289,7 @@ fn sent(arguments: &str) -> Vec<ToolEvent> {
 fn outcome(executed: &Executed) -> Option<ToolEvent> {
     match executed {
         Executed::Done(result) => of_result(result),
-        Executed::CannotAsk(error) => Some(ToolEvent::Error(error.message().into())),
+        Executed::CannotAsk(error) => Some(ToolEvent::Error(error.0.message.clone())),
         Executed::Waits | Executed::TaskFailed(_) => None,
     }
 }

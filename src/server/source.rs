@@ -14,9 +14,11 @@ use super::resource::{Resource, ResourceTemplate};
 use super::tool::Tool;
 use crate::call::context::Context;
 use crate::limits::MISSING_SECONDS;
+#[cfg(feature = "client")]
+use crate::parallel::parallel;
 
-/// The member of a list's `_meta` that names the parts of sources that failed, such as servers.
-const MISSING: &str = "edge-mcp/missing";
+/// The member of the `_meta` of a list, or of an agent's answer, that names the parts of sources that failed, such as servers.
+pub(crate) const MISSING: &str = "edge-mcp/missing";
 
 /// A provider of tools, resources and prompts that are not known when the server is built, such as those of another MCP server.
 ///
@@ -61,8 +63,15 @@ pub struct Found {
     pub(crate) templates: Vec<Rc<ResourceTemplate>>,
     pub(crate) prompts: Vec<Rc<Prompt>>,
     missing: Map<String, Value>,
+    /// By the names of missing parts: functions that ask the caller to sign in, and find the items of the part again.
+    #[cfg(feature = "client")]
+    sign_ins: Vec<(String, AskSignIn)>,
     has_answered: bool,
 }
+
+/// Asks the caller of a call to sign in, and finds again what was missing.
+#[cfg(feature = "client")]
+pub(crate) type AskSignIn = Box<dyn FnOnce(Context) -> LocalBoxFuture<'static, Found>>;
 
 impl Found {
     /// Adds a tool.
@@ -100,6 +109,24 @@ impl Found {
         self
     }
 
+    /// Adds a function that asks the caller to sign in to the missing part `name`.
+    #[cfg(feature = "client")]
+    pub(crate) fn after_sign_in(mut self, name: impl Into<String>, sign_in: AskSignIn) -> Self {
+        self.sign_ins.push((name.into(), sign_in));
+        self
+    }
+
+    /// Asks the caller of `cx` to sign in to the parts that need it, all at once, and adds what they have then. Only the handler of a call can ask.
+    #[cfg(feature = "client")]
+    pub(crate) async fn signed_in(mut self, cx: &Context) -> Self {
+        let mut asked = Vec::new();
+        for (name, sign_in) in std::mem::take(&mut self.sign_ins) {
+            self.missing.remove(&name);
+            asked.push(sign_in(cx.clone()));
+        }
+        parallel(asked.into_iter(), usize::MAX).await.into_iter().fold(self, Self::add)
+    }
+
     /// Adds the items of another source.
     fn add(mut self, mut other: Self) -> Self {
         self.tools.append(&mut other.tools);
@@ -107,6 +134,8 @@ impl Found {
         self.templates.append(&mut other.templates);
         self.prompts.append(&mut other.prompts);
         self.missing.extend(other.missing);
+        #[cfg(feature = "client")]
+        self.sign_ins.append(&mut other.sign_ins);
         self.has_answered |= other.has_answered;
         self
     }
@@ -133,6 +162,11 @@ impl Found {
     /// Returns the problems of the parts that failed.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &str> {
         self.missing.values().filter_map(Value::as_str)
+    }
+
+    /// Returns the names of the parts that failed, with their problems.
+    pub(crate) fn missing_parts(&self) -> impl Iterator<Item = (String, String)> {
+        self.missing.iter().filter_map(|(name, problem)| Some((name.clone(), problem.as_str()?.to_owned())))
     }
 
     /// Returns the `_meta` of the list, if parts of a source failed.

@@ -8,8 +8,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use super::unwatched::Unwatched;
+
 /// The time at the start of a test, in milliseconds since 1970: 2027-01-15T08:00:00Z.
-const START_MS: u64 = 1_800_000_000_000;
+pub(super) const START_MS: u64 = 1_800_000_000_000;
 
 /// A clock that changes only when it is set or advanced.
 pub(super) struct Clock {
@@ -62,7 +64,7 @@ impl Clock {
     pub(super) fn sleep(self: &Rc<Self>, time: Duration) -> impl Future<Output = ()> + 'static {
         let number = self.count.get();
         self.count.set(number.wrapping_add(1));
-        Alarm { key: (self.after(time), number), clock: self.clone() }
+        Alarm { key: (self.after(time), number), clock: self.clone(), unwatched: None }
     }
 
     fn after(&self, time: Duration) -> u64 {
@@ -74,15 +76,18 @@ impl Clock {
 struct Alarm {
     key: AlarmKey,
     clock: Rc<Clock>,
+    unwatched: Option<Unwatched>,
 }
 
 impl Future for Alarm {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        self.unwatched = None;
         if self.key.0 <= self.clock.now_ms() {
             return Poll::Ready(());
         }
+        self.unwatched = Unwatched::count();
         self.clock.alarms.borrow_mut().insert(self.key, Some(task.waker().clone()));
         Poll::Pending
     }

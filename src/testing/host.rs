@@ -9,16 +9,18 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::Request;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use serde_json::Value;
 
 use super::clock::Clock;
+use super::issuer::{self, TestIssuer};
 use super::network::Network;
 use super::spawned::Tasks;
 use crate::host::{
     CannotCheck, CannotSign, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PrivateKey,
     PublicKey, in_time,
 };
+use crate::parallel::turn;
 
 type Spawn = dyn Fn(LocalBoxFuture<'static, ()>);
 type Fetch = dyn Fn(Request<String>, FetchLimits) -> LocalBoxFuture<'static, Result<Fetched, FetchError>>;
@@ -95,6 +97,8 @@ impl TestHost {
 
     /// Prepares the response to requests with this method and URL. If there are several responses, the host returns each of them once, in
     /// order, and then repeats the last one. A request without a prepared response fails, and the error names the request.
+    ///
+    /// A request waits once before its response arrives, as each request on a network does.
     #[must_use]
     pub fn respond(
         self,
@@ -103,8 +107,30 @@ impl TestHost {
         status: u16,
         body: impl Into<Vec<u8>>,
     ) -> Self {
-        self.0.network.prepare(method.into(), url.into(), Fetched::new(status, body));
+        self.respond_with(method, url, Fetched::new(status, body))
+    }
+
+    /// Prepares a response like [`respond`](Self::respond), which can have a `Retry-After`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use edge_mcp::host::Fetched;
+    /// use edge_mcp::testing::TestHost;
+    ///
+    /// let busy = Fetched::new(429, "").retry_after(Duration::from_secs(30));
+    /// let host = TestHost::new().respond_with("GET", "https://api.example.com/rates", busy);
+    /// ```
+    #[must_use]
+    pub fn respond_with(self, method: impl Into<String>, url: impl Into<String>, response: Fetched) -> Self {
+        self.0.network.prepare(method.into(), url.into(), response);
         self
+    }
+
+    /// Prepares the response with the keys of an issuer. The host checks the signatures of each [`TestIssuer`].
+    #[must_use]
+    pub fn issuer(self, issuer: &TestIssuer) -> Self {
+        self.respond("GET", issuer.keys_url(), 200, issuer.keys())
     }
 
     /// Makes a server unreachable: each request to this origin fails, whatever is prepared for it. Workers report such a failure in the same
@@ -145,7 +171,8 @@ impl TestHost {
         self.0.network.requests()
     }
 
-    /// Sets the function that checks signatures. Its parameters are a key, a message and a signature. Without it, each check fails.
+    /// Sets the function that checks signatures. Its parameters are a key, a message and a signature. Without it, the host
+    /// checks the signatures of each [`TestIssuer`], and the check of any other one fails.
     #[must_use]
     pub fn verify<F>(self, verify: impl Fn(PublicKey, Vec<u8>, Vec<u8>) -> F + 'static) -> Self
     where
@@ -239,7 +266,14 @@ impl Host for TestHost {
                 ready(Err(FetchError::Failed("Network connection lost.".into()))).boxed_local()
             }
             Some(fetch) => fetch(request, limits),
-            None => ready(self.0.network.respond(&request)).boxed_local(),
+            None => {
+                let response = self.0.network.respond(&request);
+                async move {
+                    turn().await;
+                    response
+                }
+                .boxed_local()
+            }
         };
         let late = self.sleep(limits.time);
         let bounded = async move {
@@ -253,9 +287,10 @@ impl Host for TestHost {
     fn open(&self, request: Outbound) -> LocalBoxFuture<'static, Result<Opened, FetchError>> {
         let answer = Request::try_from(request).map(|request| self.fetch(request, FetchLimits::default()));
         let opened = async move {
-            let Fetched { status, body, .. } = answer?.await?;
+            let Fetched { status, body, retry_after } = answer?.await?;
             let json = HeaderValue::from_static("application/json");
-            Ok(Opened::new(status, HeaderMap::from_iter([(CONTENT_TYPE, json)]), body))
+            let retry_after = retry_after.map(|time| (RETRY_AFTER, HeaderValue::from(time.as_secs())));
+            Ok(Opened::new(status, retry_after.into_iter().chain([(CONTENT_TYPE, json)]).collect(), body))
         };
         opened.boxed_local()
     }
@@ -267,10 +302,11 @@ impl Host for TestHost {
         signature: Vec<u8>,
     ) -> LocalBoxFuture<'static, Result<bool, CannotCheck>> {
         let verify = self.0.verify.borrow().clone();
-        match verify {
-            Some(verify) => verify(key, message, signature),
-            None => ready(Err(CannotCheck("set a check of signatures with TestHost::verify".into()))).boxed_local(),
+        if let Some(verify) = verify {
+            return verify(key, message, signature);
         }
+        let unset = || CannotCheck("set a check of signatures with TestHost::verify".into());
+        ready(issuer::verify(&key, &message, &signature).ok_or_else(unset)).boxed_local()
     }
 
     fn sign(&self, key: PrivateKey, message: Vec<u8>) -> LocalBoxFuture<'static, Result<Vec<u8>, CannotSign>> {

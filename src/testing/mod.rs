@@ -21,7 +21,7 @@
 //!
 //! A [`Client`] can send a token and headers, read resources, get prompts, and answer the questions of handlers. A [`TestHost`] has a clock
 //! that the test advances, a network with prepared responses, and a log. A `TestDatabase` is SQLite in memory with the migrations of the
-//! server, and a [`TestKv`] is a store of keys and values. `docs/testing.md` shows how to use them.
+//! server, a [`TestKv`] is a store of keys and values, and a [`TestIssuer`] signs tokens. `docs/testing.md` shows how to use them.
 //!
 //! The futures of a client run in every executor, such as [`run`], `futures::executor::block_on` and `#[tokio::test]`. A request of a
 //! client always ends: see [`TestHost::run`].
@@ -32,6 +32,7 @@ mod clock;
 #[cfg(not(target_arch = "wasm32"))]
 mod database;
 mod host;
+mod issuer;
 mod kv;
 #[cfg(not(target_arch = "wasm32"))]
 mod mathematics;
@@ -40,6 +41,7 @@ mod running;
 mod spawned;
 #[cfg(feature = "tasks")]
 mod tasks;
+mod unwatched;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -50,6 +52,7 @@ pub use client::Client;
 #[cfg(not(target_arch = "wasm32"))]
 pub use database::TestDatabase;
 pub use host::TestHost;
+pub use issuer::TestIssuer;
 pub use kv::TestKv;
 pub use running::{Stalled, run};
 #[cfg(feature = "tasks")]
@@ -72,7 +75,25 @@ pub async fn call(endpoint: &Endpoint, tool: &str, arguments: serde_json::Value)
     Client::new(endpoint).call(tool, arguments).await
 }
 
-/// Creates the context of work that no request started, on `host`. With it, a test can call the tools of a server, and other servers.
+/// Creates the context of work that no request started, on `host`. With it, a test can call the tools of a server, other servers, and functions of
+/// the program that take a context. [`TestHost::run`] runs work that may wait:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use edge_mcp::Context;
+/// use edge_mcp::testing::{self, TestHost};
+///
+/// async fn slowly(cx: &Context) -> &'static str {
+///     cx.sleep(Duration::from_secs(5)).await;
+///     "done"
+/// }
+///
+/// let host = TestHost::new();
+/// let cx = testing::context(&host);
+/// assert_eq!(testing::run(host.run(slowly(&cx))), Ok("done"));
+/// assert_eq!(host.waits(), [Duration::from_secs(5)]);
+/// ```
 pub fn context(host: &TestHost) -> Context {
     Context::of_request(RequestInfo::none(), Rc::new(host.clone()))
 }

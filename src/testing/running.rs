@@ -4,10 +4,12 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use super::host::TestHost;
+use super::unwatched::{self, Watch};
 
 /// The maximum time by which one run advances the clock, in milliseconds.
 const MAX_SKIPPED_MS: u64 = 600_000;
@@ -16,26 +18,52 @@ const TURNS: u32 = 16;
 
 /// Runs `future` to its end on this thread, for tests without an executor.
 ///
+/// The requests of a [`Client`](super::Client) advance the clock of their host. Other work with a host, such as that of a
+/// [`context`](super::context()), needs [`TestHost::run`] to wait: `testing::run(host.run(future))`.
+///
+/// # Panics
+/// The future waits for the clock or for a task of a host, outside of [`TestHost::run`]. It would wait forever.
+///
 /// ```
 /// assert_eq!(edge_mcp::testing::run(async { 1 + 1 }), 2);
 /// ```
+#[track_caller]
 pub fn run<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let signal = Arc::new(Signal { thread: thread::current(), is_awake: AtomicBool::new(false) });
+    let waker = Waker::from(signal.clone());
     let mut future = pin!(future);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        thread::park();
+        while !signal.is_awake.swap(false, Ordering::SeqCst) {
+            fail_if_stalled();
+            thread::park();
+        }
     }
+}
+
+/// Wakes the thread of [`run`].
+struct Signal {
+    thread: Thread,
+    is_awake: AtomicBool,
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.is_awake.store(true, Ordering::SeqCst);
+        self.thread.unpark();
+    }
+}
+
+/// Fails the test if its future waits for something that only a run of a host provides.
+#[track_caller]
+fn fail_if_stalled() {
+    assert!(
+        !unwatched::exists(),
+        "Stalled: the future waits for the clock or a task of a `TestHost`, and only the host provides them. Write \
+         `testing::run(host.run(future))`."
+    );
 }
 
 /// The error for a future that can no longer finish.
@@ -66,6 +94,7 @@ impl TestHost {
         // The number of calls of the waker at the last poll of the future, and at the end of the last turn.
         let (mut wakes_at_poll, mut wakes_at_turn) = (0, 0);
         poll_fn(|executor| {
+            let _watch = Watch::begin();
             tasks.add_executor(executor.waker());
             let wakes = tasks.wakes();
             if wakes != wakes_at_turn {

@@ -8,6 +8,8 @@ use std::task::{Context, Wake, Waker};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::unwatched::Unwatched;
+
 /// The tasks of a test host, and their shared waker.
 pub(super) struct Tasks {
     running: RefCell<Vec<LocalBoxFuture<'static, ()>>>,
@@ -22,7 +24,12 @@ impl Tasks {
     }
 
     pub(super) fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
-        self.running.borrow_mut().push(task);
+        let unwatched = Unwatched::count();
+        let task = async move {
+            drop(unwatched);
+            task.await;
+        };
+        self.running.borrow_mut().push(task.boxed_local());
         self.waker.wake_by_ref();
     }
 

@@ -10,7 +10,6 @@ use worker::wasm_bindgen::{JsCast, JsValue};
 use crate::auth::{StateKeys, StaticTokens};
 use crate::config::ConfigError;
 use crate::host::{Environment, RateLimit};
-use crate::server::build_error::BuildError;
 
 impl Environment for Env {
     fn variable(&self, name: &str) -> Option<String> {
@@ -85,16 +84,29 @@ impl StateKeys {
     }
 }
 
-/// Converts the error for `?` in functions that return `worker::Result`. The caller then gets a 503, and the cause is only in the log.
-impl From<ConfigError> for worker::Error {
-    fn from(error: ConfigError) -> Self {
-        Self::RustError(error.to_string())
+/// Converts the error for `?` in an endpoint function. The 503 names a binding that is missing. Other errors are only in the log.
+impl From<worker::Error> for ConfigError {
+    fn from(error: worker::Error) -> Self {
+        let text = error.to_string();
+        // The worker crate has no variant of its error for a missing binding.
+        let missing = text.strip_prefix("Binding `").and_then(|rest| rest.strip_suffix("` is undefined."));
+        match missing {
+            Some(name) => Self::new(name.to_owned(), "is missing: bind it in wrangler.toml"),
+            None => Self::private("the Worker", format!("cannot be configured: {text}")),
+        }
     }
 }
 
-/// Converts the error for `?` in functions that return `worker::Result`. The caller then gets a 503, and the cause is only in the log.
-impl From<BuildError> for worker::Error {
-    fn from(error: BuildError) -> Self {
-        Self::RustError(error.to_string())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worker crate says only in the text that a binding is missing. Other errors may have any text, so callers do not see them.
+    #[test]
+    fn the_error_of_a_missing_binding_names_it() {
+        let missing = ConfigError::from(worker::Error::RustError("Binding `STOCK` is undefined.".to_owned()));
+        assert_eq!((&*missing.variable, missing.is_public()), ("STOCK", true));
+        let other = ConfigError::from(worker::Error::RustError("The key is s3cret.".to_owned()));
+        assert_eq!((other.to_string().contains("s3cret"), other.is_public()), (true, false));
     }
 }

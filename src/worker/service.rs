@@ -17,12 +17,12 @@ use crate::host::{FetchError, Host, Opened, Outbound};
 /// Cloudflare does not let a Worker call another Worker on the same zone by its URL. A service binding reaches it.
 ///
 /// ```no_run
-/// use edge_mcp::Variables;
+/// use edge_mcp::{ConfigError, Variables};
 /// use edge_mcp::client::McpClient;
 /// use edge_mcp::worker::Service;
 /// use worker::Env;
 ///
-/// fn client(env: &Env) -> worker::Result<McpClient> {
+/// fn client(env: &Env) -> Result<McpClient, ConfigError> {
 ///     let token = Variables::of(env).secret("PARCELS_TOKEN", "the token for the server of parcels")?;
 ///     let parcels = Service::upstream(env, "PARCELS")?.bearer(&token)?;
 ///     Ok(McpClient::builder("desk", "1.0.0").server("parcels", parcels).build()?)

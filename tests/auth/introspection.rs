@@ -265,7 +265,7 @@ fn the_introspection_endpoint_must_be_secure() {
     ] {
         let made = Introspection::new(url);
         assert_eq!(made.is_ok(), passes, "{url}");
-        if let Err(ConfigError { variable, problem }) = made {
+        if let Err(ConfigError { variable, problem, .. }) = made {
             assert_eq!(variable, "MCP_INTROSPECTION_ENDPOINT");
             assert!(!problem.contains("secret"), "{problem}");
         }

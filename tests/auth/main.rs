@@ -15,6 +15,7 @@
 )]
 
 mod claims;
+mod credentials;
 mod guard;
 mod introspection;
 mod issuer;

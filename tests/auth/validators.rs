@@ -1,9 +1,11 @@
 //! Custom validators, and several validators together.
 
+use std::error::Error;
+
 use edge_mcp::testing::{self, TestHost, validate};
 use edge_mcp::{
-    AnyOf, ConfigError, Context, Endpoint, ExpectedClaims, HandlerError, Introspection, Jwt, McpServer, Presented,
-    Principal, ProtectedResource, StaticTokens, TokenRefusal, TokenValidator, Tool,
+    AnyOf, BuildError, ConfigError, Context, Endpoint, ExpectedClaims, HandlerError, Introspection, Jwt, McpServer,
+    Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal, TokenValidator, Tool,
 };
 use serde_json::json;
 
@@ -137,23 +139,45 @@ fn several_validators_are_tried_in_order() {
     }
 }
 
-/// An error in the configuration closes the endpoint. The log has every error; callers see only a `ConfigError`.
+/// An error in the configuration closes the endpoint. The log has every error. Callers see the setting or the definition that it names, whatever
+/// the error type of the endpoint function is. They do not see the text of another error.
 #[test]
 fn a_configuration_error_closes_the_endpoint() {
-    fn configured() -> Result<Endpoint, ConfigError> {
-        let validators = AnyOf::new().or(ByLength(4)).or(StaticTokens::from_json("MCP_STATIC_TOKENS", None)?);
-        Ok(Endpoint::new(server).auth(validators))
+    fn tokens() -> Result<StaticTokens, ConfigError> {
+        StaticTokens::from_json("MCP_STATIC_TOKENS", None)
     }
+    fn invalid() -> Result<McpServer, BuildError> {
+        McpServer::builder("s", "1").tool(Tool::new("a b", "Has a space.", || async {})).build()
+    }
+    fn configured() -> Result<Endpoint, ConfigError> {
+        Ok(Endpoint::new(server).auth(AnyOf::new().or(ByLength(4)).or(tokens()?)))
+    }
+    fn built() -> Result<Endpoint, ConfigError> {
+        Ok(Endpoint::of(invalid()?))
+    }
+    fn boxed(step: u8) -> Result<Endpoint, Box<dyn Error>> {
+        match step {
+            0 => Ok(Endpoint::new(server).auth(tokens()?)),
+            1 => Ok(Endpoint::of(invalid()?)),
+            _ => Err("the binding s3cret is missing".into()),
+        }
+    }
+    let built_only = invalid().map(Endpoint::of);
     let other = Err::<Endpoint, _>("the binding s3cret is missing".to_owned());
-    for (endpoint, problem, is_shown) in
-        [(configured().into(), "MCP_STATIC_TOKENS", true), (other.into(), "s3cret", false)]
-    {
+    for (endpoint, problem, is_shown) in [
+        (Endpoint::from(configured()), "MCP_STATIC_TOKENS", true),
+        (built().into(), "the tool \"a b\"", true),
+        (built_only.into(), "the tool \"a b\"", true),
+        (boxed(0).into(), "MCP_STATIC_TOKENS", true),
+        (boxed(1).into(), "the tool \"a b\"", true),
+        (boxed(2).into(), "s3cret", false),
+        (other.into(), "s3cret", false),
+    ] {
         let host = TestHost::new();
         // A validator that is set later does not open the endpoint.
-        let endpoint: Endpoint = endpoint;
         let answer = legacy("ping", json!({})).bearer("1234").ask_on(&endpoint.auth(ByLength(4)), &host);
         assert_eq!((answer.status, answer.message().contains(problem)), (503, is_shown), "{problem}");
-        assert!(host.log_text().contains(problem), "{problem}");
+        assert!(host.log_text().contains(&problem.replace('"', "\\\"")), "{problem}");
     }
 }
 

@@ -117,7 +117,7 @@ fn without_names_an_agent_gets_read_only_tools_of_trusted_servers() {
     }
 }
 
-/// C94: a server that fails does not affect the other tools. The log names it, and has nothing else of its answer.
+/// C94: a server that fails does not affect the other tools. The answer and the log name it, and have nothing else of its answer.
 #[test]
 fn an_agent_answers_without_a_server_that_fails() {
     let answers = (0..3).map(|_| Answer::new(502, "text/html", "<p>SECRET-4711</p>"));
@@ -125,7 +125,7 @@ fn an_agent_answers_without_a_server_that_fails() {
     let client = client(broken);
     let endpoint = desk(move || clerk().source(client.tools(["parcels_track"])));
     let host = model([text("Hello.")]);
-    assert_eq!(ask(&endpoint, &host), "Hello.");
+    assert_eq!(ask(&endpoint, &host), "Hello.\nThe server `parcels` failed (status 502).");
     assert_eq!(offered(&host), ["greet"]);
     let log = host.log_text();
     assert!(log.contains("The server `parcels` failed (status 502).") && !log.contains("4711"), "{log}");
@@ -144,8 +144,9 @@ fn the_link_of_a_sign_in_is_not_in_the_log() {
     let host = model([text("Hello.")]);
     let tokens = json!([{ "token": "t", "subject": "ada", "scopes": [] }]).to_string();
     let endpoint = endpoint.auth(StaticTokens::from_json("MCP_STATIC_TOKENS", Some(&tokens)).expect("tokens"));
-    let ada = Client::new(&endpoint).host(&host).token("t");
-    assert_eq!(testing::run(ada.call("ask_clerk", json!({ "message": "Where is 7?" }))).text(), "Hello.");
+    let ada = Client::new(&endpoint).host(&host).token("t").capabilities(json!({}));
+    let answer = testing::run(ada.call("ask_clerk", json!({ "message": "Where is 7?" })));
+    assert!(answer.text().starts_with("Hello.\nThe server `parcels` requires you to sign in."), "{answer:?}");
     let log = host.log_text();
     assert!(log.contains("The server `parcels` requires you to sign in.") && !log.contains("ticket"), "{log}");
 }

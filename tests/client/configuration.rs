@@ -89,7 +89,7 @@ fn each_mistake_is_named() {
         ),
     ] {
         let error = configured(upstreams, "").map(drop).expect_err(upstreams);
-        assert_eq!((error.variable, error.problem), ("UPSTREAMS", expected), "{upstreams}");
+        assert_eq!((&*error.variable, error.problem), ("UPSTREAMS", expected), "{upstreams}");
     }
     for (tokens, expected) in [
         ("{\"a\": \"SECRET-4711\"", "must be a JSON object; see line 1"),
@@ -101,7 +101,7 @@ fn each_mistake_is_named() {
         (r#"{"A": "SECRET-4711"}"#, "has an error in `A`: it is not the name of a server in UPSTREAMS"),
     ] {
         let error = configured(r#"{"a": "https://a.example/mcp"}"#, tokens).map(drop).expect_err(tokens);
-        assert_eq!((error.variable, &*error.problem), ("UPSTREAM_TOKENS", expected), "{tokens}");
+        assert_eq!((&*error.variable, &*error.problem), ("UPSTREAM_TOKENS", expected), "{tokens}");
     }
 }
 

@@ -1,5 +1,5 @@
 // Tests the storage in workerd, with the tools of tests/client-worker: the tables of tests/statements, and that a tenant never sees the
-// passages of another tenant.
+// passages of another tenant. The header with the tenant reaches the program, and the credentials of the caller do not.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -72,4 +72,10 @@ test('only the server function chooses the space', async () => {
     assert.deepEqual((await call('tenant-unknown', name, { queryText: 'common secret' })).structuredContent.sources, [])
     assert.deepEqual((await call('tenant-1', name, { queryText: 'number2 number3' })).structuredContent.sources, [], 'words of other tenants find nothing')
   }
+})
+
+test('a handler does not see the credentials of its caller', async () => {
+  const credentials = { Authorization: 'Bearer secret', Cookie: 'session=secret', 'Proxy-Authorization': 'Basic secret', Tenant: 'tenant-1' }
+  const { body } = await modern(worker, 'tools/call', { name: 'headers', arguments: {} }, 1, credentials)
+  assert.equal(body.result.content[0].text, 'tenant')
 })

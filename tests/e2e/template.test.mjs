@@ -87,8 +87,8 @@ async function untilServed() {
   throw new Error(`npm run dev ended:\n${output}`)
 }
 
-for (const [kind, options] of [['with', ['--rag']], ['without', []]]) {
-  test(`the code of a new server ${kind} retrieval is formatted, and its native tests pass`, async () => {
+for (const [kind, options] of [['with', ['--rag']], ['without', []], ['empty', ['--empty']]]) {
+  test(`the code of a new server with the options [${options}] is formatted, and its native tests pass`, async () => {
     const created = join(folder, `native-${kind}`)
     await run(join(ROOT, 'scripts/new'), [created, '--name', 'desks', ...options])
     await shareLibrary(created, 'features = ["gateway", "rag", "tasks"]')

@@ -1,6 +1,6 @@
 // Runs Workers directly in workerd, without wrangler: a start takes a tenth of the time of `wrangler dev`, and one process runs several
 // Workers, each at its own port. Their databases fail unless a test asks for one, their KV namespaces fail, their Durable Objects are in
-// memory unless a test asks for a disk, and they have no rate limit. Tests also use it to send thousands of requests or megabytes:
+// memory unless a test asks for a disk, and they have no rate limit unless a test asks for it. Tests also use it to send thousands of requests or megabytes:
 // `wrangler dev` needs 10 ms of CPU time to forward a request, and it detects late that a client has disconnected. Only here, Workers AI and
 // Vectorize can be the real clients of workerd with a server of the test behind, and only here a test can kill the process and start it
 // again on the same disk.
@@ -68,6 +68,15 @@ const stubBindings = (n) => [
   wrapped('AI', 'ai', `"stub${n}"`),
 ]
 
+// A rate limit has the method of a binding of Cloudflare. It counts the requests of each key since the start.
+const RATE_LIMIT = `export default ({ most }) => {
+  const counts = {}
+  return { limit: async ({ key }) => ({ success: (counts[key] = (counts[key] ?? 0) + 1) <= most }) }
+}`
+const EXTENSIONS = [`(modules = [(name = "edge-mcp:rate-limit", internal = true, esModule = ${quoted(RATE_LIMIT)})])`]
+const rateLimitOf = ([name, most]) =>
+  `(name = "${name}", wrapped = (moduleName = "edge-mcp:rate-limit", innerBindings = [(name = "most", json = "${most}")]))`
+
 // A Worker that receives the events of another one, and returns them.
 const TAIL = `
   const events = []
@@ -100,6 +109,7 @@ export async function configured(name) {
     vars: Object.fromEntries([...vars.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, key, value]) => [key, value])),
     required: [...(/^required = \[(.*)\]$/m.exec(toml)?.[1] ?? '').matchAll(/"(\w+)"/g)].map(([, key]) => key),
     databases: [...toml.matchAll(/^\[\[d1_databases\]\]\nbinding = "(\w+)"$/gm)].map(([, name]) => name),
+    rateLimits: [...toml.matchAll(/^\[\[ratelimits\]\]\nname = "(\w+)"\n(?:.+\n)*simple = \{ limit = (\d+)/gm)].map(([, ...limit]) => limit),
     namespaces: [...toml.matchAll(/^\[\[kv_namespaces\]\]\nbinding = "(\w+)"$/gm)].map(([, name]) => name),
     objects: [...toml.matchAll(/^\[\[durable_objects\.bindings\]\]\nname = "(\w+)"\nclass_name = "(\w+)"$/gm)].map(([, ...object]) => object),
     migrationsFolder: join(homeOf(name), /^migrations_dir = "(.*)"$/m.exec(toml)?.[1] ?? 'migrations'),
@@ -139,6 +149,7 @@ process.on('exit', () => {
  * @property {'memory' | 'disk' | number} [objects] the storage of the Durable Objects, which is in memory by default, or the number of the
  *   Worker that has the objects instead
  * @property {boolean} [database] whether its D1 bindings are a database with the tables of its migrations
+ * @property {boolean} [rateLimit] whether it has the rate limits of wrangler.toml
  * @property {import('./cloudflare-stub.mjs').CloudflareStub} [cloudflare] the server behind the bindings `VECTORS` of Vectorize and `AI` of
  *   Workers AI. Without it, the Worker does not have these bindings
  * @property {boolean} [tail] whether `spans` returns the spans of the Worker
@@ -163,10 +174,10 @@ export async function startWorkerds(all) {
   /** Functions that return a service, for variables that override those of a Worker. */
   const workers = []
   for (const [n, options] of all.entries()) {
-    const { name = 'faults', vars = {}, secrets = {}, objects: storage = 'memory', database, cloudflare, tail, services: behind = {}, caller } = options
+    const { name = 'faults', vars = {}, secrets = {}, objects: storage = 'memory', database, rateLimit, cloudflare, tail, services: behind = {}, caller } = options
     await built(name, false)
     await symlink(join(name === 'app' ? join(ROOT, 'app') : homeOf(name), 'build'), join(folder, `build${n}`))
-    const { vars: usual, required, databases, namespaces, objects, migrationsFolder } = await configured(name)
+    const { vars: usual, required, databases, rateLimits, namespaces, objects, migrationsFolder } = await configured(name)
     const { token, secrets: defaults } = defaultSecrets()
     const values = {
       ...usual, ...Object.fromEntries(required.map((key) => [key, defaults[key]])),
@@ -179,6 +190,7 @@ export async function startWorkerds(all) {
       ...namespaces.map((each) => `(name = "${each}", kvNamespace = "none")`),
       ...objects.map(([each, className]) => `(name = "${each}", durableObjectNamespace = ${
         typeof storage === 'number' ? `(className = "${className}", serviceName = "worker${storage}")` : `"${className}"`})`),
+      ...(rateLimit ? rateLimits.map(rateLimitOf) : []),
       ...(cloudflare ? stubBindings(n) : []),
       ...Object.keys(behind).map((each) => `(name = "${each}", service = "${each}${n}")`),
     ]
@@ -226,7 +238,7 @@ export async function startWorkerds(all) {
   const start = async (changed = {}) => {
     const programs = [...services, ...workers.map((service) => service(changed))]
     await writeFile(join(folder, 'config.capnp'), `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (services = [${programs.join(', ')}], sockets = [${sockets.join(', ')}]);
+const config :Workerd.Config = (services = [${programs.join(', ')}], sockets = [${sockets.join(', ')}], extensions = [${EXTENSIONS.join(', ')}]);
 `)
     const child = spawn(join(ROOT, 'node_modules/.bin/workerd'), ['serve', '--experimental', '--verbose', 'config.capnp'],
       { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })

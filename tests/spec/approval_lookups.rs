@@ -4,7 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use edge_mcp::host::FetchLimits;
-use edge_mcp::testing::TestHost;
+use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Text, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -147,4 +147,36 @@ fn an_approval_rejects_arguments_that_its_type_rejects() {
     assert!(is_error && text.starts_with("The arguments of `delete` do not fit"), "{text}");
     let fitting = legacy("tools/call", json!({})).with_body(body(r#"{"id":7,"size":1e4}"#)).ask_at(&endpoint);
     assert_eq!(fitting.tool_text(), ("Deleted 7.", false));
+}
+
+struct Found(u32);
+
+/// The handler gets the value that the question of its own call looked up, also if other calls of the request run at the same time.
+#[test]
+fn a_value_of_an_approval_belongs_to_its_call() {
+    let endpoint = testing::endpoint(|_| {
+        let pay = async |Note { id }: Note, cx: Context| {
+            let found = cx.extension::<Found>().map(|found| found.0);
+            format!("paid {found:?} for {id}")
+        };
+        let question = async |Note { id }: Note, cx: Context| {
+            // Both calls look up before one of the handlers runs.
+            yield_once().await;
+            cx.extend(Found(0));
+            cx.extend(Found(100 * id));
+            Ok((id > 1).then(|| format!("Pay {}?", 100 * id).into()))
+        };
+        let both = async |cx: Context| {
+            let pay = |id: u32| cx.call_tool("pay", json!({ "id": id }));
+            let (one, two) = futures::try_join!(pay(1), pay(2))?;
+            assert!(cx.extension::<Found>().is_none(), "the value is not that of the outer call");
+            Ok::<_, HandlerError>(format!("{}, {}", one.text(), two.text()))
+        };
+        McpServer::builder("notes", "1")
+            .tool(Tool::new("pay", "Pays.", pay).requires_approval(question))
+            .tool(Tool::new("both", "Pays twice.", both))
+            .build()
+    });
+    let answer = testing::run(Client::new(&endpoint).answer("edge-mcp/approval", json!({})).call("both", json!({})));
+    assert_eq!(answer.text(), "paid Some(100) for 1, paid Some(200) for 2");
 }

@@ -1,10 +1,12 @@
 //! Hooks: functions that observe tool calls.
 
 use std::cell::RefCell;
+use std::future::ready;
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::agents::Workflow;
-use edge_mcp::testing::{self, TestHost};
+use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +57,9 @@ fn endpoint(seen: &Seen) -> Endpoint {
                 let hooked = hooked.clone();
                 async move {
                     assert_eq!(cx.request_id().as_json(), "1");
-                    hooked.borrow_mut().push(described(&event));
+                    if !matches!(event, ToolEvent::Finished(_)) {
+                        hooked.borrow_mut().push(described(&event));
+                    }
                     Ok(())
                 }
             },
@@ -74,8 +78,12 @@ fn hooks_of_the_server_observe_all_calls() {
         let outer = |cx: Context| async move { Ok::<_, HandlerError>(cx.call_tool("inner", json!({})).await?.text()) };
         let inner = Tool::new("inner", "Inner.", || async { Err::<String, _>(HandlerError::new("No.")) });
         let inner = inner.hook(move |event, _| {
+            if let ToolEvent::Finished(call) = &event {
+                assert_eq!(call.tool, "inner");
+                return ready(Ok(()));
+            }
             own.borrow_mut().push(format!("own {}", described(&event)));
-            async { Ok(()) }
+            ready(Ok(()))
         });
         McpServer::builder("s", "1")
             .tool(inner)
@@ -129,7 +137,7 @@ fn hooks_observe_each_call_in_order() {
             .into_iter()
             .filter(|line| line["cause"].as_str().is_some_and(|cause| cause.contains("a hook failed")));
         let events = expected.iter().filter(|event| **event != "execute").count();
-        assert_eq!(failures.count(), events, "each failure of the hook is logged");
+        assert_eq!(failures.count(), events + 1, "each failure of the hook is logged, also that of the last event");
         assert!(!format!("{answer:?}").contains(SECRET));
     }
 }
@@ -183,4 +191,50 @@ fn the_number_that_is_checked_is_the_number_of_the_handler() {
             }
         }
     }
+}
+
+/// The last event has the name, the arguments, the outcome and the time of a call together. Its error can be written as JSON.
+#[test]
+fn the_last_event_has_the_whole_call() {
+    let seen = Seen::default();
+    let of = seen.clone();
+    let endpoint = testing::endpoint(move |_| {
+        let of = of.clone();
+        let halve = async |Number { n }: Number, cx: Context| {
+            cx.sleep(Duration::from_secs(2)).await;
+            if n == 0 {
+                Err(HandlerError::new("Nothing to halve."))
+            } else {
+                Ok(Json(Half { half: f64::from(n) / 2.0 }))
+            }
+        };
+        let tool = Tool::new("halve", "Halves.", halve)
+            .requires_approval(async |Number { n }: Number, _| Ok((n == 7).then(|| "Halve 7?".into())));
+        McpServer::builder("s", "1")
+            .tool(tool)
+            .hook(move |_: Text, event, _| {
+                if let ToolEvent::Finished(call) = event {
+                    let error = call.outcome.as_ref().err();
+                    let line = json!({ "tool": call.tool, "arguments": call.arguments, "error": error, "s": call.time.as_secs() });
+                    of.borrow_mut().push(line.to_string());
+                }
+                ready(Ok(()))
+            })
+            .build()
+    });
+    let call = |client: Client<'_>, arguments| testing::run(async move { client.call("halve", arguments).await });
+    for (arguments, expected) in [
+        (json!({ "n": 3 }), r#"{"tool":"halve","arguments":{"n":3},"error":null,"s":2}"#),
+        (json!({ "n": 0 }), r#"{"tool":"halve","arguments":{"n":0},"error":"Nothing to halve.","s":2}"#),
+    ] {
+        call(Client::new(&endpoint), arguments);
+        assert_eq!(seen.take(), [expected]);
+    }
+    call(Client::new(&endpoint), json!({ "n": "x" }));
+    let refused = seen.take();
+    assert!(refused[0].starts_with(r#"{"tool":"halve","arguments":null,"error":"The arguments of"#), "{refused:?}");
+    // The round that asks for approval does not end the call.
+    call(Client::new(&endpoint).decline("edge-mcp/approval"), json!({ "n": 7 }));
+    let declined = seen.take();
+    assert!(declined.len() == 1 && declined[0].contains(r#""arguments":{"n":7},"error":"The call of `halve` was not"#));
 }

@@ -305,6 +305,15 @@ fn only_http_urls_are_links() {
     }
 }
 
+/// The style keeps the line breaks of hints, because descriptions of a server can have some.
+#[test]
+fn no_hint_of_the_page_breaks_within_a_sentence() {
+    let (_, html) = page(&guarded());
+    assert!(html.contains("class=\"hint\""), "{html}");
+    let breaks = html.split("class=\"hint\"").skip(1).any(|hint| between(hint, ">", "</p>").contains('\n'));
+    assert!(!breaks, "{html}");
+}
+
 /// The page shows the texts of the server, but no tools, resources or prompts. Only callers that may list them can see them.
 #[test]
 fn the_page_does_not_show_tools_resources_or_prompts() {

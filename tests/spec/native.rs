@@ -81,6 +81,7 @@ fn server(seen: &Seen) -> McpServer {
             ToolEvent::InputStart => "start",
             ToolEvent::Output(_) => "output",
             ToolEvent::Error(_) => "error",
+            ToolEvent::Finished(_) => "end",
             _ => "input",
         });
         async { Ok(()) }
@@ -144,10 +145,10 @@ fn the_program_can_call_tools() {
         }
     }
     let events = seen.borrow().join(" ");
-    let whole = "start input input output";
+    let whole = "start input input output end";
     assert_eq!(
         events,
-        [whole, "start input error", "start input error", "start input input error", whole].join(" "),
+        [whole, "start input error end", "start input error end", "start input input error end", whole].join(" "),
         "hooks get the same events as for other calls"
     );
 }

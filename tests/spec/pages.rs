@@ -38,6 +38,7 @@ fn endpoint() -> Endpoint {
         .state(Visits(Cell::new(0)))
         .page("/describe", describe)
         .page("/", describe)
+        .expose_header("cookie")
         .auth(StaticTokens::from_json("T", Some(tokens)).expect("tokens"))
         .without_rate_limit()
 }

@@ -213,7 +213,7 @@ fn an_attempt_waits_for_memory() {
         slow.run().await;
         let state = slow.finish(&id).await;
         assert_eq!(text(&state), "attempt 1");
-        assert_eq!(*seen.borrow(), ["InputStart", "InputDelta", "InputAvailable", "Output"]);
+        assert_eq!(*seen.borrow(), ["InputStart", "InputDelta", "InputAvailable", "Output", "Finished"]);
     });
 }
 

@@ -26,5 +26,6 @@ mod protocol;
 mod questions;
 #[cfg(feature = "client")]
 mod remote;
+mod retries;
 mod ways;
 mod world;

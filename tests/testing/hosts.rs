@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use edge_mcp::host::{FetchError, FetchLimits, Fetched, Host, Level};
-use edge_mcp::testing::{self, Client, TestHost};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use edge_mcp::host::{FetchError, FetchLimits, Fetched, Host, Level, Outbound, PublicKey};
+use edge_mcp::testing::{self, Client, TestHost, TestIssuer};
 use edge_mcp::{Context, HandlerError, Tool};
-use serde_json::json;
+use futures::FutureExt;
+use serde_json::{Value, json};
 
 use super::serving;
 
@@ -96,4 +99,39 @@ fn the_log_of_a_call_can_be_read() {
     let (log, levels) = (host.log(), host.log_levels());
     assert_eq!(log.len(), levels.len());
     assert_eq!((&log[log.len() - 1]["target"], levels[log.len() - 1]), (&json!("fail"), Level::Info));
+}
+
+/// A request on a network waits, so a handler that sends one waits too. A response can say when to try again.
+#[test]
+fn a_prepared_response_comes_after_a_wait() {
+    let busy = Fetched::new(429, "").retry_after(Duration::from_secs(30));
+    let host = TestHost::new().respond_with("GET", "https://a.example/", busy.clone());
+    let request = || http::Request::get("https://a.example/").body(String::new()).expect("a request");
+    assert_eq!(Host::fetch(&host, request(), LIMITS).now_or_never(), None);
+    assert_eq!(fetched(&host, "GET", "https://a.example/"), Ok(busy));
+    let outbound = Outbound::from(request());
+    let opened = testing::run(host.run(host.open(outbound))).expect("it finishes").expect("a response");
+    assert_eq!(opened.headers["retry-after"], "30");
+}
+
+/// The host checks the signatures of its issuers, and cannot check those of others.
+#[test]
+fn a_host_checks_the_signatures_of_test_issuers() {
+    let (issuer, other) = (TestIssuer::new("https://a.example"), TestIssuer::new("https://b.example"));
+    let verified = |token: &str, key: [u8; 32]| {
+        let (message, signature) = token.rsplit_once('.').expect("a signature");
+        let signature = URL_SAFE_NO_PAD.decode(signature).expect("base64");
+        let key = PublicKey::EdDsa { x: key };
+        testing::run(Host::verify(&TestHost::new(), key, message.as_bytes().to_vec(), signature))
+    };
+    let key = |issuer: &TestIssuer| -> [u8; 32] {
+        let keys: Value = serde_json::from_str(&issuer.keys()).expect("JSON");
+        let key = URL_SAFE_NO_PAD.decode(keys["keys"][0]["x"].as_str().expect("a key")).expect("base64");
+        key.try_into().expect("32 bytes")
+    };
+    let token = issuer.token(&json!({ "sub": "ada" }));
+    assert_eq!(verified(&token, key(&issuer)), Ok(true));
+    assert_eq!(verified(&token, key(&other)), Ok(false));
+    assert_eq!(verified(&format!("x{token}"), key(&issuer)), Ok(false));
+    assert!(verified(&token, [7; 32]).is_err());
 }

@@ -1,7 +1,7 @@
 //! Handlers that wait for a timer, for each other, or without end.
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, pending, poll_fn, ready};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -46,6 +46,50 @@ fn no_wait_takes_real_time() {
     let answer = block_on(Client::new(&endpoint).host(&host).call("wait", json!({})));
     assert_eq!(answer.text(), "done");
     assert_eq!(host.waits(), [Duration::from_secs(20), Duration::from_secs(5)]);
+}
+
+/// A future outside of a run of the host waits for a clock that nobody advances. The test fails with a sentence, instead of hanging.
+#[test]
+#[should_panic(expected = "Write `testing::run(host.run(future))`.")]
+fn work_that_waits_outside_of_a_run_of_its_host_fails() {
+    let host = TestHost::new();
+    let cx = testing::context(&host);
+    testing::run(cx.sleep(Duration::from_secs(1)));
+}
+
+#[test]
+#[should_panic(expected = "Write `testing::run(host.run(future))`.")]
+fn a_task_outside_of_a_run_of_its_host_fails() {
+    let host = TestHost::new();
+    let (sender, receiver) = oneshot::channel();
+    testing::context(&host).wait_until(async move { sender.send(()).expect("a receiver") });
+    testing::run(receiver).expect("an answer");
+}
+
+/// The same work ends within a run of the host, and a test can advance the clock itself.
+#[test]
+fn work_that_waits_ends_in_a_run_of_its_host() {
+    let host = TestHost::new();
+    let cx = testing::context(&host);
+    let (sender, receiver) = oneshot::channel();
+    cx.wait_until(async move { sender.send(()).expect("a receiver") });
+    let work = async {
+        cx.sleep(Duration::from_secs(1)).await;
+        receiver.await.expect("an answer");
+    };
+    assert_eq!(testing::run(host.run(work)), Ok(()));
+    let advancing = join(cx.sleep(Duration::from_secs(1)), async { host.advance(Duration::from_secs(1)) });
+    testing::run(advancing);
+    // A timer that is dropped before its time is no wait.
+    testing::run(futures::future::select(Box::pin(cx.sleep(Duration::from_secs(1))), ready(())));
+    testing::run(another_thread());
+}
+
+/// Waits for another thread.
+async fn another_thread() {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || sender.send(()).expect("a receiver"));
+    receiver.await.expect("an answer");
 }
 
 /// The deadline ends a handler that never finishes. A wait without a deadline ends with the error `Stalled`.

@@ -9,7 +9,8 @@ mod tests;
 use edge_mcp::client::{McpClient, SignIn, SqliteTokens, TokenKeys, Upstream};
 use edge_mcp::worker::database;
 use edge_mcp::{
-    BuildError, Context, Endpoint, HandlerError, McpServer, RequestInfo, StaticTokens, Tool, ToolResult, Variables,
+    BuildError, ConfigError, Context, Endpoint, HandlerError, McpServer, RequestInfo, StaticTokens, Tool, ToolResult,
+    Variables,
 };
 
 use crate::durable_tokens::DurableTokens;
@@ -42,7 +43,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
+fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
     let variables = Variables::of(env);
     let origin = variables.required("DESK_URL", "the origin of this Worker")?;
     let (url, keys) = (format!("{origin}/sign-in"), TokenKeys::of(&variables)?);
@@ -64,6 +65,7 @@ fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
         .page("/sign-in/callback", pages::finish)
         .page("/sign-in/client.json", pages::client)
         .page("/session", session::page)
+        .expose_header("cookie")
         .configured(env))
 }
 

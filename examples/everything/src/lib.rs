@@ -19,12 +19,11 @@ mod tests;
 mod tools;
 mod weather;
 
-use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, CacheHint, Endpoint, Icon, LogLevel, McpServer, RequestInfo, Skills, Theme};
+use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, Icon, LogLevel, McpServer, RequestInfo, Skills, Theme};
 use worker::Env;
 
 use crate::guide::Guide;
@@ -33,7 +32,7 @@ use crate::outing::outing;
 edge_mcp::worker::entry!(endpoint);
 edge_mcp::worker::tasks!(endpoint);
 
-fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn Error>> {
+fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let page_size = env.var("PAGE_SIZE").ok().and_then(|size| size.to_string().parse().ok());
     // wrangler.toml sets MCP_AUTH to "none".
     let endpoint = Endpoint::new(server).state(Paging { page_size }).state(parcels::client()?);

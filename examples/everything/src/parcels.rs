@@ -1,9 +1,7 @@
 //! A tool that calls a tool of another MCP server. The other server is in the same program, so the example needs no network.
 
-use std::error::Error;
-
 use edge_mcp::client::{InProcess, McpClient, Upstream};
-use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Tool};
+use edge_mcp::{ConfigError, Context, Endpoint, HandlerError, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +18,7 @@ struct Place {
 }
 
 /// Returns a client of the server `parcels`.
-pub(crate) fn client() -> Result<McpClient, Box<dyn Error>> {
+pub(crate) fn client() -> Result<McpClient, ConfigError> {
     let parcels = Endpoint::new(|_| {
         let locate = |Parcel { number }: Parcel| async move {
             let city = if number % 2 == 0 { "Lyon" } else { "Paris" };

@@ -94,7 +94,7 @@ fn each_mistake_is_named() {
         ),
     ] {
         let error = configured(upstreams, "").map(drop).expect_err(upstreams);
-        assert_eq!((error.variable, error.problem), ("UPSTREAMS", expected), "{upstreams}");
+        assert_eq!((&*error.variable, error.problem), ("UPSTREAMS", expected), "{upstreams}");
     }
     for (tokens, expected) in [
         (r#"{"a": SECRET-4711"#, "must be a JSON object of servers; see line 1, column 7"),
@@ -107,6 +107,6 @@ fn each_mistake_is_named() {
         (r#"{"a": "SECRET-4711", "a": "SECRET-4712"}"#, "has an error in `a`: UPSTREAMS has no server with this name"),
     ] {
         let error = configured(r#"{"a": "https://a.example"}"#, tokens).map(drop).expect_err(tokens);
-        assert_eq!((error.variable, error.problem.as_str()), ("UPSTREAM_TOKENS", expected), "{tokens}");
+        assert_eq!((&*error.variable, error.problem.as_str()), ("UPSTREAM_TOKENS", expected), "{tokens}");
     }
 }

@@ -5,7 +5,8 @@ mod issuer;
 mod tests;
 
 use edge_mcp::{
-    BuildError, Context, Endpoint, ExpectedClaims, HandlerError, Json, McpServer, RequestInfo, Tool, Variables,
+    BuildError, ConfigError, Context, Endpoint, ExpectedClaims, HandlerError, Json, McpServer, RequestInfo, Tool,
+    Variables,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,7 +42,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
+fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
     let issuer = Variables::of(env).required("MCP_AUTHORIZATION_SERVERS", "the origin of the Worker in auth/")?;
     let issuer = Issuer { tokens: env.service("AUTH")?, expected: ExpectedClaims::of_issuer(issuer) };
     Ok(Endpoint::new(server).auth(issuer).configured(env))

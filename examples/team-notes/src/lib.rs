@@ -11,7 +11,7 @@ mod weather;
 use edge_mcp::client::Upstream;
 use edge_mcp::rag::{Retriever, SearchTool, SqlitePassages};
 use edge_mcp::worker::{database, kv};
-use edge_mcp::{BuildError, Endpoint, McpServer, Prompt, RequestInfo, ResourceTemplate, Tool, Variables};
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, Prompt, RequestInfo, ResourceTemplate, Tool, Variables};
 
 use crate::dictionary::Dictionary;
 
@@ -44,7 +44,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
+fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
     let (notes, variables) = (database(env, "DB")?, Variables::of(env));
     let weather = Upstream::at(&variables.required("WEATHER_URL", "the URL of an MCP server with the weather")?)?;
     Ok(Endpoint::new(server)

@@ -8,7 +8,7 @@ mod tests;
 mod tools;
 
 use edge_mcp::worker::{database, kv};
-use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, Variables};
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, Variables};
 
 use crate::store::Store;
 
@@ -27,7 +27,7 @@ fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
         .build()
 }
 
-fn endpoint(env: &worker::Env) -> worker::Result<Endpoint> {
+fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
     let variables = Variables::of(env);
     let app = App {
         store: Store { db: database(env, "DB")?, kv: kv(env, "RATES")? },

@@ -15,13 +15,14 @@ use super::failure::no_answer;
 use super::model::ChatModel;
 use super::offered::Offered;
 use super::wire::{self, ToolCall};
-use crate::agents::agent::{AgentCall, AgentReply, Usage};
+use crate::agents::agent::{AgentCall, AgentReply, Missing, Usage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::{AGENT_CALLS, AGENT_RESULT, AGENT_ROUNDS};
 use crate::models::{Deadline, json};
 use crate::protocol::error::INTERNAL;
+use crate::server::source::MISSING;
 use crate::text::shortened;
 
 /// A conversation with a model.
@@ -31,6 +32,8 @@ pub(super) struct Conversation<'a> {
     pub tools: &'a [Offered],
     pub deadline: Deadline,
     pub messages: Vec<Value>,
+    /// What the answer says about servers whose tools could not be used.
+    pub missing: Missing,
     /// The tool calls of this round of the call.
     pub calls: RefCell<Vec<AgentCall>>,
     /// The value of the last progress notification.
@@ -63,7 +66,7 @@ impl Conversation<'_> {
             if wire::is_cut_short(&answer) {
                 text.push_str("\n\n(The answer ends here: the model has used all of its tokens.)");
             }
-            return Ok(AgentReply { text, usage: used, calls: self.calls.into_inner() });
+            return Ok(AgentReply { text, usage: used, missing: self.missing, calls: self.calls.into_inner() });
         }
         Err(no_answer(AGENT_ROUNDS))
     }
@@ -87,7 +90,8 @@ impl Conversation<'_> {
         for (nth, call) in calls.iter().enumerate() {
             // The number of messages distinguishes equal calls.
             let input = (self.messages.len(), &call.name, &call.arguments);
-            let mut content = self.cx.step("call a tool", &input, async || self.call(call).await).await?;
+            let (mut content, missing) = self.cx.step("call a tool", &input, async || self.call(call).await).await?;
+            self.missing.extend(missing);
             let is_last_call = nth.saturating_add(1) == count;
             if is_last_call && dropped > 0 {
                 let _ = write!(
@@ -103,16 +107,17 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Calls a tool. Returns its result as text for the model.
-    async fn call(&self, call: &ToolCall) -> Result<String, HandlerError> {
+    /// Calls a tool. Returns its result as text for the model, and the servers that the caller must sign in to.
+    async fn call(&self, call: &ToolCall) -> Result<(String, Missing), HandlerError> {
         let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
-            return Ok(format!("There is no tool `{}`.", shortened(&call.name)));
+            return Ok((format!("There is no tool `{}`.", shortened(&call.name)), Missing::default()));
         };
         let name = tool.name();
         let Some(arguments) = &call.arguments else {
-            return Ok(format!(
+            let problem = format!(
                 "The arguments of `{name}` are not a JSON object. Send an object that fits the schema of the tool."
-            ));
+            );
+            return Ok((problem, Missing::default()));
         };
         self.report(format!("calling {name}"));
         let result = match tool.call(arguments.clone(), self.cx).await {
@@ -123,8 +128,14 @@ impl Conversation<'_> {
             Err(error) => ToolResult::failure(error.0.message),
         };
         let text = text_for_model(&result);
+        let missing = result.meta.as_ref().and_then(|meta| meta.get(MISSING)?.as_object());
+        let missing = missing
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, problem)| Some((name.clone(), problem.as_str()?.to_owned())));
+        let missing = missing.collect();
         self.calls.borrow_mut().push(AgentCall { name: name.clone(), arguments: arguments.clone(), result });
-        Ok(text)
+        Ok((text, missing))
     }
 
     /// Sends a progress notification.

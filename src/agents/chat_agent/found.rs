@@ -3,6 +3,7 @@
 use edge_json::write;
 
 use super::offered::{Offered, wire_name};
+use crate::agents::agent::Missing;
 use crate::call::context::{CallableTool, Context};
 use crate::host::{Level, warning};
 use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
@@ -13,12 +14,19 @@ use crate::text::shortened;
 /// The longest name of a function in chat completions.
 const NAME: usize = 64;
 
-/// Adds the tools that the sources find for the caller of `cx`. The log has the parts of a source that failed and the tools that are left
-/// out.
-pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, cx: &Context) -> Vec<Offered> {
+/// Adds the tools that the sources find for the caller of `cx`, and returns also what is missing. A caller who must sign in to a server is asked
+/// to. The log has the parts of a source that failed and the tools that are left out.
+pub(super) async fn with_found(
+    mut offered: Vec<Offered>,
+    sources: &dyn Source,
+    cx: &Context,
+) -> (Vec<Offered>, Missing) {
     // An agent that the program calls without a server has no tools.
-    let Some(server) = cx.tools() else { return offered };
+    let Some(server) = cx.tools() else { return (offered, Missing::default()) };
     let found = sources.find(ListKind::Tools, cx).await;
+    #[cfg(feature = "client")]
+    let found = found.signed_in(cx).await;
+    let missing = found.missing_parts().collect();
     let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
     for problem in found.problems() {
         warn(&without_links(problem));
@@ -47,7 +55,7 @@ pub(super) async fn with_found(mut offered: Vec<Offered>, sources: &dyn Source, 
         count = count.saturating_add(1);
         offered.push(next);
     }
-    offered
+    (offered, missing)
 }
 
 /// Returns a problem without its links. The link of a sign-in is only for the caller.

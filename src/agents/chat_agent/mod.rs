@@ -24,7 +24,7 @@ pub(crate) use self::completion::answer;
 use self::conversation::Conversation;
 pub use self::model::ChatModel;
 use self::offered::{Offered, offered, wire_name};
-use super::agent::{Agent, AgentReply};
+use super::agent::{Agent, AgentReply, Missing};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{AGENT_SECONDS, LONGEST_DEADLINE_SECONDS};
@@ -39,7 +39,7 @@ const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.a
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
-type AddFound = for<'a> fn(Vec<Offered>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, Vec<Offered>>;
+type AddFound = for<'a> fn(Vec<Offered>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, (Vec<Offered>, Missing)>;
 
 /// An agent that asks a model and calls tools of the same server for it. It calls only its own [tools](Self::tools), with
 /// the caller's permissions. With the feature `client`, it can also call tools of other servers.
@@ -130,6 +130,9 @@ impl ChatAgent {
     /// Adds a source of tools, such as the tools of other MCP servers. The agent asks it for the tools at each question, for the caller of
     /// the question. The server does not serve these tools itself.
     ///
+    /// A caller who must sign in to a server first is asked to open the link, if the client can be asked. If the tools of a
+    /// server are missing, for this or another reason, the agent answers without them. Its result then has the reason, which can be the link.
+    ///
     /// Scopes, visibility and hooks of the server apply as to its own tools. A tool is left out if an earlier tool has its name, or if chat
     /// completions do not allow its name.
     ///
@@ -157,12 +160,12 @@ impl ChatAgent {
         self
     }
 
-    /// Returns the tools that the model may call: those of the server, and then those of the sources.
-    async fn offered(&self, cx: &Context) -> Vec<Offered> {
+    /// Returns the tools that the model may call: those of the server, and then those of the sources. Returns also what the sources are missing.
+    async fn offered(&self, cx: &Context) -> (Vec<Offered>, Missing) {
         let own = offered(&self.tools, cx);
         match &self.sources {
             Some(sources) => (sources.add_found)(own, &*sources.all, cx).await,
-            None => own,
+            None => (own, Missing::default()),
         }
     }
 
@@ -244,13 +247,14 @@ impl Agent for ChatAgent {
     async fn generate(&self, message: String, cx: Context) -> Result<AgentReply, HandlerError> {
         let work = async || {
             let deadline = Deadline::new(self.time_limit, &cx);
-            let tools = self.offered(&cx).await;
+            let (tools, missing) = self.offered(&cx).await;
             let conversation = Conversation {
                 model: &self.model,
                 cx: &cx,
                 tools: &tools,
                 deadline,
                 messages: self.first_messages(&message, &tools),
+                missing,
                 calls: RefCell::default(),
                 progress: Cell::default(),
             };

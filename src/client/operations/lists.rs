@@ -115,7 +115,7 @@ impl Lists {
     }
 
     /// Reads a list from the server, and caches it if the server permits this.
-    pub(super) async fn new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
+    pub(in crate::client) async fn new_list(&self, kind: ListKind) -> Result<Rc<Listing>, ClientError> {
         let changes = self.channel.server().changes.get();
         let (list, time) = self.pages(kind).await?;
         let (list, time) = (Rc::new(list), time.min(self.channel.upstream().longest_ttl));

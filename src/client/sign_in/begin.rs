@@ -105,7 +105,7 @@ impl SignIn {
         let (Some(name), Some(page)) = (name, pages::redirect(StatusCode::FOUND, &url)) else {
             return Err(Refused::sentence("The URL of the authorization server is not valid."));
         };
-        Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.header("Cookie").unwrap_or_default())))
+        Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.request().cookies())))
     }
 
     /// Finds the authorization server of `server`, the client of this program there, and the scopes to request.

@@ -56,7 +56,7 @@ impl SignIn {
     ) -> Result<Page, Refused> {
         check_method(cx)?;
         let values = self.values(cx);
-        let pending = self.pending(state, cookie, &cx.header("Cookie").unwrap_or_default())?;
+        let pending = self.pending(state, cookie, &cx.request().cookies())?;
         if values.host.now_ms() >= pending.expires {
             return Err(Refused::sentence("You did not sign in within 10 minutes. Begin again."));
         }

@@ -169,3 +169,12 @@ fn neighbours_are_in_the_section() {
         assert_eq!(neighbours(&[], 1, Filter::default()).await, [0; 0]);
     });
 }
+
+#[test]
+fn a_store_is_created_with_valid_documents() {
+    let documents = [document("pots", "# Pots\n\nWarm the pot."), document("keys", "# Keys\n\nRotate the key.")];
+    let store = MemoryStore::of(&space(""), &documents).expect("valid documents");
+    assert_eq!(run(found(&store, &space(""), "warm pots", Filter::default())), ["pots#0"]);
+    let refused = MemoryStore::of(&space(""), &[document("", "# Pots")]).expect_err("a name is required");
+    assert_eq!(refused.kind, StoreFailure::Document);
+}

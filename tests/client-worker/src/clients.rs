@@ -1,11 +1,10 @@
 //! The clients of the servers in the variable `SERVERS`.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 
 use edge_mcp::client::{Elicitation, McpClient, McpClientBuilder, Upstream};
 use edge_mcp::worker::Service;
-use edge_mcp::{Elicited, Revision};
+use edge_mcp::{ConfigError, Elicited, Revision};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use worker::Env;
@@ -24,12 +23,13 @@ struct Server {
 pub(crate) struct Answering(pub(crate) McpClient);
 
 /// Returns a client that answers no questions, and one that answers them.
-pub(crate) fn clients(env: &Env) -> Result<(McpClient, Answering), Box<dyn Error>> {
+pub(crate) fn clients(env: &Env) -> Result<(McpClient, Answering), ConfigError> {
     let builder = || McpClient::builder("client-worker", "1.0.0");
     let (mut plain, mut answering) = (builder(), builder());
     // The warm-up may run without variables.
     let servers = env.var("SERVERS").map_or_else(|_| "{}".to_owned(), |servers| servers.to_string());
-    let servers: BTreeMap<String, Server> = serde_json::from_str(&servers)?;
+    let servers: BTreeMap<String, Server> =
+        serde_json::from_str(&servers).map_err(|error| ConfigError::new("SERVERS", error.to_string()))?;
     for (name, server) in servers {
         plain = plain.server(name.clone(), upstream(&server, env)?);
         answering = with_answers(answering, name, upstream(&server, env)?);
@@ -37,7 +37,7 @@ pub(crate) fn clients(env: &Env) -> Result<(McpClient, Answering), Box<dyn Error
     Ok((plain.build()?, Answering(answering.build()?)))
 }
 
-fn upstream(Server { url, token, revision }: &Server, env: &Env) -> Result<Upstream, Box<dyn Error>> {
+fn upstream(Server { url, token, revision }: &Server, env: &Env) -> Result<Upstream, ConfigError> {
     let mut upstream = match url {
         Some(url) => Upstream::at(url)?,
         None => Service::upstream(env, "PEER")?,
@@ -46,7 +46,9 @@ fn upstream(Server { url, token, revision }: &Server, env: &Env) -> Result<Upstr
         upstream = upstream.bearer(token)?;
     }
     if let Some(revision) = revision {
-        upstream = upstream.revision(Revision::named(revision).ok_or("unknown revision")?);
+        upstream = upstream.revision(
+            Revision::named(revision).ok_or_else(|| ConfigError::new("SERVERS", "names an unknown revision"))?,
+        );
     }
     Ok(upstream)
 }

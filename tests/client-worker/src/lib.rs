@@ -12,7 +12,9 @@ use edge_mcp::client::{Listing, McpClient, Peer};
 use edge_mcp::rag::{SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
 use edge_mcp::worker::{data_points, database, kv, tracing};
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
+use edge_mcp::{
+    BuildError, ConfigError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,7 +22,7 @@ use worker::Env;
 
 edge_mcp::worker::entry!(endpoint);
 
-fn endpoint(env: &Env) -> Result<Endpoint, Box<dyn std::error::Error>> {
+fn endpoint(env: &Env) -> Result<Endpoint, ConfigError> {
     let (client, answering) = clients::clients(env)?;
     let keys = StateKeys::from_secret(env, "MCP_STATE_KEY")?;
     let database = database(env, "DB")?;
@@ -55,6 +57,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
             check_storage,
         ))
         .tool(Tool::new("call-binding", "Sends a request to Workers AI or Vectorize.", bindings::call_binding))
+        .tool(Tool::new("headers", "Names the headers of the caller that a handler sees.", headers))
         .tool(Tool::new("about", "Describes a server.", about))
         .tool(Tool::new("list", "Lists the names of one server, or of all servers.", list))
         .tool(Tool::new("call", "Calls a tool.", call::call))
@@ -74,6 +77,13 @@ async fn check_storage(cx: Context) -> Result<String, HandlerError> {
     failures.extend(statements::check_passages(&database, &cx).await);
     failures.extend(statements::check_store(&*cx.state::<KvStore>()?).await);
     Ok(failures.join("\n"))
+}
+
+/// Names those of four headers of the caller that a handler sees.
+async fn headers(cx: Context) -> String {
+    let sees = |name: &&str| cx.header(name).or(cx.request().header(name)).is_some();
+    let seen: Vec<_> = ["authorization", "cookie", "proxy-authorization", "tenant"].into_iter().filter(sees).collect();
+    seen.join(", ")
 }
 
 fn peer(server: &str, cx: &Context) -> Result<Peer, HandlerError> {

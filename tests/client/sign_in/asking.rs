@@ -19,7 +19,7 @@ pub const CALLER: &str = "SECRET-caller";
 const FIRST: &str = "tracker.sign-in.1";
 
 /// Returns the person to whom the token belongs. The pages of the program know the same person.
-async fn ada(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+pub async fn ada(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
     if presented.token() == CALLER { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
 }
 
@@ -48,7 +48,12 @@ fn caller<'e>(program: &Program, endpoint: &'e Endpoint) -> Client<'e> {
 
 /// Sends one round. `replies` are the answers to the questions of the earlier answer.
 fn round(caller: &Client<'_>, earlier: Option<&Answer>, reply: &Value) -> Answer {
-    let mut params = json!({ "name": "find", "arguments": {} });
+    round_of(caller, "find", &json!({}), earlier, reply)
+}
+
+/// Sends one round of a call of `tool`.
+pub fn round_of(caller: &Client<'_>, tool: &str, arguments: &Value, earlier: Option<&Answer>, reply: &Value) -> Answer {
+    let mut params = json!({ "name": tool, "arguments": arguments });
     if let Some(earlier) = earlier {
         let asked = earlier.result()["inputRequests"].as_object().expect("questions");
         let replies: serde_json::Map<_, _> = asked.keys().map(|key| (key.clone(), reply.clone())).collect();
@@ -59,7 +64,7 @@ fn round(caller: &Client<'_>, earlier: Option<&Answer>, reply: &Value) -> Answer
 }
 
 /// Returns the questions of a round: the ends of their keys, and their links.
-fn questions(answer: &Answer) -> Vec<(String, String)> {
+pub fn questions(answer: &Answer) -> Vec<(String, String)> {
     let asked = answer.result()["inputRequests"].as_object().unwrap_or_else(|| panic!("{}", answer.text()));
     let question = |(key, question): (&String, &Value)| {
         let params = &question["params"];
@@ -72,7 +77,7 @@ fn questions(answer: &Answer) -> Vec<(String, String)> {
     asked.iter().map(question).collect()
 }
 
-fn accept() -> Value {
+pub fn accept() -> Value {
     json!({ "action": "accept" })
 }
 

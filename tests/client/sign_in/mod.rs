@@ -1,5 +1,6 @@
 //! The sign-in of persons to other MCP servers: its pages, the tokens, and the calls that need them.
 
+mod agents;
 mod asking;
 mod authorization_server;
 mod begin;

@@ -10,9 +10,10 @@ use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::{Method, Request};
+use serde_json::json;
 
 use crate::calls::modern;
-use crate::peer::{Answer, id_of};
+use crate::peer::{Answer, id_of, result};
 
 /// The tokens that the server accepts. A clone is the same set.
 #[derive(Clone, Default)]
@@ -64,6 +65,11 @@ fn token(request: &Request<String>) -> String {
     header.map_or(String::new(), |header| header.strip_prefix("Bearer ").expect("a bearer token").to_owned())
 }
 
+/// The list with a tool of this name.
+pub fn list_of(tool: &str) -> Answer {
+    result(json!({ "tools": [{ "name": tool, "inputSchema": { "type": "object" } }], "resultType": "complete" }))
+}
+
 pub fn unauthorized(challenge: &str) -> Answer {
     Answer::new(401, "", "").header("www-authenticate", challenge)
 }
@@ -81,11 +87,16 @@ impl Transport for Tracker {
         }
         let request = Request::try_from(request).expect("a request");
         let (token, id) = (token(&request), id_of(request.body()));
+        let is_list = request.body().contains("tools/list");
         self.events.borrow_mut().push(format!("call {token}"));
         self.requests.borrow_mut().push(request);
         let is_accepted = self.accepted.0.borrow().contains(&token);
         let answer = self.answers.borrow_mut().pop_front();
-        let answer = answer.unwrap_or_else(|| if is_accepted { modern("in Lyon") } else { unauthorized("Bearer") });
+        let answer = answer.unwrap_or_else(|| match is_accepted {
+            true if is_list => list_of("track"),
+            true => modern("in Lyon"),
+            false => unauthorized("Bearer"),
+        });
         let chunks: Vec<_> = answer.chunks_for(&id).into_iter().map(Ok).collect();
         let body = futures::stream::iter(chunks);
         let opened = Opened { status: answer.status, headers: answer.headers, body: Box::pin(body) };

@@ -74,6 +74,22 @@ test('--rag adds retrieval, with the tables of its passages as the next migratio
   assert.deepEqual(await readdir(join(plain, 'migrations')), ['0001_bookings.sql'])
 })
 
+test('--empty creates a server without tools and without a database', async () => {
+  const home = join(folder, 'tennis')
+  await scriptsNew(home, '--empty')
+  const read = (...path) => readFile(join(home, ...path), 'utf8')
+  assert.deepEqual((await readdir(join(home, 'src'))).sort(), ['lib.rs', 'tests.rs'])
+  assert.ok(!(await readdir(home)).includes('migrations'))
+  const toml = await read('wrangler.toml')
+  assert.doesNotMatch(toml, /d1_databases|DB/)
+  for (const kept of ['vars', 'secrets', 'ratelimits', 'observability']) assert.match(toml, new RegExp(`^\\[+${kept}\\]+$`, 'm'))
+  assert.deepEqual(Object.keys(JSON.parse(await read('package.json')).scripts), ['build', 'test', 'check', 'predev', 'dev', 'deploy'])
+  assert.match(await read('Cargo.toml'), /^description = "The MCP server tennis"$/m)
+  const texts = (await readdir(home, { recursive: true })).filter((file) => /^(?!\.claude|scripts).*\.(md|rs|toml|json|yml)$/.test(file))
+  assert.ok(texts.length > 5)
+  for (const file of texts) assert.doesNotMatch(await read(file), /desk|booking/i, file)
+})
+
 test('scripts/migration writes the next migration of a server once', async () => {
   const home = join(folder, 'existing')
   const migration = (...args) => run(join(ROOT, 'scripts/migration'), args)
@@ -111,6 +127,7 @@ for (const [args, message] of [
   [['a', 'b'], /only one folder/],
   [['--bogus', 'a'], /unknown option: --bogus/],
   [['a', '--name'], /--name needs a value/],
+  [['a', '--empty', '--rag'], /--rag needs the database that --empty leaves out/],
   [['Capital'], /"Capital" cannot be the name of a Worker.*--name/],
   [['a', '--name', '-x'], /"-x" cannot be the name/],
   [['a', '--name', 'x'.repeat(64)], /cannot be the name/],

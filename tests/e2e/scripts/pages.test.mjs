@@ -65,3 +65,12 @@ test('in the site, each link points to a page, to a heading in it, to a picture,
   assert.match(book.get('concepts.md'), /<script src="mermaid.js" defer>/)
   assert.doesNotMatch(book.get('tools.md'), /<script/)
 })
+
+test('the code in docs/complete-server.md is from examples/expenses', async () => {
+  const folder = join(ROOT, 'examples/expenses')
+  const names = (await readdir(folder, { recursive: true })).filter((name) => /^(src|migrations)\/.*\.\w+$|^wrangler\.toml$/.test(name))
+  const files = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  const blocks = [...(await read('docs/complete-server.md')).matchAll(/^```(?:rs|sql|toml)\n(.*?)^```$/gms)].map(([, block]) => block)
+  assert.ok(blocks.length >= 10)
+  for (const block of blocks) assert.ok(files.some((file) => file.includes(block)), `examples/expenses does not contain:\n${block}`)
+})

@@ -179,6 +179,12 @@ describe('setup.js', () => {
     assert.equal((await programs()).filter((program) => program === 'wrangler d1').length, 2)
   })
 
+  test('migrates nothing in a server without migrations', async () => {
+    await rm(join(folder, 'one/migrations'), { recursive: true })
+    assert.equal((await runs('one', 'scripts/setup.js')).status, 0)
+    assert.deepEqual(await programs(), ['cargo build', 'cargo build', 'npm ci'])
+  })
+
   test('shows the output of a program that fails, and runs it again at the next start', async () => {
     const { status, stderr } = await runs('one', 'scripts/setup.js', { WRANGLER: 'fails' })
     assert.equal(status, 1)

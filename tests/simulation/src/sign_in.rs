@@ -196,6 +196,7 @@ pub fn pages(
             page(|pages, cx| async move { Ok(pages.sign_in.finish(&cx, &pages.person(&cx)?).await) }.boxed_local()),
         )
         .page("/forget", page(|pages, cx| async move { pages.forget(&cx).await }.boxed_local()))
+        .expose_header("cookie")
 }
 
 /// Returns the URL of the page that removes the access to a server.
