@@ -69,6 +69,12 @@ fn externs() -> Vec<String> {
         ("worker", cfg!(feature = "worker")),
     ];
     cargo.args(features.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| format!("--features=edge-mcp/{name}")));
+    // cargo sets them for a test. With them, cargo would run build scripts again that read them.
+    for (name, _) in env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|kind| name.to_string_lossy().starts_with(kind)) {
+            cargo.env_remove(name);
+        }
+    }
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }

@@ -1,15 +1,15 @@
-//! Checks `server.json` against the MCP registry's schema of 2025-12-11, with another validator. `scripts/setup --schema-suite` fetches
-//! the schema.
+//! Checks `server.json` against the MCP registry's schema of 2025-12-11. `scripts/setup --schema-suite` fetches the schema.
 
 // A test may panic.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fs;
 
+use edge_json::{Document, JsonLimits};
+use edge_json_schema::{CheckSteps, Options, Validator};
 use edge_mcp::McpServerBuilder;
 use edge_mcp::registry::{Argument, Command, Input, Package, Remote, Repository};
 use edge_mcp::{Icon, McpServer, Theme};
-use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
 const SCHEMA: &str =
@@ -18,12 +18,14 @@ const SCHEMA: &str =
 fn validator() -> Validator {
     let text =
         fs::read(SCHEMA).unwrap_or_else(|error| panic!("{SCHEMA}: {error}; scripts/setup --schema-suite fetches it"));
-    let schema: Value = serde_json::from_slice(&text).expect("JSON");
-    jsonschema::options().with_draft(Draft::Draft7).should_validate_formats(true).build(&schema).expect("a schema")
+    Validator::new(serde_json::from_slice(&text).expect("JSON")).expect("a schema")
 }
 
 fn problems(validator: &Validator, document: &Value) -> Vec<String> {
-    validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    let text = document.to_string();
+    let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
+    let options = Options { checks_formats: true, ..Options::default() };
+    validator.check(document.root(), options, &CheckSteps::default())
 }
 
 fn document(server: McpServerBuilder, own_url: Option<&str>, is_guarded: bool) -> Value {

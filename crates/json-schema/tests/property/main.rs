@@ -8,6 +8,10 @@
 
 #[path = "../cases.rs"]
 mod cases;
+// Other tests use the rest of it. A dependency on their crate would be one on the library.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../../../tests/property/random.rs"]
+mod random;
 mod schemas;
 mod values;
 
@@ -17,8 +21,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use edge_json::{Document, JsonLimits};
 use edge_json_schema::{Validator, portable};
-use edge_mcp_test_support::random::Random;
 use jsonschema::{Draft, ValidationError};
+use random::Random;
 use serde_json::Value;
 
 const SCHEMAS: u64 = 4_000;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::random::Random;
 use crate::values::{self, Numbers};
-use edge_mcp_test_support::random::Random;
 
 /// The names of definitions, with their references.
 pub(crate) const DEFINITIONS: [(&str, &str); 4] =

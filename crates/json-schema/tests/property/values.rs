@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::random::Random;
 use crate::schemas::{DEFINITIONS, PATTERNS};
-use edge_mcp_test_support::random::Random;
 
 /// The range of the numbers in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
