@@ -8,9 +8,12 @@ mod clients;
 mod skills;
 mod tenants;
 
+use std::rc::Rc;
+
 use edge_mcp::client::{Listing, McpClient, Peer};
-use edge_mcp::rag::{SqlitePassages, SqliteVectors};
+use edge_mcp::rag::{MemoryStore, SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
+use edge_mcp::testing::vector_store_contract;
 use edge_mcp::worker::{data_points, database, kv, tracing};
 use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool};
 use schemars::JsonSchema;
@@ -73,7 +76,18 @@ async fn check_storage(cx: Context) -> Result<String, HandlerError> {
     let mut failures = statements::check_database(&database).await;
     failures.extend(statements::check_passages(&database, &cx).await);
     failures.extend(statements::check_store(&*cx.state::<KvStore>()?).await);
+    failures.extend(differences(&cx).await?);
     Ok(failures.join("\n"))
+}
+
+/// Returns the answers of the store in D1 that differ from those of the store in memory.
+async fn differences(cx: &Context) -> Result<Vec<String>, HandlerError> {
+    let in_d1 = vector_store_contract(&cx.state::<SqliteVectors>()?).await.map_err(HandlerError::new)?;
+    let in_memory = vector_store_contract(&Rc::new(MemoryStore::new())).await.map_err(HandlerError::new)?;
+    let pairs = in_d1.iter().zip(&in_memory).filter(|(one, other)| one != other);
+    let differences = pairs.map(|(one, other)| format!("D1: {one}; in memory: {other}"));
+    let lengths = (in_d1.len() != in_memory.len()).then(|| format!("{} and {} answers", in_d1.len(), in_memory.len()));
+    Ok(differences.chain(lengths).collect())
 }
 
 fn peer(server: &str, cx: &Context) -> Result<Peer, HandlerError> {
