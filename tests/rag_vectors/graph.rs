@@ -16,8 +16,8 @@ use crate::vector_index::prompt_service;
 use crate::{database, sqlite};
 
 const CORPORA: u64 = 200;
-/// A corpus in so many has more passages than a service or a scan of codes finds exactly.
-const LARGE: u64 = 25;
+/// The number of corpora that share the stores. The last of them has more passages than a service or a scan of codes finds exactly.
+const SHARED: u64 = 40;
 const WORDS: &[&str] = &[
     "warm", "heat", "pot", "kettle", "car", "motor", "lemon", "violin", "walnut", "harbor", "tulip", "quartz", "robin",
     "bamboo", "candid", "pixel",
@@ -85,41 +85,46 @@ fn document(name: String, random: &mut Random, others: usize) -> Document {
 /// R84, R85, R102: the answer has the same passages with the same scores in the same order, whatever the store is.
 #[test]
 fn the_graph_tool_gives_the_same_answer_over_all_stores() {
-    let with_service = database::store_in(&database::empty()).vector_index(prompt_service());
-    let stores: [Rc<dyn VectorStore>; 3] = [sqlite(), Rc::new(MemoryStore::new()), Rc::new(with_service)];
-    let stores = stores.map(Compared::new);
+    let new_stores = || {
+        let with_service = database::store_in(&database::empty()).vector_index(prompt_service());
+        let stores: [Rc<dyn VectorStore>; 3] = [sqlite(), Rc::new(MemoryStore::new()), Rc::new(with_service)];
+        stores.map(Compared::new)
+    };
+    let mut all_stores = new_stores();
     let (mut found, mut connected) = (0, 0);
     for seed in 0..CORPORA {
-        let (mut random, is_large) = (Random::new(seed), seed % LARGE == LARGE - 1);
+        let (mut random, is_large) = (Random::new(seed), seed % SHARED == SHARED - 1);
+        if seed % SHARED == 0 {
+            all_stores = new_stores();
+        }
         let space = Space { index: format!("corpus-{seed}").into(), name: format!("corpus-{seed}") };
-        let documents = if is_large { 60 } else { 3 + random.below(8) };
+        let documents = if is_large { 50 } else { 3 + random.below(4) };
         // A service finds the nearest vectors exactly, and codes do so only if there are few.
-        let stores = if is_large { &stores[..2] } else { &stores[..] };
+        let stores = if is_large { &all_stores[..2] } else { &all_stores[..] };
         testing::run(async {
             // Some documents are saved again with other passages, or before others have vectors.
             for nth in (0..documents).chain([random.below(documents)]) {
                 let document = document(format!("d{nth}"), &mut random, documents);
-                let is_embedded = random.once_in(3) || nth + 1 == documents;
+                let is_embedded = random.once_in(5) || nth + 1 == documents;
                 for compared in stores {
                     compared.save(&space, &document, is_embedded).await;
                 }
             }
-            let filter = [json!({}), json!({ "kind": "x" }), json!({ "page": { "$gte": 1 } })];
+            let filter = json!({ "$or": [{ "kind": "x" }, { "page": { "$gte": 1 } }] });
+            let filter = if random.once_in(2) { filter } else { json!({}) };
             let question = format!("{} {}", random.one(WORDS), random.one(WORDS));
-            for filter in filter {
-                let arguments = json!({ "queryText": question, "topK": 50, "filter": filter });
-                let expected = stores[0].answer(&space, &arguments).await;
-                for other in &stores[1..] {
-                    assert_eq!(other.answer(&space, &arguments).await, expected, "seed {seed}, {arguments}");
-                }
-                for source in expected["sources"].as_array().expect("sources") {
-                    found += 1;
-                    connected += usize::from(source["scores"]["graph"].as_f64().is_some_and(|graph| graph > 0.0));
-                }
+            let arguments = json!({ "queryText": question, "topK": 50, "filter": filter });
+            let expected = stores[0].answer(&space, &arguments).await;
+            for other in &stores[1..] {
+                assert_eq!(other.answer(&space, &arguments).await, expected, "seed {seed}, {arguments}");
+            }
+            for source in expected["sources"].as_array().expect("sources") {
+                found += 1;
+                connected += usize::from(source["scores"]["graph"].as_f64().is_some_and(|graph| graph > 0.0));
             }
         });
     }
-    assert!(connected * 4 > found && found > 2000, "{connected} of {found} passages are connected");
+    assert!(connected * 4 > found && found > 1500, "{connected} of {found} passages are connected");
 }
 
 /// R85: a passage is connected with a similar one of another document, without a link.
