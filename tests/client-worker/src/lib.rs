@@ -9,6 +9,7 @@ mod skills;
 mod tenants;
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_mcp::client::{Listing, McpClient, Peer};
 use edge_mcp::rag::{MemoryStore, SqlitePassages, SqliteVectors};
@@ -57,6 +58,14 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
             "Runs the tables of tests/statements, and returns the failures.",
             check_storage,
         ))
+        .tool(
+            Tool::new(
+                "compare-stores",
+                "Runs the contract of a store of vectors over D1 and in memory.",
+                compare_stores,
+            )
+            .deadline(Duration::from_secs(120)),
+        )
         .tool(Tool::new("call-binding", "Sends a request to Workers AI or Vectorize.", bindings::call_binding))
         .tool(Tool::new("about", "Describes a server.", about))
         .tool(Tool::new("list", "Lists the names of one server, or of all servers.", list))
@@ -76,18 +85,17 @@ async fn check_storage(cx: Context) -> Result<String, HandlerError> {
     let mut failures = statements::check_database(&database).await;
     failures.extend(statements::check_passages(&database, &cx).await);
     failures.extend(statements::check_store(&*cx.state::<KvStore>()?).await);
-    failures.extend(differences(&cx).await?);
     Ok(failures.join("\n"))
 }
 
 /// Returns the answers of the store in D1 that differ from those of the store in memory.
-async fn differences(cx: &Context) -> Result<Vec<String>, HandlerError> {
+async fn compare_stores(cx: Context) -> Result<String, HandlerError> {
     let in_d1 = vector_store_contract(&cx.state::<SqliteVectors>()?).await.map_err(HandlerError::new)?;
     let in_memory = vector_store_contract(&Rc::new(MemoryStore::new())).await.map_err(HandlerError::new)?;
     let pairs = in_d1.iter().zip(&in_memory).filter(|(one, other)| one != other);
     let differences = pairs.map(|(one, other)| format!("D1: {one}; in memory: {other}"));
     let lengths = (in_d1.len() != in_memory.len()).then(|| format!("{} and {} answers", in_d1.len(), in_memory.len()));
-    Ok(differences.chain(lengths).collect())
+    Ok(differences.chain(lengths).collect::<Vec<_>>().join("\n"))
 }
 
 fn peer(server: &str, cx: &Context) -> Result<Peer, HandlerError> {
