@@ -11,13 +11,13 @@ use crate::limits::RAG_NEIGHBOURS;
 const LEAST_SIMILARITY: f64 = 0.3;
 
 /// A vector to save, in both forms.
-pub(super) struct New {
+pub(super) struct NewVector {
     pub(super) id: PassageId,
     pub(super) vector: Vec<f32>,
     pub(super) int8: Int8,
 }
 
-impl New {
+impl NewVector {
     pub(super) fn new(id: PassageId, vector: Vec<f32>) -> Self {
         Self { id, int8: Int8::of(&vector), vector }
     }
@@ -25,9 +25,9 @@ impl New {
 
 /// Returns the connections of each new passage with the most similar ones, in both directions. `stored` has the vectors of the stored passages
 /// that are near to one of the new passages.
-pub(super) fn connections(new: &[New], stored: &[(PassageId, Int8)]) -> BTreeMap<(PassageId, PassageId), f64> {
+pub(super) fn connections(new: &[NewVector], stored: &[(PassageId, Int8)]) -> BTreeMap<(PassageId, PassageId), f64> {
     let mut edges = BTreeMap::new();
-    for New { id, int8, .. } in new {
+    for NewVector { id, int8, .. } in new {
         let of_batch = new.iter().filter(|other| other.id != *id).map(|other| (other.id, &other.int8));
         let others = stored.iter().map(|(id, vector)| (*id, vector)).chain(of_batch);
         let similar = others.map(|(other, vector)| (other, int8.cosine(vector)));

@@ -162,7 +162,7 @@ impl<S: SaveStore + ?Sized> Contract<'_, S> {
         self.save(at, tea.clone(), Saved { chunks: 4, inserted: 0, deleted: 0 }).await?;
         ensure(self.ids(at).await? == before, || "A chunk whose text stays must keep its number.".to_owned())?;
         if let Some(first) = tea.chunks.first_mut() {
-            first.text = "zephyr lemon clay".to_owned();
+            "zephyr lemon clay".clone_into(&mut first.text);
         }
         self.save(at, tea, Saved { chunks: 4, inserted: 1, deleted: 1 }).await?;
         self.compare().await

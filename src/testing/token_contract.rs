@@ -10,7 +10,7 @@ use crate::client::{TokenStore, TokenStoreError};
 const KEYS: [&str; 2] = ["contract-key", "contract-other-key"];
 /// Values that are written must be returned byte by byte.
 const VALUES: [&str; 4] = ["one", "two", "", "three \u{1f511} '\"\\\n\u{1}"];
-const KEEP: Duration = Duration::from_secs(3600);
+const KEEP: Duration = Duration::from_hours(1);
 /// The number of calls that write at the same time.
 const PARALLEL: usize = 20;
 

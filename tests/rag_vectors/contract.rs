@@ -62,7 +62,7 @@ impl SearchStore for Broken {
             search.filter = Filter::default();
         }
         if self.breaks("space") && search.space.name == "b" {
-            search.space.name = "a".to_owned();
+            "a".clone_into(&mut search.space.name);
         }
         if self.breaks("most") {
             search.most = 50;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::{Corpus, Model, StoredPassage, StoredVector, key};
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_REFUSALS};
-use crate::rag::connections::{New, connections};
+use crate::rag::connections::{NewVector, connections};
 use crate::rag::filter::Filter;
 use crate::rag::fuse::{Similarities, by_meaning};
 use crate::rag::order::ordered;
@@ -105,7 +105,7 @@ impl Corpus {
         let dimensions = dimensions(&vectors)?;
         let of_space: BTreeSet<_> = self.of_space(space).map(|stored| stored.id).collect();
         let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
-        let new: Vec<_> = vectors.map(|(id, vector)| New::new(id, vector)).collect();
+        let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl Corpus {
         Ok(())
     }
 
-    fn save_batch(&mut self, space: &Space, model: &str, dimensions: usize, new: &[New]) {
+    fn save_batch(&mut self, space: &Space, model: &str, dimensions: usize, new: &[NewVector]) {
         let of_index = self.models.entry(space.index.to_string()).or_insert_with(|| Model {
             name: model.to_owned(),
             dimensions,
@@ -137,9 +137,9 @@ impl Corpus {
     }
 
     /// Adds the connections of new passages with the most similar ones.
-    fn connect(&mut self, space: &Space, centre: &[f32], new: &[New]) {
+    fn connect(&mut self, space: &Space, centre: &[f32], new: &[NewVector]) {
         let codes = codes(centre, self.of_space(space));
-        let near = |new: &New| codes.near(&new.vector, Some(RAG_NEIGHBOUR_CANDIDATES)).unwrap_or_default();
+        let near = |new: &NewVector| codes.near(&new.vector, Some(RAG_NEIGHBOUR_CANDIDATES)).unwrap_or_default();
         let mut near: BTreeSet<_> = new.iter().flat_map(near).collect();
         near.retain(|id| new.iter().all(|new| new.id != *id));
         let vector = |stored: &StoredPassage| Some((stored.id, stored.vector.as_ref()?.int8.clone()));
@@ -149,7 +149,7 @@ impl Corpus {
     }
 
     /// Calculates the centre of an index, and writes new vectors with the codes of all vectors.
-    fn write_with_new_centre(&mut self, index: &str, new: &[New]) {
+    fn write_with_new_centre(&mut self, index: &str, new: &[NewVector]) {
         let documents = self.spaces.iter().filter(|((name, _), _)| name == index).flat_map(|(_, of)| of.values());
         let stored = documents.flat_map(|document| &document.passages);
         let vector = |stored: &StoredPassage| Some((stored.id, stored.vector.as_ref()?.int8.to_floats()));
@@ -163,7 +163,7 @@ impl Corpus {
     }
 
     /// Writes new vectors and codes to the passages of an index.
-    fn write(&mut self, index: &str, new: &[New], mut codes: BTreeMap<PassageId, String>) {
+    fn write(&mut self, index: &str, new: &[NewVector], mut codes: BTreeMap<PassageId, String>) {
         let mut new: BTreeMap<_, _> = new.iter().map(|new| (new.id, &new.int8)).collect();
         for stored in self.of_index(index) {
             if let Some(int8) = new.remove(&stored.id) {

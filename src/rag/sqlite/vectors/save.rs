@@ -8,7 +8,7 @@ use super::tables::{Tables, near_by_index, of_index, read_vectors};
 use crate::limits::{
     RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS_KEPT, RAG_REFUSALS,
 };
-use crate::rag::connections::{New, connections};
+use crate::rag::connections::{NewVector, connections};
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
@@ -56,19 +56,25 @@ impl Tables {
             self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
         let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
         let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
-        let new: Vec<_> = vectors.map(|(id, vector)| New::new(id, vector)).collect();
+        let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
         for batch in new.chunks(RAG_EMBEDDING_BATCH) {
             self.save_batch(space, model, dimensions, batch).await?;
         }
         Ok(())
     }
 
-    async fn save_batch(&self, space: &Space, model: &str, dimensions: usize, new: &[New]) -> Result<(), StoreError> {
+    async fn save_batch(
+        &self,
+        space: &Space,
+        model: &str,
+        dimensions: usize,
+        new: &[NewVector],
+    ) -> Result<(), StoreError> {
         for _ in 0..ATTEMPTS {
             let batch = self.statements_of(space, model, dimensions, new).await?;
             if let Some(index) = &self.index {
                 // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
-                let vector = |new: &New| IndexedVector { id: new.id, vector: new.vector.clone() };
+                let vector = |new: &NewVector| IndexedVector { id: new.id, vector: new.vector.clone() };
                 index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
             }
             match self.passages.database.batch(batch).await.map_err(StoreError::from) {
@@ -86,7 +92,7 @@ impl Tables {
         space: &Space,
         model: &str,
         dimensions: usize,
-        new: &[New],
+        new: &[NewVector],
     ) -> Result<Vec<Statement>, StoreError> {
         let index = || space.index.to_string();
         let search = Search { space: space.clone(), ..Search::new("") };
@@ -149,10 +155,10 @@ impl Tables {
         search: &Search,
         model: &str,
         scan: &Scan,
-        new: &[New],
+        new: &[NewVector],
     ) -> Result<BTreeMap<(PassageId, PassageId), f64>, StoreError> {
         let mut near = BTreeSet::new();
-        for New { vector, .. } in new {
+        for NewVector { vector, .. } in new {
             near.extend(match &self.index {
                 Some(index) => near_by_index(&**index, &search.space, vector, RAG_NEIGHBOUR_CANDIDATES).await?,
                 None => scan.near(vector, Some(RAG_NEIGHBOUR_CANDIDATES))?,
