@@ -1,6 +1,5 @@
 //! The codes of passages, the centre to which they are relative, and the passages whose codes are nearest to that of a vector.
 
-use crate::rag::passage::PassageId;
 use crate::rag::vectors::code::{Nearest, candidates, code};
 
 /// The numbers of saved vectors after which the centre is calculated. Until the first, it is zero.
@@ -16,7 +15,7 @@ pub(in crate::rag) fn is_centred(generation: usize, saved: usize) -> bool {
 #[derive(Default)]
 pub(in crate::rag) struct Page {
     pub(in crate::rag) codes: String,
-    pub(in crate::rag) ids: Vec<PassageId>,
+    pub(in crate::rag) ids: Vec<i64>,
 }
 
 /// The codes of the passages among which a search looks for the nearest.
@@ -30,7 +29,7 @@ pub(in crate::rag) struct Codes {
 impl Codes {
     /// Returns the passages whose codes are nearest to that of a vector. By default, these are 1 % of the passages, from 200 to 800. Returns
     /// `None` if the codes are malformed.
-    pub(in crate::rag) fn near(&self, vector: &[f32], most: Option<usize>) -> Option<Vec<PassageId>> {
+    pub(in crate::rag) fn near(&self, vector: &[f32], most: Option<usize>) -> Option<Vec<i64>> {
         let passages = self.pages.iter().map(|page| page.ids.len()).sum();
         let most = most.unwrap_or_else(|| candidates(passages));
         let mut nearest = Nearest::new(&code(vector, &self.centre), most);

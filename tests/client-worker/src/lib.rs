@@ -64,7 +64,7 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
                 "Runs the contract of a store of vectors over D1 and in memory.",
                 compare_stores,
             )
-            .deadline(Duration::from_secs(120)),
+            .deadline(Duration::from_mins(2)),
         )
         .tool(Tool::new("call-binding", "Sends a request to Workers AI or Vectorize.", bindings::call_binding))
         .tool(Tool::new("about", "Describes a server.", about))
