@@ -157,7 +157,7 @@ impl<S: SaveStore + ?Sized> Contract<'_, S> {
         tea.chunks.reverse();
         tea.metadata = fields(json!({ "kind": "leaf" }));
         for (chunk, page) in tea.chunks.iter_mut().zip(7..) {
-            chunk.metadata = if page == 8 { Map::new() } else { fields(json!({ "page": page })) };
+            chunk.metadata = if page == 9 { Map::new() } else { fields(json!({ "page": page })) };
         }
         self.save(at, tea.clone(), Saved { chunks: 4, inserted: 0, deleted: 0 }).await?;
         ensure(self.ids(at).await? == before, || "A chunk whose text stays must keep its number.".to_owned())?;

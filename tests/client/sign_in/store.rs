@@ -1,13 +1,15 @@
 //! The store of tokens, and the encryption of its values.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use base64::Engine;
-use edge_mcp::client::{MemoryTokens, SignIn, SqliteTokens, TokenStore, token_migration};
+use edge_mcp::client::{MemoryTokens, SignIn, SqliteTokens, TokenStore, TokenStoreError, token_migration};
 use edge_mcp::host::Host;
 use edge_mcp::storage::Database;
 use edge_mcp::testing::{TestDatabase, run, token_store_contract};
-use futures::future::join;
+use futures::future::{LocalBoxFuture, join};
 use serde_json::json;
 
 use super::authorization_server::{Reply, TOKEN};
@@ -33,6 +35,54 @@ fn a_store_replaces_only_the_known_value() {
     assert_eq!(run(token_store_contract(&memory)), Ok(()));
     assert_eq!(run(token_store_contract(&SqliteTokens::new(test.database()))), Ok(()));
     assert!(memory.is_empty());
+}
+
+/// A store that breaks a promise: it does not compare the values, or it waits between the comparison and the write, as Workers KV does.
+struct Careless(&'static str, MemoryTokens);
+
+impl TokenStore for Careless {
+    fn get<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, TokenStoreError>> {
+        self.1.get(key)
+    }
+
+    fn replace<'a>(
+        &'a self,
+        key: &'a str,
+        current: Option<&'a str>,
+        new: &'a str,
+        keep: Duration,
+    ) -> LocalBoxFuture<'a, Result<bool, TokenStoreError>> {
+        Box::pin(async move {
+            let stored = self.1.get(key).await?;
+            if self.0 == "comparison" || self.0 == "wait" && stored.as_deref() == current {
+                let mut has_waited = false;
+                poll_fn(|cx| {
+                    cx.waker().wake_by_ref();
+                    if std::mem::replace(&mut has_waited, true) { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+                let stored = self.1.get(key).await?;
+                return self.1.replace(key, stored.as_deref(), new, keep).await;
+            }
+            self.1.replace(key, current, new, keep).await
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<(), TokenStoreError>> {
+        if self.0 == "removal" { Box::pin(async { Ok(()) }) } else { self.1.remove(key) }
+    }
+}
+
+#[test]
+fn a_store_that_breaks_a_promise_is_told_which() {
+    for (promise, sentence) in [
+        ("comparison", "`replace` of a value that does not exist must return false."),
+        ("wait", "Of 20 calls of `replace` with the same `current`, exactly one must succeed (got 20)."),
+        ("removal", "`get` must return None after it is removed"),
+    ] {
+        let error = run(token_store_contract(&Careless(promise, MemoryTokens::new()))).expect_err(promise);
+        assert!(error.starts_with(sentence), "{promise}: {error}");
+    }
 }
 
 /// C86: a row that has expired is removed when another one is written.
