@@ -19,7 +19,7 @@ const MOST: usize = 50;
 /// Checks that a store of passages keeps the promises of [`SearchStore`](crate::rag::SearchStore) and [`SaveStore`]: spaces, filters, numbers of
 /// passages, removal, neighbours, links, and errors. Returns the answers of the store, one on each line.
 ///
-/// The contract saves documents in the indexes `contract` and `contract-other`, which must be empty, and removes them. Each store chooses how it
+/// The contract saves documents in the indexes `contract` and `contract-other`, which must be empty, and removes them at its end. Each store chooses how it
 /// orders passages, and whether it has neighbours and edges. A store that does all of this as [`MemoryStore`](crate::rag::MemoryStore) has the
 /// same answers.
 ///
@@ -283,6 +283,7 @@ impl<S: SaveStore + ?Sized> Contract<'_, S> {
             let known = self.contents.entry(passage.id).or_insert_with(|| content.clone());
             ensure(*known == content, || format!("The number {} must never be used again.", passage.id))?;
         }
+        // The other two checks need only the word that all passages have.
         if word != "zephyr" {
             return Ok(());
         }

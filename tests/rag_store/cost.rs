@@ -25,7 +25,7 @@ fn steps_of_a_filter(in_chunks: bool) -> u64 {
         for nth in 0..DOCUMENTS {
             let mut document = Document { metadata: tags.clone(), ..document(&nth.to_string(), &text) };
             for chunk in document.chunks.iter_mut().filter(|_| in_chunks) {
-                chunk.metadata = tags.clone();
+                chunk.metadata.clone_from(&tags);
             }
             assert_eq!(store.save(&space(), &document).await.expect("saved").chunks, 10);
         }
