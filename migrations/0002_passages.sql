@@ -11,7 +11,7 @@ CREATE TABLE rag_spaces (
   UNIQUE (space, index_name)
 );
 
--- The documents of a space. A search with a filter evaluates the filter once for each document.
+-- The documents of a space. A search with a filter evaluates the filter once for each document, and once for each row of rag_metadata.
 CREATE TABLE rag_documents (
   id INTEGER PRIMARY KEY,
   space INTEGER NOT NULL,
@@ -43,6 +43,17 @@ CREATE TABLE rag_chunks (
 
 CREATE INDEX rag_chunks_by_ordinal ON rag_chunks (document, ordinal);
 CREATE INDEX rag_chunks_by_anchor ON rag_chunks (document, anchor);
+
+-- The metadata of the chunks that have metadata of their own: that of the document, in which the fields of the chunk replace those of the same
+-- name. JSONB, as in rag_documents.
+CREATE TABLE rag_metadata (
+  chunk INTEGER PRIMARY KEY,
+  space INTEGER NOT NULL,
+  document INTEGER NOT NULL,
+  metadata BLOB NOT NULL
+);
+
+CREATE INDEX rag_metadata_by_document ON rag_metadata (space, document);
 
 -- The words of the passages. The store divides a text into words, stems them, and calculates their impacts. A term consists of the number
 -- of the space, `·` and the stem, and a column has the terms of one impact. This table stores no texts.
@@ -101,4 +112,5 @@ END;
 CREATE TRIGGER rag_chunks_deleted AFTER DELETE ON rag_chunks BEGIN
   DELETE FROM rag_words WHERE rowid = old.id;
   DELETE FROM rag_links WHERE chunk = old.id;
+  DELETE FROM rag_metadata WHERE chunk = old.id;
 END;

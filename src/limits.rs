@@ -620,7 +620,7 @@ limits! {
         COMBINED_BYTES: usize = 256 << 10, Bytes, "":
             "the strings in a filter that a program combines" => "the filter is invalid and matches nothing";
         METADATA_BYTES: usize = 4096, Bytes, "":
-            "the metadata of a document, as JSON" => "the document is rejected";
+            "the metadata of a document, or of a passage with that of its document, as JSON" => "the document is rejected";
         VECTOR_MATCHES: usize = 100, Count, "":
             "vectors that a query of Vectorize returns (the limit of Vectorize for ids)" => "fewer are returned";
         VECTOR_UPSERT: usize = 500, Count, "":

@@ -209,8 +209,8 @@ impl Upstream {
     /// Adds a header to each request.
     ///
     /// # Errors
-    /// The client or the runtime sets this header, or the value is not visible ASCII.
-    pub fn header(mut self, name: &'static str, value: &str) -> Result<Self, ConfigError> {
+    /// The client or the runtime sets this header, its name is not valid, or the value is not visible ASCII.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
         self.headers.push(headers::own_header(name, value)?);
         Ok(self)
     }
@@ -221,7 +221,7 @@ impl Upstream {
     ///
     /// # Errors
     /// The client or the runtime sets this header, or the program passes on too many.
-    pub fn forward_header(mut self, name: &'static str) -> Result<Self, ConfigError> {
+    pub fn forward_header(mut self, name: &str) -> Result<Self, ConfigError> {
         let name = headers::own_name(name)?;
         forwarded::record(Place::Header, name.as_str())?;
         self.forwarded_headers.push(name);

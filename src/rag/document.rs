@@ -14,7 +14,8 @@ use crate::limits::{RAG_CHUNK_MOST_BYTES, RAG_DOCUMENT_CHUNKS, RAG_LINKS, RAG_NA
 pub struct Document {
     /// The name: 1 to 256 bytes, without control characters. Documents of a space have different names.
     pub name: String,
-    /// The metadata, which [`check_metadata`] accepts.
+    /// The metadata, which [`check_metadata`] accepts. It is also the metadata of each passage. The fields of [`Chunk::metadata`] replace those of
+    /// the same name.
     pub metadata: Map<String, Value>,
     /// The chunks, at most 2000. All links after the first 1000 are ignored.
     pub chunks: Vec<Chunk>,
@@ -37,6 +38,13 @@ impl Document {
         if let Err(problem) = check_metadata(&self.metadata) {
             return invalid(problem.to_string());
         }
+        for (chunk, number) in self.chunks.iter().zip(1_usize..) {
+            if let Some(Err(problem)) = self.metadata_of(chunk).as_ref().map(check_metadata) {
+                return invalid(format!(
+                    "Chunk {number} of the document {name}, with the metadata of the document: {problem}"
+                ));
+            }
+        }
         let count = self.chunks.len();
         if count > RAG_DOCUMENT_CHUNKS {
             return invalid(format!(
@@ -52,6 +60,16 @@ impl Document {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Returns the metadata of the passage of a chunk that has metadata of its own.
+    pub(super) fn metadata_of(&self, chunk: &Chunk) -> Option<Map<String, Value>> {
+        if chunk.metadata.is_empty() {
+            return None;
+        }
+        let mut metadata = self.metadata.clone();
+        metadata.extend(chunk.metadata.clone());
+        Some(metadata)
     }
 
     /// Returns the links that a store saves, with the positions of their chunks. A section is in the form of [`anchor`], and empty for the

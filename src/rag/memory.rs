@@ -1,8 +1,11 @@
 //! A store in memory.
 
 mod corpus;
+mod edges;
+mod neighbours;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use std::cell::RefCell;
 
@@ -21,7 +24,8 @@ use corpus::Corpus;
 
 /// A store in memory, for tests and for small documents that do not change.
 ///
-/// It finds the same passages in the same order as a store with SQLite's FTS5. A search reads all passages of the space.
+/// It finds the same passages and connections as [`SqliteVectors`](super::SqliteVectors), in the same order. A search reads all passages of the
+/// space.
 ///
 /// ```
 /// use edge_mcp::rag::{ChunkOptions, Document, MemoryStore, SaveStore, Search, SearchStore, Space, chunks};

@@ -2,8 +2,8 @@
 //!
 //! `chunks` divides a `document`, and `links` finds the links of the chunks. A `store` saves the chunks as a `passage` each, and finds
 //! passages; its failures are in `store_error`. There are two stores, `memory` and `sqlite`. Both find passages by the `impact` of
-//! their words, which `rank` then orders, and a `vector_store` also by the `vectors` of an embedding model: `fuse` joins both. An `indexer` calculates the vectors. A `vector_index` is
-//! a service that finds the nearest vectors for a store. `filter` is the condition on the metadata of documents.
+//! their words, which `rank` then orders, and a `vector_store` also by the `vectors` of an embedding model: `fuse` joins both. `connections` are those of similar vectors. An `indexer` calculates the vectors. A `vector_index` is
+//! a service that finds the nearest vectors for a store. `filter` is the condition on the metadata of passages.
 //!
 //! A `retriever` takes a `search`, adds the settings of the request in `search_scope`, and asks the store that `store_source` chooses.
 //! `by_meaning` calculates the vector of the question meanwhile. Then the retriever takes `steps`: `rerank` orders the passages by the scores
@@ -13,6 +13,7 @@
 
 mod by_meaning;
 mod chunks;
+mod connections;
 mod document;
 mod filter;
 mod fuse;

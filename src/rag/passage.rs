@@ -34,7 +34,7 @@ pub struct Passage {
     pub heading: String,
     /// The text.
     pub text: String,
-    /// The metadata of the document.
+    /// The metadata of the document and of the [chunk](super::Chunk::metadata).
     pub metadata: Map<String, Value>,
 }
 

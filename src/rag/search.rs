@@ -19,7 +19,7 @@ pub struct Search {
     pub text: String,
     /// The space. A retriever sets it.
     pub space: Space,
-    /// The filter on the metadata of documents. A retriever adds the filters of the server.
+    /// The filter on the metadata of passages. A retriever adds the filters of the server.
     pub filter: Filter,
     /// A text that each passage must contain, letter by letter.
     pub containing: Option<String>,

@@ -21,7 +21,8 @@
 //!
 //! A [`Client`] can send a token and headers, read resources, get prompts, and answer the questions of handlers. A [`TestHost`] has a clock
 //! that the test advances, a network with prepared responses, and a log. A `TestDatabase` is SQLite in memory with the migrations of the
-//! server, a [`TestKv`] is a store of keys and values, and a [`TestIssuer`] signs tokens. `docs/testing.md` shows how to use them.
+//! server, a [`TestKv`] is a store of keys and values, and a [`TestIssuer`] signs tokens. `docs/testing.md` shows how to use them. The
+//! functions `passage_store_contract`, `vector_store_contract` and `token_store_contract` check your own stores.
 //!
 //! The futures of a client run in every executor, such as [`run`], `futures::executor::block_on` and `#[tokio::test]`. A request of a
 //! client always ends: see [`TestHost::run`].
@@ -37,12 +38,18 @@ mod kv;
 #[cfg(not(target_arch = "wasm32"))]
 mod mathematics;
 mod network;
+#[cfg(feature = "rag")]
+mod passage_contract;
 mod running;
 mod spawned;
 #[cfg(feature = "tasks")]
 mod tasks;
+#[cfg(feature = "client")]
+mod token_contract;
 mod unwatched;
 mod validate;
+#[cfg(feature = "rag")]
+mod vector_contract;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -54,10 +61,16 @@ pub use database::TestDatabase;
 pub use host::TestHost;
 pub use issuer::TestIssuer;
 pub use kv::TestKv;
+#[cfg(feature = "rag")]
+pub use passage_contract::passage_store_contract;
 pub use running::{Stalled, run};
 #[cfg(feature = "tasks")]
 pub use tasks::TestTasks;
+#[cfg(feature = "client")]
+pub use token_contract::token_store_contract;
 pub use validate::validate;
+#[cfg(feature = "rag")]
+pub use vector_contract::vector_store_contract;
 
 use crate::auth::StateKeys;
 use crate::call::context::Context;

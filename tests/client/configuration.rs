@@ -140,6 +140,17 @@ fn invalid_clients_are_rejected() {
     for value in ["", " x", "a\nb", "café"] {
         assert!(upstream().header("X-Key", value).is_err(), "{value:?}");
     }
+    let error = upstream().header("a b", "x").map(drop).expect_err("a space").to_string();
+    assert_eq!(error, "the header of an MCP server cannot have the name `a b`: it is not valid, or the client sets it");
+}
+
+/// C21: the name of a header can come from a configuration that is read at run time.
+#[test]
+fn the_name_of_a_header_can_be_known_at_run_time() {
+    let upstream = || Upstream::at("https://a.example/mcp").expect("a URL");
+    for name in ["tenant", "api-key"].map(|name| format!("X-{name}")) {
+        assert!(upstream().header(&name, "x").is_ok() && upstream().forward_header(&name).is_ok(), "{name}");
+    }
 }
 
 /// C2: a client, a connection, and the end of a connection that was not used send nothing.

@@ -298,3 +298,18 @@ fn hints_of_trusted_servers_permit_a_second_call() {
         assert_eq!((peer.requests().len(), outcome.is_ok()), (requests, requests == 2), "{annotations} {is_trusted}");
     }
 }
+
+/// The URI identifies a resource or a template, and its name is for persons.
+#[test]
+fn a_resource_has_a_uri_and_a_name() {
+    for (kind, key, uri) in [("resource", "uri", "text://motto"), ("resourceTemplate", "uriTemplate", "text://{name}")]
+    {
+        let item = json!({ key: uri, "name": "The \u{202e}motto" });
+        let definition = Definition::from_json(&json!({ "server": "parcels", kind: item }).to_string());
+        let definition = definition.expect("a definition");
+        assert_eq!((definition.uri(), definition.name()), (Some(uri), uri));
+        assert_eq!(definition.resource_name().as_deref(), Some("The motto"));
+    }
+    let tool = listed(json!({ "name": "track", "inputSchema": {} }));
+    assert_eq!((tool.uri(), tool.name(), tool.resource_name()), (None, "track", None));
+}

@@ -30,6 +30,12 @@ test('D1 and Workers KV have the outcomes of the tables', async () => {
   assert.equal(result.content[0].text, '')
 })
 
+// R40, R103
+test('the store in D1 keeps the contract of stores, with the answers of the store in memory', async () => {
+  const result = await call(undefined, 'compare-stores', {})
+  assert.deepEqual([result.isError, result.content[0].text], [false, ''])
+})
+
 /** Returns the text of a document. All tenants have documents with the same names and words, and one word of their own. */
 const textOf = (tenant, version) => `# Shared\n\nThe common secret of number${TENANTS.indexOf(tenant)}, version${version}.\n\n## More\n\nCommon words.`
 const save = (tenant, document, version = 0) =>

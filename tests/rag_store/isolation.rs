@@ -187,6 +187,41 @@ pub(crate) async fn connections<S: SaveStore + 'static>(store: &Rc<S>) {
     );
 }
 
+/// R91: passages that the filter hides, although it shows their documents, have no effect.
+pub(crate) async fn hidden_passages<S: SaveStore + 'static>(store: &Rc<S>) {
+    let own = [
+        document("d0", "# Tulips\n\nThe tulips.\n\n## More\n\nText about roses.", &["d1#shell", "d1#secret"]),
+        document("d1", "# Walnut\n\nThe walnut.\n\n# Shell\n\nIt is hard.", &["d0#more"]),
+        document("d2", "# Lantern\n\nThe lantern and the tulips.", &["d0#secret"]),
+    ];
+    let hidden = |text: &str, links: &[&str]| {
+        let mut chunks = document("", text, links).chunks;
+        for chunk in &mut chunks {
+            chunk.metadata = Map::from_iter([("hidden".to_owned(), json!(true))]);
+        }
+        chunks
+    };
+    for document in &own {
+        store.save(&space("own"), document).await.expect("saved");
+    }
+    let questions = ["tulips", "walnut lantern", "wallnut", "northwind"];
+    let answers_before = answers(store, &["search", "related"], &questions).await;
+    assert!(answers_before.contains("\"retrieval\":\"graph\"") && answers_before.contains("hard"), "{answers_before}");
+    for (at, text, links) in [
+        (0, "# Secret\n\nNorthwind and walnut and tulips, tulips.", &["d1", "d2"][..]),
+        (1, "# Shell\n\nThe lantern.\n\n# Secret\n\nWallnut.", &["d0#more", "d2"]),
+        (2, "# Lantern\n\nThe tulips of northwind.", &["d0", "d1#shell"]),
+    ] {
+        let mut changed = own[at].clone();
+        changed.chunks.extend(hidden(text, links));
+        store.save(&space("own"), &changed).await.expect("saved");
+        assert_eq!(answers(store, &["search", "related"], &questions).await, answers_before, "hidden: {text}");
+    }
+    for document in own {
+        store.remove(&space("own"), &document.name).await.expect("removed");
+    }
+}
+
 /// R91: random documents of others have no effect.
 pub(crate) async fn random<S: SaveStore + 'static>(store: &Rc<S>, random: &mut Random, rounds: usize) {
     let text = |random: &mut Random| {

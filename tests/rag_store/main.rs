@@ -113,6 +113,15 @@ fn connections_do_not_depend_on_the_documents_of_others() {
     });
 }
 
+/// R91: metadata of chunks can hide passages of a document that the caller sees.
+#[test]
+fn hidden_passages_of_a_visible_document_have_no_effect() {
+    testing::run(async {
+        isolation::hidden_passages(&memory()).await;
+        isolation::hidden_passages(&sqlite()).await;
+    });
+}
+
 /// R88 and R91: a caller gets the same bytes, whatever other documents are stored.
 #[test]
 fn random_documents_of_others_have_no_effect() {

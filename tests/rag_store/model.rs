@@ -70,6 +70,11 @@ impl Model {
         }
         let metadata = Map::from_iter([("kind".to_owned(), json!(random.one(&["x", "y"])))]);
         for chunk in &mut chunks {
+            chunk.metadata = match random.below(4) {
+                0 => Map::from_iter([("kind".to_owned(), json!(random.one(&["x", "y"])))]),
+                1 => Map::from_iter([("page".to_owned(), json!(random.below(3)))]),
+                _ => Map::new(),
+            };
             chunk.links =
                 if random.once_in(2) { (0..random.below(3)).map(|_| link(random)).collect() } else { Vec::new() };
         }
@@ -102,9 +107,8 @@ impl Model {
         self.documents.remove(&(space, name.to_owned())).is_some_and(|document| !document.chunks.is_empty())
     }
 
-    fn visible(&self, space: usize, filter: &Filter) -> impl Iterator<Item = &Document> {
-        let of_space = self.documents.iter().filter(move |((of, _), _)| *of == space);
-        of_space.map(|(_, document)| document).filter(|document| filter.matches(&document.metadata))
+    fn of_space(&self, space: usize) -> impl Iterator<Item = &Document> {
+        self.documents.iter().filter(move |((of, _), _)| *of == space).map(|(_, document)| document)
     }
 
     /// Returns the passages that are in the space and match the filter. Their ids are 0.
@@ -116,30 +120,32 @@ impl Model {
                 ordinal,
                 heading: chunk.heading.join(" > "),
                 text: chunk.text.clone(),
-                metadata: document.metadata.clone(),
+                metadata: metadata(document, chunk),
             };
             document.chunks.iter().enumerate().map(passage).collect::<Vec<_>>()
         };
-        self.visible(space, filter).flat_map(passages).collect()
+        self.of_space(space).flat_map(passages).filter(|passage| filter.matches(&passage.metadata)).collect()
     }
 
-    /// Returns the documents that match the filter, with the ids of their passages. `id` returns the id of a passage.
+    /// Returns the passages that match the filter, by document, with their ids and positions. `id` returns the id of a passage.
     fn numbered(
         &self,
         space: usize,
         filter: &Filter,
         id: impl Fn(&Content) -> Option<PassageId>,
-    ) -> BTreeMap<&str, Vec<(PassageId, &Chunk)>> {
+    ) -> BTreeMap<&str, Vec<(PassageId, usize, &Chunk)>> {
         let mut documents = BTreeMap::new();
-        for Document { name, chunks, .. } in self.visible(space, filter) {
-            let mut equal: BTreeMap<String, usize> = BTreeMap::new();
-            let numbered = |chunk| {
+        for document in self.of_space(space) {
+            let (name, mut equal) = (&document.name, BTreeMap::<String, usize>::new());
+            let numbered = |(ordinal, chunk)| {
                 let number = equal.entry(Chunk::hash(chunk)).or_default();
                 let content = (space, name.clone(), chunk.heading.join(" > "), chunk.text.clone(), *number);
                 *number += 1;
-                (id(&content).expect("the passage is stored"), chunk)
+                (id(&content).expect("the passage is stored"), ordinal, chunk)
             };
-            documents.insert(name.as_str(), chunks.iter().map(numbered).collect());
+            let passages = document.chunks.iter().enumerate().map(numbered);
+            let visible = passages.filter(|(.., chunk)| filter.matches(&metadata(document, chunk)));
+            documents.insert(name.as_str(), visible.collect());
         }
         documents
     }
@@ -154,10 +160,11 @@ impl Model {
         id: impl Fn(&Content) -> Option<PassageId>,
     ) -> BTreeSet<PassageId> {
         let mut found = BTreeSet::new();
-        for passages in self.numbered(space, filter, id).values() {
-            for (at, (_, chunk)) in passages.iter().enumerate().filter(|(_, (id, _))| of.contains(id)) {
-                let around = passages.iter().enumerate().filter(|(other, _)| other.abs_diff(at) <= distance);
-                found.extend(around.filter(|(_, (_, other))| other.heading == chunk.heading).map(|(_, (id, _))| *id));
+        let all = self.numbered(space, &Filter::default(), &id);
+        for (name, visible) in self.numbered(space, filter, &id) {
+            for (_, at, chunk) in all[name].iter().filter(|(id, ..)| of.contains(id)) {
+                let around = visible.iter().filter(|(_, other, _)| other.abs_diff(*at) <= distance);
+                found.extend(around.filter(|(.., other)| other.heading == chunk.heading).map(|(id, ..)| *id));
             }
         }
         found.retain(|id| !of.contains(id));
@@ -178,7 +185,7 @@ impl Model {
         }
         let documents = self.numbered(space, filter, id);
         let mut edges = BTreeSet::new();
-        for (name, (id, chunk)) in
+        for (name, (id, _, chunk)) in
             documents.iter().flat_map(|(name, chunks)| chunks.iter().map(move |chunk| (name, chunk)))
         {
             for Link { document, section } in chunk.links.iter().filter(|link| link.document != *name) {
@@ -188,8 +195,8 @@ impl Model {
                     let heading = chunk.heading.last().expect("a heading").replace(' ', "").to_lowercase();
                     section.as_deref() == Some(&heading)
                 };
-                let of_section = passages.iter().find(|(_, chunk)| is_linked(chunk));
-                if let Some((other, _)) = of_section.or(passages.first()) {
+                let of_section = passages.iter().find(|(.., chunk)| is_linked(chunk));
+                if let Some((other, ..)) = of_section.or(passages.first()) {
                     edges.extend([(*id, *other), (*other, *id)]);
                 }
             }
@@ -199,6 +206,11 @@ impl Model {
         edges.retain(|(source, _)| sources.contains(source));
         edges.into_iter().map(|pair| (pair, "0.9".to_owned())).collect()
     }
+}
+
+/// Returns the metadata of a passage.
+fn metadata(document: &Document, chunk: &Chunk) -> Map<String, serde_json::Value> {
+    document.metadata.clone().into_iter().chain(chunk.metadata.clone()).collect()
 }
 
 pub(crate) fn content(passage: &Passage) -> Compared {

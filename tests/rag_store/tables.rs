@@ -11,6 +11,8 @@ use crate::{document, space, sqlite};
 const LEFT_OVER: &[&str] = &[
     "rag_chunks WHERE document NOT IN (SELECT id FROM rag_documents)",
     "rag_links WHERE chunk NOT IN (SELECT id FROM rag_chunks)",
+    "rag_metadata WHERE (chunk, document) NOT IN (SELECT id, document FROM rag_chunks)",
+    "rag_metadata WHERE (document, space) NOT IN (SELECT id, space FROM rag_documents)",
     "rag_words WHERE rowid NOT IN (SELECT id FROM rag_chunks)",
     "rag_chunks WHERE id NOT IN (SELECT rowid FROM rag_words)",
     "rag_documents AS document WHERE passages <> (SELECT count(*) FROM rag_chunks WHERE document = document.id)",
@@ -19,7 +21,7 @@ const LEFT_OVER: &[&str] = &[
 
 /// The tables that have no rows without documents.
 const OF_DOCUMENTS: &[&str] =
-    &["rag_chunks", "rag_links", "rag_words", "rag_vocabulary", "rag_spaces WHERE passages <> 0"];
+    &["rag_chunks", "rag_metadata", "rag_links", "rag_words", "rag_vocabulary", "rag_spaces WHERE passages <> 0"];
 
 async fn assert_empty(database: &Database, tables: &[&'static str]) {
     for table in tables {
@@ -43,7 +45,7 @@ pub(crate) async fn check(database: &Database) {
 /// An export of D1 has no virtual tables.
 #[test]
 fn an_import_of_the_exported_tables_fills_the_index_again() {
-    const TABLES: [&str; 4] = ["rag_spaces", "rag_documents", "rag_chunks", "rag_links"];
+    const TABLES: [&str; 5] = ["rag_spaces", "rag_documents", "rag_chunks", "rag_metadata", "rag_links"];
     let store = sqlite();
     let database = store.database();
     let rows = async |sql: String| database.query(sql).all::<Map<String, Value>>().await.expect("rows");
@@ -52,6 +54,7 @@ fn an_import_of_the_exported_tables_fills_the_index_again() {
         for nth in 0..3 {
             let text = format!("# Part\n\nThe walnut of number{nth}.\n\n# Other\n\nWalnuts and tulips.");
             let mut document = document(&nth.to_string(), &text);
+            document.chunks[0].metadata = Map::from_iter([("page".to_owned(), nth.into())]);
             document.chunks[1].links =
                 ["0", "1"].map(|name| Link { document: name.into(), section: Some("Part".into()) }).into();
             let space = Space { name: (nth % 2).to_string(), ..space() };

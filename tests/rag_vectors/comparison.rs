@@ -38,7 +38,8 @@ struct Comparison {
 fn chunk(random: &mut Random) -> Chunk {
     let text = (0..=random.below(4)).map(|_| random.one(WORDS)).collect::<Vec<_>>().join(" ");
     let heading = vec![random.one(&["A", "B lemon"]).into()];
-    Chunk { heading, range: 0..text.len(), text, links: Vec::new() }
+    let kind = random.once_in(4).then(|| ("kind".to_owned(), json!(random.one(&["x", "y"]))));
+    Chunk { heading, range: 0..text.len(), text, metadata: kind.into_iter().collect(), ..Chunk::default() }
 }
 
 impl Comparison {

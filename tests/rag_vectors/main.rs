@@ -6,9 +6,11 @@
 #![allow(clippy::similar_names)]
 
 mod comparison;
+mod contract;
 mod database;
 mod embedder;
 mod failures;
+mod graph;
 mod races;
 mod refusals;
 mod retrieval;

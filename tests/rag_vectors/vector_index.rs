@@ -22,6 +22,8 @@ struct Service {
     visible: RefCell<BTreeMap<PassageId, (String, Vec<f32>)>>,
     /// The vectors that a query does not see yet.
     delayed: RefCell<BTreeMap<PassageId, (String, Vec<f32>)>>,
+    /// Whether a query sees changes at once.
+    is_prompt: bool,
     ignores_namespaces: Cell<bool>,
     fails: Cell<bool>,
     deleted: RefCell<BTreeSet<PassageId>>,
@@ -58,6 +60,9 @@ impl VectorIndex for Service {
             let vectors = vectors.into_iter().map(|vector| (vector.id, (namespace.to_owned(), vector.vector)));
             self.delayed.borrow_mut().extend(vectors);
         }
+        if self.is_prompt {
+            self.show();
+        }
         self.result(())
     }
 
@@ -68,6 +73,11 @@ impl VectorIndex for Service {
         }
         self.result(())
     }
+}
+
+/// Returns a service that shows changes at once.
+pub(crate) fn prompt_service() -> Rc<dyn VectorIndex> {
+    Rc::new(Service { is_prompt: true, ..Service::default() })
 }
 
 fn store() -> (TestDatabase, Rc<SqliteVectors>, Rc<Service>) {

@@ -72,6 +72,24 @@ fn a_schema_is_enforced() {
     }
 }
 
+/// A schema of another framework, such as one that zod writes, can be used as it is.
+#[test]
+fn a_schema_of_draft_07_is_published_and_enforced() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "size": { "type": "array", "items": [{ "type": "integer" }], "additionalItems": false } },
+        "required": ["size"],
+        "additionalProperties": false,
+        "$schema": "http://json-schema.org/draft-07/schema#",
+    });
+    let of_server = schema.clone();
+    let endpoint = Endpoint::new(move |_| McpServer::builder("s", "1").tool(tool(&of_server)).build()).without_auth();
+    let listed = modern("tools/list", json!({})).ask_at(&endpoint);
+    assert_eq!(listed.result()["tools"][0]["inputSchema"], schema);
+    assert_eq!(error_of(&schema, r#"{"size":[1]}"#), None);
+    assert!(error_of(&schema, r#"{"size":[1,2]}"#).is_some_and(|error| error.contains("size")));
+}
+
 /// Calls a tool with this schema. Returns the error text, or `None` if the arguments are valid.
 fn error_of(schema: &Value, arguments: &str) -> Option<String> {
     let schema = schema.clone();

@@ -171,6 +171,8 @@ fn a_tool_replaces_a_workflow_and_blank_descriptions_are_rejected() {
     let tool = Tool::new("run_grow", "Is not a workflow.", || async { "the tool" });
     let server = McpServer::builder("s", "1").workflow(workflow()).tool(tool).build();
     assert!(server.is_ok());
+    let twice = McpServer::builder("s", "1").workflow(workflow()).workflow(workflow()).build();
+    assert!(twice.err().is_some_and(|error| error.to_string().contains("twice")));
     for description in ["", " "] {
         let blank = Workflow::new("blank", description, grow);
         let problem = McpServer::builder("s", "1").workflow(blank).build().err().map(|error| error.to_string());

@@ -174,9 +174,21 @@ impl Definition {
         &self.0.server
     }
 
-    /// Returns the name of a tool or a prompt, the URI of a resource, or the URI template of a resource template.
+    /// Returns the text that identifies the item on its server: the name of a tool or a prompt, and the [URI](Self::uri) of a resource or
+    /// a resource template.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Returns the URI of a resource, or the URI template of a resource template. Tools and prompts have none.
+    pub fn uri(&self) -> Option<&str> {
+        matches!(self.0.kind, ListKind::Resources | ListKind::ResourceTemplates).then_some(&*self.0.name)
+    }
+
+    /// Returns the name of a resource or a resource template, which need not be unique. Invisible characters and characters that reorder text
+    /// are removed. The names of tools and prompts identify them: see [`name`](Self::name).
+    pub fn resource_name(&self) -> Option<String> {
+        self.uri().and_then(|_| self.text("name"))
     }
 
     /// Returns the name of a tool or a prompt with the name of its server as a prefix: `weather_get-forecast`.
@@ -196,8 +208,13 @@ impl Definition {
 
     /// Returns the media type of a resource, if its server states it. The media type of a folder is `inode/directory`.
     pub fn mime_type(&self) -> Option<String> {
+        self.text("mimeType")
+    }
+
+    /// Returns a member of the definition that is a text.
+    fn text(&self, member: &str) -> Option<String> {
         let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
-        document.root().string("mimeType").map(|text| visible(&text))
+        document.root().string(member).map(|text| visible(&text))
     }
 
     /// Returns the definition as JSON text, as the server sent it. It may have hidden characters, so do not pass it to a model.

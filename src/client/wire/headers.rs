@@ -8,6 +8,7 @@ use crate::config::ConfigError;
 use crate::host::Outbound;
 use crate::protocol::header_value::encode;
 use crate::protocol::revision::Revision;
+use crate::text::shortened;
 
 /// The header with the revision.
 const VERSION: &str = "mcp-protocol-version";
@@ -53,11 +54,14 @@ pub(super) fn is_reserved(name: &HeaderName) -> bool {
 ///
 /// # Errors
 /// The name is reserved or not valid, or the value is not visible ASCII. The error does not contain the value.
-pub(in crate::client) fn own_header(name: &'static str, value: &str) -> Result<(HeaderName, HeaderValue), ConfigError> {
+pub(in crate::client) fn own_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ConfigError> {
     let parsed = own_name(name)?;
     match visible(value) {
         Some(value) => Ok((parsed, value)),
-        None => Err(ConfigError::new(name, "has a value that is not visible ASCII text")),
+        None => Err(ConfigError::new(
+            "the header of an MCP server",
+            format!("`{parsed}` has a value that is not visible ASCII text"),
+        )),
     }
 }
 
@@ -65,9 +69,10 @@ pub(in crate::client) fn own_header(name: &'static str, value: &str) -> Result<(
 ///
 /// # Errors
 /// The name is reserved or not valid.
-pub(in crate::client) fn own_name(name: &'static str) -> Result<HeaderName, ConfigError> {
+pub(in crate::client) fn own_name(name: &str) -> Result<HeaderName, ConfigError> {
     let parsed = HeaderName::from_bytes(name.as_bytes()).ok().filter(|parsed| !is_reserved(parsed));
-    parsed.ok_or_else(|| ConfigError::new(name, "is not the name of a header that a program can set"))
+    let problem = || format!("cannot have the name `{}`: it is not valid, or the client sets it", shortened(name));
+    parsed.ok_or_else(|| ConfigError::new("the header of an MCP server", problem()))
 }
 
 /// Returns the text of a header of a response, if it is ASCII and not too long.

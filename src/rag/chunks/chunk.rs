@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::base64::URL_SAFE;
@@ -17,6 +18,9 @@ pub struct Chunk {
     pub text: String,
     /// The bytes of the document that the chunk consists of, without repeated text.
     pub range: Range<usize>,
+    /// The metadata of the chunk alone, such as its page. A field replaces that of the same name in the metadata of the document. Filters and
+    /// results see both, as the metadata of the passage, which [`check_metadata`](crate::rag::check_metadata) must accept.
+    pub metadata: Map<String, Value>,
     /// The links of the chunk, for a search that follows [connections](crate::rag::Retriever::graph). [`add_links`](crate::rag::add_links)
     /// finds them. Links to a document that is not stored have no effect until it is.
     pub links: Vec<Link>,
@@ -33,7 +37,7 @@ pub struct Link {
 }
 
 impl Chunk {
-    /// Returns a hash of the headings and the text: 43 characters of base64. Equal chunks have equal hashes.
+    /// Returns a hash of the headings and the text: 43 characters of base64. Chunks with equal headings and texts have equal hashes.
     pub fn hash(&self) -> String {
         let mut digest = Sha256::new();
         // Each part follows its length, so different parts cannot have the same bytes.

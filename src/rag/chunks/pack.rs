@@ -264,6 +264,6 @@ impl Packer<'_> {
             text.push_str(&frame.after);
         }
         let heading = self.path.iter().map(|(_, title)| title.clone()).collect();
-        self.chunks.push(Chunk { heading, text, range, links: Vec::new() });
+        self.chunks.push(Chunk { heading, text, range, ..Chunk::default() });
     }
 }

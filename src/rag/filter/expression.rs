@@ -8,7 +8,7 @@ use super::field::Field;
 use super::scalar::Scalar;
 use crate::limits::{COMBINED_BYTES, COMBINED_DEPTH, COMBINED_TESTS, FILTER_LIST};
 
-/// A condition on the metadata of documents.
+/// A condition on the metadata of passages.
 ///
 /// The constructors do not fail. A filter with an invalid part, such as an invalid name of a field, is invalid as a whole: it matches
 /// nothing, [`check`](Self::check) returns the error, and so does every search with this filter. Negations and combinations of an invalid

@@ -28,7 +28,7 @@ impl IntoHandlerError for MetadataError {
     }
 }
 
-/// Checks the metadata of a document, so that filters can describe each of its fields.
+/// Checks the metadata of a document or a passage, so that filters can describe each of its fields.
 ///
 /// A value is a string, a number, a boolean, `null`, an array of strings, numbers and booleans, or an object with such values. A name has 1
 /// to 64 ASCII letters, digits, `_` and `-`, and begins with a letter or `_`. Objects are nested at most 4 deep, including the metadata

@@ -1,4 +1,4 @@
-//! Filters: conditions on the metadata of documents.
+//! Filters: conditions on the metadata of passages.
 //!
 //! A caller sends a filter as the argument `filter`, and the program adds its own filters to it. The same filter is evaluated in two ways,
 //! with equal results: directly on a JSON object, and as a condition of SQLite.

@@ -113,7 +113,7 @@ impl SqlitePassages {
 
     /// Returns the statements that write a group.
     fn write(&self, space: &Space, group: &Group) -> Vec<Statement> {
-        let Group { documents, keys, chunks, links, .. } = group;
+        let Group { documents, keys, chunks, metadata, links, .. } = group;
         let before = [
             (statements::INSERT_SPACE, vec![]),
             (statements::DELETE_DOCUMENTS, vec![documents]),
@@ -122,8 +122,13 @@ impl SqlitePassages {
             (statements::MOVE_CHUNKS, vec![keys]),
         ];
         let chunks = chunks.iter().map(|chunks| (statements::INSERT_CHUNKS, vec![chunks]));
-        let links = [(statements::DELETE_LINKS, vec![documents, links]), (statements::INSERT_LINKS, vec![links])];
-        let all = before.into_iter().chain(chunks).chain(links);
+        let after = [
+            (statements::DELETE_METADATA, vec![documents, keys]),
+            (statements::DELETE_LINKS, vec![documents, links]),
+            (statements::INSERT_LINKS, vec![links]),
+        ];
+        let metadata = metadata.iter().map(|metadata| (statements::SAVE_METADATA, vec![metadata]));
+        let all = before.into_iter().chain(chunks).chain(after).chain(metadata);
         all.map(|(sql, values)| self.statement(sql, space, values.into_iter().map(Array::json).collect())).collect()
     }
 
@@ -163,7 +168,7 @@ impl SqlitePassages {
         filter: &Filter,
         values: Vec<String>,
     ) -> Result<Statement, StoreError> {
-        let condition = filter.to_sql("document.metadata", 3)?;
+        let condition = filter.to_sql("{metadata}", 3)?;
         let text = text((!filter.is_empty()).then_some(condition.text.as_str()));
         Ok(self.statement(&text, space, [vec![condition.values], values].concat()))
     }
@@ -417,7 +422,7 @@ mod tests {
         for filter in [Filter::default(), Filter::eq("a", 1)] {
             for sql in [statements::PASSAGES, statements::NEIGHBOURS, &statements::edges(false), statements::COUNT] {
                 let statement = store().filtered(sql, &space(), &filter, Vec::new()).expect("valid");
-                let is_filtered = statement.sql().contains("json_type(document.metadata");
+                let is_filtered = statement.sql().contains("json_type(");
                 assert_eq!(is_filtered, !filter.is_empty() && sql != statements::COUNT, "{}", statement.sql());
                 all.push(statement);
             }
@@ -441,7 +446,7 @@ mod tests {
         let search = search();
         let sql = search.sql();
         assert_eq!(texts(&search), [r#"["$.\"a\"",[1.0]]"#, r#"["tea"]"#, "5", "[]", "4", "1000"]);
-        assert!(sql.contains("json_type(document.metadata"), "{sql}");
+        assert!(sql.contains("json_type(document.metadata, "), "{sql}");
         assert!(!sql.contains("tea"), "{sql}");
     }
 
@@ -563,7 +568,7 @@ mod tests {
         let texts = statements.iter().map(Statement::sql);
         let names = texts.flat_map(|sql| sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
         let tables: BTreeSet<_> = names.filter(of_prefix).map(|name| name.replace("rag_", "kb_")).collect();
-        assert_eq!(tables.len(), 6, "{tables:?}");
+        assert_eq!(tables.len(), 7, "{tables:?}");
         for table in tables {
             assert!(migration.contains(&format!("TABLE {table} ")), "{table}");
         }

@@ -19,10 +19,12 @@ use crate::rag::store_error::{StoreError, StoreFailure};
 pub(super) struct Group {
     /// The documents, as `[name, metadata, chunks]`.
     pub(super) documents: Array,
-    /// The chunks, as `[name, hash, ordinal]`.
+    /// The chunks, as `[name, hash, ordinal, has metadata]`.
     pub(super) keys: Array,
     /// The chunks, as `[name, hash, ordinal, heading, anchor, text, words]`, in several arrays.
     pub(super) chunks: Vec<Array>,
+    /// The metadata of the chunks that have metadata, as `[name, hash, metadata]`, in several arrays.
+    pub(super) metadata: Vec<Array>,
     /// The links, as `[name, hash, target, section]`.
     pub(super) links: Array,
     /// The number of the chunks.
@@ -58,19 +60,26 @@ impl Group {
             self.links.push(&(name, hash, target, section))?;
         }
         for (ordinal, (chunk, hash)) in chunks.into_iter().enumerate() {
-            self.keys.push(&(name, &hash, ordinal))?;
-            if self.chunks.last().is_none_or(Array::is_full) {
-                self.chunks.push(Array::default());
+            let metadata = document.metadata_of(chunk);
+            self.keys.push(&(name, &hash, ordinal, u8::from(metadata.is_some())))?;
+            if let Some(metadata) = metadata {
+                push(&mut self.metadata, &(name, &hash, serialized(&metadata)?))?;
             }
-            if let Some(last) = self.chunks.last_mut() {
-                let heading = chunk.heading.join(HEADING_SEPARATOR);
-                let words = words(&heading, &chunk.text);
-                last.push(&(name, &hash, ordinal, &heading, chunk.anchor(), &chunk.text, words))?;
-            }
+            let heading = chunk.heading.join(HEADING_SEPARATOR);
+            let words = words(&heading, &chunk.text);
+            push(&mut self.chunks, &(name, &hash, ordinal, &heading, chunk.anchor(), &chunk.text, words))?;
             self.count = self.count.saturating_add(1);
         }
         Ok(())
     }
+}
+
+/// Adds an item to the last of several arrays.
+fn push(arrays: &mut Vec<Array>, item: &impl Serialize) -> Result<(), StoreError> {
+    if arrays.last().is_none_or(Array::is_full) {
+        arrays.push(Array::default());
+    }
+    arrays.last_mut().map_or(Ok(()), |last| last.push(item))
 }
 
 /// Returns the words of a passage: for each impact a text, in which `·` is before each stem.

@@ -7,17 +7,44 @@
 //! is written. Otherwise, SQLite might read the whole space instead of one document.
 
 /// A passage, as [`passages`](super::rows::passages) reads it.
-const PASSAGE: &str =
-    "json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json(document.metadata))";
+const PASSAGE: &str = "json_array(chunk.id, document.name, chunk.ordinal, chunk.heading, chunk.text, json({metadata}))";
+
+/// The metadata of a passage: its own, or that of its document. A statement that uses it has the join [`OWN`].
+const METADATA: &str = "ifnull(own.metadata, document.metadata)";
+const OWN: &str = " LEFT JOIN rag_metadata AS own ON own.chunk = chunk.id";
 
 /// The number of the space.
 const SPACE: &str = "(SELECT id FROM rag_spaces WHERE index_name = ?1 AND space = ?2)";
 
-/// The documents that match a filter. SQLite evaluates the filter once for each document of the space.
+/// The documents that match a filter, and the passages with metadata of their own that match it: the id of a passage is negative here. SQLite
+/// evaluates the filter once for each document of the space, and once for each of these passages.
 const VISIBLE: &str = "\
 visible AS MATERIALIZED (\
-  SELECT document.id AS id, document.passages AS passages FROM rag_documents AS document WHERE document.space = {space} AND {filter}\
+  SELECT document.id AS id, document.passages AS passages FROM (\
+    SELECT id, passages, metadata FROM rag_documents WHERE space = {space} \
+    UNION ALL SELECT -chunk, 1, metadata FROM rag_metadata WHERE space = {space}\
+  ) AS document WHERE {filter}\
 ), ";
+
+/// The number of passages that match a filter. Passages with metadata of their own do not count for their documents.
+const SIZE: &str = "\
+(SELECT ifnull(sum(passages), 0) FROM visible) \
+- (SELECT count(*) FROM rag_metadata WHERE space = {space} AND document IN (SELECT id FROM visible))";
+
+/// Returns the condition that the passage of a chunk matches the filter. `chunk` is the id of the chunk, and `document` that of its document.
+fn is_visible(chunk: &str, document: &str) -> String {
+    format!(
+        "iif(EXISTS (SELECT 1 FROM rag_metadata AS own WHERE own.chunk = {chunk}), -{chunk}, {document}) IN (SELECT id FROM visible)"
+    )
+}
+
+/// The places of the condition that a passage matches the filter, with the id of the passage and that of its document.
+const FILTERED: [(&str, &str, &str); 4] = [
+    ("{is visible chunk}", "chunk.id", "chunk.document"),
+    ("{is visible target}", "target.id", "target.document"),
+    ("{is visible linked}", "linked.id", "linked.document"),
+    ("{is visible code}", "code.id", "code.document"),
+];
 
 /// The passages with any of the words, best first, and the words. The text of the statement depends on whether there is a filter, because
 /// a search without a filter does not need to read the documents.
@@ -74,7 +101,7 @@ SELECT item FROM (\
   UNION ALL \
   SELECT 1, -best.score, best.id, \
     {passage} \
-  FROM best CROSS JOIN rag_chunks AS chunk ON chunk.id = best.id CROSS JOIN rag_documents AS document ON document.id = chunk.document\
+  FROM best CROSS JOIN rag_chunks AS chunk ON chunk.id = best.id CROSS JOIN rag_documents AS document ON document.id = chunk.document{own}\
 ) ORDER BY kind, score, id";
 
 /// The words of the question that the space contains. Without a filter, the index has their counts.
@@ -89,7 +116,7 @@ const UNKNOWN: &str =
 pub(super) const PASSAGES: &str = "\
 SELECT {passage} AS item \
 FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.value \
-CROSS JOIN rag_documents AS document ON document.id = chunk.document \
+CROSS JOIN rag_documents AS document ON document.id = chunk.document{own} \
 WHERE document.space = {space} AND {filter} ORDER BY asked.key";
 
 /// The passages around others in their sections. `?3`: the values of the filter, `?4`: the ids of the others, `?5`: the greatest difference of
@@ -99,19 +126,19 @@ SELECT {passage} AS item \
 FROM json_each(?4) AS asked CROSS JOIN rag_chunks AS found ON found.id = asked.value \
 CROSS JOIN rag_documents AS document ON document.id = found.document \
 CROSS JOIN rag_chunks AS chunk ON chunk.document = found.document AND chunk.heading = found.heading \
-  AND chunk.ordinal BETWEEN found.ordinal - CAST(?5 AS INTEGER) AND found.ordinal + CAST(?5 AS INTEGER) \
+  AND chunk.ordinal BETWEEN found.ordinal - CAST(?5 AS INTEGER) AND found.ordinal + CAST(?5 AS INTEGER){own} \
 WHERE document.space = {space} AND {filter} AND chunk.id NOT IN (SELECT value FROM json_each(?4)) GROUP BY chunk.id ORDER BY chunk.id";
 
 /// The edges that begin at a seed, or one edge away from a seed. `?3`: the values of the filter, `?4`: the ids of the seeds, `?5`: the
 /// threshold, `?6`: the most passages around the seeds, `?7`: the most edges. Rows: `[source, target, weight]`.
 ///
-/// Edges lead only between documents that match the filter.
+/// Edges lead only between passages that match the filter.
 const EDGES: &str = "\
 WITH {visible}\
 seeds AS MATERIALIZED (\
   SELECT chunk.id AS id, chunk.document AS document, document.name AS name, chunk.ordinal AS ordinal \
   FROM (SELECT DISTINCT value AS id FROM json_each(?4)) AS asked CROSS JOIN rag_chunks AS chunk ON chunk.id = asked.id \
-  CROSS JOIN rag_documents AS document ON document.id = chunk.document WHERE document.space = {space}{is visible}\
+  CROSS JOIN rag_documents AS document ON document.id = chunk.document WHERE document.space = {space}{is visible chunk}\
 ), \
 first_edges AS MATERIALIZED ({edges from seeds}), \
 around AS (\
@@ -130,26 +157,30 @@ SELECT json_array(source, target, weight) AS item FROM (\
 const EDGES_FROM: &str = "\
 SELECT source.id AS source, target.id AS target, 0.9 AS weight FROM origin AS source \
   CROSS JOIN rag_links AS link ON link.chunk = source.id \
-  CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = link.target{is visible} \
+  CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = link.target \
   CROSS JOIN rag_chunks AS target ON target.document = document.id AND target.ordinal = {linked in document.id} \
 UNION ALL \
 SELECT source.id, target.id, 0.9 FROM origin AS source \
   CROSS JOIN rag_links AS link ON link.space = {space} AND link.target = source.name AND source.ordinal = {linked in source.document} \
-  CROSS JOIN rag_chunks AS target ON target.id = link.chunk \
-  CROSS JOIN rag_documents AS document ON document.id = target.document{is visible}";
+  CROSS JOIN rag_chunks AS target ON target.id = link.chunk{is visible target}";
 
-/// The position of the passage to which `link` leads in a document: the first of the section, or the first of the document.
-const LINKED: &str = "ifnull((SELECT min(linked.ordinal) FROM rag_chunks AS linked WHERE linked.document = {document} AND linked.anchor = link.section), 0)";
+/// The position of the passage to which `link` leads in a document: the first of the section, or the first of the document. Passages that do
+/// not match the filter have no effect.
+const LINKED: &str = "\
+ifnull(\
+  (SELECT min(linked.ordinal) FROM rag_chunks AS linked \
+    WHERE linked.document = {document} AND linked.anchor = link.section{is visible linked}), \
+  (SELECT min(linked.ordinal) FROM rag_chunks AS linked WHERE linked.document = {document}{is visible linked})\
+)";
 
 /// The edges from the passages of the table expression `origin` to similar passages of other documents.
 const SIMILAR_FROM: &str = " \
 UNION ALL \
 SELECT source.id, target.id, neighbour.weight FROM origin AS source CROSS JOIN rag_neighbours AS neighbour ON neighbour.source = source.id \
-  CROSS JOIN rag_chunks AS target ON target.id = neighbour.target AND target.document <> source.document \
-  CROSS JOIN rag_documents AS document ON document.id = target.document{is visible}";
+  CROSS JOIN rag_chunks AS target ON target.id = neighbour.target AND target.document <> source.document{is visible target}";
 
 /// The number of stored chunks of the documents, and how many of them stay. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their
-/// new chunks, as `[name, hash, ordinal]`. Rows: `[stored, kept]`.
+/// new chunks, as `[name, hash, ordinal, has metadata]`. Rows: `[stored, kept]`.
 pub(super) const COUNT: &str = "\
 SELECT json_array(count(*), count(*) FILTER (\
   WHERE (document.name, chunk.hash) IN (SELECT value->>0, value->>1 FROM json_each(?4))\
@@ -179,7 +210,7 @@ DELETE FROM rag_chunks WHERE id IN (\
   WHERE (document.name, chunk.hash) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4))\
 )";
 
-/// Moves the stored chunks to their new positions. `?3`: the new chunks, as `[name, hash, ordinal]`.
+/// Moves the stored chunks to their new positions. `?3`: the new chunks, as `[name, hash, ordinal, has metadata]`.
 pub(super) const MOVE_CHUNKS: &str = "\
 WITH moved AS MATERIALIZED (\
   SELECT chunk.id AS id, new.value->>2 AS ordinal FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
@@ -196,6 +227,25 @@ INSERT INTO rag_chunks (document, hash, ordinal, heading, anchor, text, words) \
 SELECT document.id, new.value->>1, new.value->>2, new.value->>3, nullif(new.value->>4, ''), new.value->>5, new.value->6 FROM json_each(?3) AS new \
 CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0 \
 WHERE NOT EXISTS (SELECT 1 FROM rag_chunks AS chunk WHERE chunk.document = document.id AND chunk.hash = new.value->>1)";
+
+/// Deletes the metadata of chunks that no longer have metadata of their own. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their new
+/// chunks, as `[name, hash, ordinal, has metadata]`.
+pub(super) const DELETE_METADATA: &str = "\
+DELETE FROM rag_metadata WHERE chunk IN (\
+  SELECT own.chunk FROM json_each(?3) AS new CROSS JOIN rag_documents AS document \
+    ON document.space = {space} AND document.name = new.value->>0 \
+  CROSS JOIN rag_metadata AS own ON own.space = document.space AND own.document = document.id \
+  CROSS JOIN rag_chunks AS chunk ON chunk.id = own.chunk \
+  WHERE (document.name, chunk.hash) NOT IN (SELECT value->>0, value->>1 FROM json_each(?4) WHERE value->>3)\
+)";
+
+/// Saves the metadata of chunks. `?3`: the metadata, as `[name, hash, metadata]`.
+pub(super) const SAVE_METADATA: &str = "\
+INSERT INTO rag_metadata (chunk, space, document, metadata) \
+SELECT chunk.id, document.space, document.id, jsonb(new.value->>2) FROM json_each(?3) AS new \
+CROSS JOIN rag_documents AS document ON document.space = {space} AND document.name = new.value->>0 \
+CROSS JOIN rag_chunks AS chunk ON chunk.document = document.id AND chunk.hash = new.value->>1 \
+WHERE true ON CONFLICT (chunk) DO UPDATE SET metadata = excluded.metadata WHERE metadata <> excluded.metadata";
 
 /// Deletes the links that the chunks no longer have. `?3`: the documents, as `[name, metadata, chunks]`, `?4`: their links, as
 /// `[name, hash, target, section]`.
@@ -247,17 +297,20 @@ pub(super) fn search(filter: Option<&str>, is_containing: bool) -> String {
     filtered_by(&sql, Some(filter.unwrap_or("1")))
 }
 
-/// Returns the text of a statement with a filter, whose condition is `filter`, or `None` if it matches everything.
+/// Returns the text of a statement with a filter, whose condition is `filter`, or `None` if it matches everything. In the condition,
+/// `{metadata}` stands for the metadata.
 pub(super) fn filtered_by(sql: &str, filter: Option<&str>) -> String {
+    let condition = format!("({})", filter.unwrap_or("1"));
+    let visible = VISIBLE.replace("{filter}", &condition.replace("{metadata}", "document.metadata"));
+    let of_chunk = format!(
+        " CROSS JOIN rag_chunks AS chunk ON chunk.id = hit.doc AND {}",
+        is_visible("hit.doc", "+chunk.document")
+    );
     let parts = match filter {
         Some(_) => [
-            ("{visible}", VISIBLE),
-            ("{size}", "(SELECT sum(passages) FROM visible)"),
-            (
-                "{join}",
-                " CROSS JOIN rag_chunks AS chunk ON chunk.id = hit.doc AND +chunk.document IN (SELECT id FROM visible)",
-            ),
-            ("{is visible}", " AND document.id IN (SELECT id FROM visible)"),
+            ("{visible}", visible.as_str()),
+            ("{size}", SIZE),
+            ("{join}", of_chunk.as_str()),
             ("{known}", "SELECT stem, count(*) AS passages FROM hits GROUP BY stem"),
             ("{unknown}", "0"),
         ],
@@ -265,13 +318,16 @@ pub(super) fn filtered_by(sql: &str, filter: Option<&str>) -> String {
             ("{visible}", ""),
             ("{size}", "(SELECT passages FROM rag_spaces WHERE index_name = ?1 AND space = ?2)"),
             ("{join}", ""),
-            ("{is visible}", ""),
             ("{known}", KNOWN),
             ("{unknown}", UNKNOWN),
         ],
     };
     let sql = parts.into_iter().fold(sql.to_owned(), |sql, (place, part)| sql.replace(place, part));
-    sql.replace("{filter}", &format!("({})", filter.unwrap_or("1")))
+    let sql = FILTERED.into_iter().fold(sql, |sql, (place, chunk, document)| {
+        let condition = filter.map(|_| [" AND ", &is_visible(chunk, document)].concat());
+        sql.replace(place, &condition.unwrap_or_default())
+    });
+    sql.replace("{filter}", &condition)
 }
 
 /// Returns the statement for the edges from the seeds, and from the passages around them. With vectors, also for those of similar passages.
@@ -287,5 +343,8 @@ pub(super) fn edges(has_vectors: bool) -> String {
 
 /// Writes the number of the space into a statement, and the prefix of the tables.
 pub(super) fn named(sql: &str, prefix: &str) -> String {
-    sql.replace("{space}", SPACE).replace("{passage}", PASSAGE).replace("rag_", &format!("{prefix}_"))
+    let prefix = format!("{prefix}_");
+    let parts =
+        [("{passage}", PASSAGE), ("{metadata}", METADATA), ("{own}", OWN), ("{space}", SPACE), ("rag_", &prefix)];
+    parts.into_iter().fold(sql.to_owned(), |sql, (place, part)| sql.replace(place, part))
 }

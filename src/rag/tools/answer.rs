@@ -56,7 +56,7 @@ struct Source {
     uri: Option<String>,
     /// The headings above the passage
     heading: String,
-    /// The metadata of the document
+    /// The metadata of the document and of the passage
     metadata: Map<String, Value>,
     /// The parts of the score
     scores: Scores,

@@ -8,9 +8,13 @@ mod clients;
 mod skills;
 mod tenants;
 
+use std::rc::Rc;
+use std::time::Duration;
+
 use edge_mcp::client::{Listing, McpClient, Peer};
-use edge_mcp::rag::{SqlitePassages, SqliteVectors};
+use edge_mcp::rag::{MemoryStore, SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
+use edge_mcp::testing::vector_store_contract;
 use edge_mcp::worker::{data_points, database, kv, tracing};
 use edge_mcp::{
     BuildError, ConfigError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool,
@@ -56,6 +60,14 @@ fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
             "Runs the tables of tests/statements, and returns the failures.",
             check_storage,
         ))
+        .tool(
+            Tool::new(
+                "compare-stores",
+                "Runs the contract of a store of vectors over D1 and in memory.",
+                compare_stores,
+            )
+            .deadline(Duration::from_mins(2)),
+        )
         .tool(Tool::new("call-binding", "Sends a request to Workers AI or Vectorize.", bindings::call_binding))
         .tool(Tool::new("headers", "Names the headers of the caller that a handler sees.", headers))
         .tool(Tool::new("about", "Describes a server.", about))
@@ -84,6 +96,16 @@ async fn headers(cx: Context) -> String {
     let sees = |name: &&str| cx.header(name).or(cx.request().header(name)).is_some();
     let seen: Vec<_> = ["authorization", "cookie", "proxy-authorization", "tenant"].into_iter().filter(sees).collect();
     seen.join(", ")
+}
+
+/// Returns the answers of the store in D1 that differ from those of the store in memory.
+async fn compare_stores(cx: Context) -> Result<String, HandlerError> {
+    let in_d1 = vector_store_contract(&cx.state::<SqliteVectors>()?).await.map_err(HandlerError::new)?;
+    let in_memory = vector_store_contract(&Rc::new(MemoryStore::new())).await.map_err(HandlerError::new)?;
+    let pairs = in_d1.iter().zip(&in_memory).filter(|(one, other)| one != other);
+    let differences = pairs.map(|(one, other)| format!("D1: {one}; in memory: {other}"));
+    let lengths = (in_d1.len() != in_memory.len()).then(|| format!("{} and {} answers", in_d1.len(), in_memory.len()));
+    Ok(differences.chain(lengths).collect::<Vec<_>>().join("\n"))
 }
 
 fn peer(server: &str, cx: &Context) -> Result<Peer, HandlerError> {

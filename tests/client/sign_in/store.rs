@@ -1,13 +1,15 @@
 //! The store of tokens, and the encryption of its values.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use base64::Engine;
-use edge_mcp::client::{MemoryTokens, SignIn, SqliteTokens, TokenStore, token_migration};
+use edge_mcp::client::{MemoryTokens, SignIn, SqliteTokens, TokenStore, TokenStoreError, token_migration};
 use edge_mcp::host::Host;
 use edge_mcp::storage::Database;
-use edge_mcp::testing::{TestDatabase, run};
-use futures::future::join;
+use edge_mcp::testing::{TestDatabase, run, token_store_contract};
+use futures::future::{LocalBoxFuture, join};
 use serde_json::json;
 
 use super::authorization_server::{Reply, TOKEN};
@@ -26,34 +28,61 @@ fn same(sign_in: SignIn) -> SignIn {
     sign_in
 }
 
-/// Checks the contract of a store.
-async fn check(store: &dyn TokenStore) {
-    let replace = |key: &'static str, current: Option<&'static str>, new: &'static str| async move {
-        store.replace(key, current, new, HOUR).await.expect("a write")
-    };
-    let get = |key: &'static str| async move { store.get(key).await.expect("a read") };
-    assert_eq!(get("k").await, None);
-    assert!(!replace("k", Some("a"), "b").await, "there is no value");
-    assert!(replace("k", None, "a").await);
-    assert!(!replace("k", None, "b").await, "there is a value");
-    assert!(!replace("k", Some("A"), "b").await && !replace("k", Some(""), "b").await, "there is another value");
-    assert_eq!(get("k").await.as_deref(), Some("a"));
-    assert!(replace("k", Some("a"), "b").await);
-    // Of two writes that know the same value, one succeeds.
-    let (one, two) = join(replace("k", Some("b"), "c"), replace("k", Some("b"), "d")).await;
-    assert_eq!((one, two, get("k").await.as_deref()), (true, false, Some("c")));
-    assert!(replace("K'; --", None, "x").await);
-    store.remove("k").await.expect("a write");
-    store.remove("k").await.expect("a write");
-    assert_eq!((get("k").await, get("K'; --").await.as_deref()), (None, Some("x")));
-}
-
 /// C86: of two writes that know the same value, only one succeeds.
 #[test]
 fn a_store_replaces_only_the_known_value() {
-    run(check(&MemoryTokens::new()));
-    run(check(&SqliteTokens::new(database().database())));
-    assert!(MemoryTokens::new().is_empty());
+    let (memory, test) = (MemoryTokens::new(), database());
+    assert_eq!(run(token_store_contract(&memory)), Ok(()));
+    assert_eq!(run(token_store_contract(&SqliteTokens::new(test.database()))), Ok(()));
+    assert!(memory.is_empty());
+}
+
+/// A store that breaks a promise: it does not compare the values, or it waits between the comparison and the write, as Workers KV does.
+struct Careless(&'static str, MemoryTokens);
+
+impl TokenStore for Careless {
+    fn get<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, TokenStoreError>> {
+        self.1.get(key)
+    }
+
+    fn replace<'a>(
+        &'a self,
+        key: &'a str,
+        current: Option<&'a str>,
+        new: &'a str,
+        keep: Duration,
+    ) -> LocalBoxFuture<'a, Result<bool, TokenStoreError>> {
+        Box::pin(async move {
+            let stored = self.1.get(key).await?;
+            if self.0 == "comparison" || self.0 == "wait" && stored.as_deref() == current {
+                let mut has_waited = false;
+                poll_fn(|cx| {
+                    cx.waker().wake_by_ref();
+                    if std::mem::replace(&mut has_waited, true) { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+                let stored = self.1.get(key).await?;
+                return self.1.replace(key, stored.as_deref(), new, keep).await;
+            }
+            self.1.replace(key, current, new, keep).await
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a str) -> LocalBoxFuture<'a, Result<(), TokenStoreError>> {
+        if self.0 == "removal" { Box::pin(async { Ok(()) }) } else { self.1.remove(key) }
+    }
+}
+
+#[test]
+fn a_store_that_breaks_a_promise_is_told_which() {
+    for (promise, sentence) in [
+        ("comparison", "`replace` of a value that does not exist must return false."),
+        ("wait", "Of 20 calls of `replace` with the same `current`, exactly one must succeed (got 20)."),
+        ("removal", "`get` must return None after it is removed"),
+    ] {
+        let error = run(token_store_contract(&Careless(promise, MemoryTokens::new()))).expect_err(promise);
+        assert!(error.starts_with(sentence), "{promise}: {error}");
+    }
 }
 
 /// C86: a row that has expired is removed when another one is written.

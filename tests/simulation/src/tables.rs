@@ -77,6 +77,7 @@ const WRONG: &[(&str, &str)] = &[
     ("chunks without a document", "rag_chunks WHERE document NOT IN (SELECT id FROM rag_documents)"),
     ("documents without a space", "rag_documents WHERE space NOT IN (SELECT id FROM rag_spaces)"),
     ("links without a chunk", "rag_links WHERE chunk NOT IN (SELECT id FROM rag_chunks)"),
+    ("metadata without a chunk", "rag_metadata WHERE (chunk, document) NOT IN (SELECT id, document FROM rag_chunks)"),
     (
         "links of another space",
         "rag_links AS link JOIN rag_chunks AS chunk ON chunk.id = link.chunk JOIN rag_documents AS document ON document.id = chunk.document WHERE document.space <> link.space",

@@ -152,7 +152,9 @@ impl Checks<'_> {
             let removed = self.store.remove(&self.space, name).await?;
             self.equal(name, &removed, &was_stored);
         }
-        for table in ["rag_documents", "rag_chunks", "rag_words", "rag_links", "rag_spaces WHERE passages <> 0"] {
+        for table in
+            ["rag_documents", "rag_chunks", "rag_metadata", "rag_words", "rag_links", "rag_spaces WHERE passages <> 0"]
+        {
             let count = self.store.database().query(format!("SELECT count(*) FROM {table}")).first::<u64>().await?;
             self.equal(table, &count, &Some(0));
         }

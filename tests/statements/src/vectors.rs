@@ -75,7 +75,7 @@ impl VectorIndex for Service {
 }
 
 fn document(name: &str, kind: &str, texts: impl IntoIterator<Item = String>) -> Document {
-    let chunk = |text: String| Chunk { heading: vec!["Title".into()], range: 0..text.len(), text, links: Vec::new() };
+    let chunk = |text: String| Chunk { heading: vec!["Title".into()], range: 0..text.len(), text, ..Chunk::default() };
     Document {
         name: name.to_owned(),
         metadata: [("kind".to_owned(), json!(kind))].into_iter().collect(),

@@ -6,10 +6,9 @@ use super::scan::{Model, Scan};
 use super::statements;
 use super::tables::{Tables, near_by_index, of_index, read_vectors};
 use crate::limits::{
-    RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS, RAG_NEIGHBOURS_KEPT,
-    RAG_REFUSALS,
+    RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS_KEPT, RAG_REFUSALS,
 };
-use crate::rag::order::{descending, ordered};
+use crate::rag::connections::{NewVector, connections};
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
@@ -17,22 +16,11 @@ use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
 use crate::rag::vector_store::{Pending, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
-use crate::rag::vectors::int8::Int8;
+use crate::rag::vectors::scan::is_centred;
 use crate::storage::Statement;
 
-/// The numbers of saved vectors after which the centre is calculated. Until the first, it is zero.
-const CENTRED_AT: [usize; 2] = [64, 1024];
 /// The most attempts to save vectors while others change the centre.
 const ATTEMPTS: u8 = 3;
-/// Passages with a lower similarity are not connected.
-const LEAST_SIMILARITY: f64 = 0.3;
-
-/// A vector to save, in both forms.
-struct New {
-    id: PassageId,
-    vector: Vec<f32>,
-    int8: Int8,
-}
 
 impl Tables {
     pub(super) async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
@@ -68,19 +56,25 @@ impl Tables {
             self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
         let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
         let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
-        let new: Vec<_> = vectors.map(|(id, vector)| New { id, int8: Int8::of(&vector), vector }).collect();
+        let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
         for batch in new.chunks(RAG_EMBEDDING_BATCH) {
             self.save_batch(space, model, dimensions, batch).await?;
         }
         Ok(())
     }
 
-    async fn save_batch(&self, space: &Space, model: &str, dimensions: usize, new: &[New]) -> Result<(), StoreError> {
+    async fn save_batch(
+        &self,
+        space: &Space,
+        model: &str,
+        dimensions: usize,
+        new: &[NewVector],
+    ) -> Result<(), StoreError> {
         for _ in 0..ATTEMPTS {
             let batch = self.statements_of(space, model, dimensions, new).await?;
             if let Some(index) = &self.index {
                 // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
-                let vector = |new: &New| IndexedVector { id: new.id, vector: new.vector.clone() };
+                let vector = |new: &NewVector| IndexedVector { id: new.id, vector: new.vector.clone() };
                 index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
             }
             match self.passages.database.batch(batch).await.map_err(StoreError::from) {
@@ -98,7 +92,7 @@ impl Tables {
         space: &Space,
         model: &str,
         dimensions: usize,
-        new: &[New],
+        new: &[NewVector],
     ) -> Result<Vec<Statement>, StoreError> {
         let index = || space.index.to_string();
         let search = Search { space: space.clone(), ..Search::new("") };
@@ -110,8 +104,7 @@ impl Tables {
             }
             None => (0, 0),
         };
-        let reached = saved.saturating_add(new.len());
-        let is_centred = generation >= CENTRED_AT.iter().filter(|number| reached >= **number).count();
+        let is_centred = is_centred(generation, saved.saturating_add(new.len()));
         let mut batch = Vec::new();
         if scan.model.is_none() {
             batch.push(
@@ -128,7 +121,7 @@ impl Tables {
         batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![serialized(&vectors)?]));
         if self.index.is_none() {
             let codes: Vec<_> = if is_centred {
-                new.iter().map(|new| (new.id, code(&new.vector, &scan.centre))).collect()
+                new.iter().map(|new| (new.id, code(&new.vector, &scan.codes.centre))).collect()
             } else {
                 // All codes change with the centre. So the batch fails if another call has saved vectors that are not in `all`.
                 let mut all = self.all_vectors(space).await?;
@@ -140,7 +133,8 @@ impl Tables {
             batch.push(self.passages.plain(statements::SAVE_CODES, vec![index(), serialized(&codes)?]));
         }
         let edges = self.neighbours(&search, model, &scan, new).await?;
-        let changed: BTreeSet<_> = edges.iter().map(|(source, ..)| *source).collect();
+        let changed: BTreeSet<_> = edges.keys().map(|(source, _)| *source).collect();
+        let edges: Vec<_> = edges.into_iter().map(|((source, target), weight)| (source, target, weight)).collect();
         batch.push(self.passages.statement(statements::SAVE_NEIGHBOURS, space, vec![serialized(&edges)?]));
         batch.push(
             self.passages.plain(statements::LIMIT_NEIGHBOURS, vec![array(changed), RAG_NEIGHBOURS_KEPT.to_string()]),
@@ -161,28 +155,16 @@ impl Tables {
         search: &Search,
         model: &str,
         scan: &Scan,
-        new: &[New],
-    ) -> Result<Vec<(PassageId, PassageId, f64)>, StoreError> {
+        new: &[NewVector],
+    ) -> Result<BTreeMap<(PassageId, PassageId), f64>, StoreError> {
         let mut near = BTreeSet::new();
-        for New { vector, .. } in new {
+        for NewVector { vector, .. } in new {
             near.extend(match &self.index {
                 Some(index) => near_by_index(&**index, &search.space, vector, RAG_NEIGHBOUR_CANDIDATES).await?,
                 None => scan.near(vector, Some(RAG_NEIGHBOUR_CANDIDATES))?,
             });
         }
         near.retain(|id| new.iter().all(|new| new.id != *id));
-        let stored = self.vectors(search, model, &near).await?;
-        let mut edges = BTreeMap::new();
-        for New { id, int8, .. } in new {
-            let of_batch = new.iter().filter(|other| other.id != *id).map(|other| (other.id, &other.int8));
-            let others = stored.iter().map(|(id, vector)| (*id, vector)).chain(of_batch);
-            let similar = others.map(|(other, vector)| (other, int8.cosine(vector)));
-            let similar = similar.filter(|(_, cosine)| *cosine > LEAST_SIMILARITY).collect();
-            let nearest = ordered(similar, |(other, cosine)| [descending(*cosine), *other, 0]);
-            for (other, cosine) in nearest.into_iter().take(RAG_NEIGHBOURS) {
-                edges.extend([((*id, other), cosine), ((other, *id), cosine)]);
-            }
-        }
-        Ok(edges.into_iter().map(|((source, target), weight)| (source, target, weight)).collect())
+        Ok(connections(new, &self.vectors(search, model, &near).await?))
     }
 }

@@ -9,7 +9,8 @@ use crate::rag::search::{Meaning, Search};
 use crate::rag::sqlite::rows::unavailable;
 use crate::rag::sqlite::statements::filtered_by;
 use crate::rag::store_error::{StoreError, StoreFailure};
-use crate::rag::vectors::code::{Nearest, candidates, code, parse_centre};
+use crate::rag::vectors::code::parse_centre;
+use crate::rag::vectors::scan::{Codes, Page};
 
 /// The model of an index, and the number of passages of a space.
 #[derive(Deserialize)]
@@ -23,19 +24,11 @@ pub(super) struct Model {
     passages: usize,
 }
 
-/// The codes of some passages: one text, and the numbers of the passages.
-struct Page {
-    codes: String,
-    ids: Vec<PassageId>,
-}
-
 #[derive(Default)]
 pub(super) struct Scan {
     /// The model, if the index has vectors.
     pub(super) model: Option<Model>,
-    /// The centre of the codes. Empty if it is zero.
-    pub(super) centre: Vec<f32>,
-    pages: Vec<Page>,
+    pub(super) codes: Codes,
 }
 
 impl Model {
@@ -79,10 +72,8 @@ impl Tables {
             return Ok(Scan { model: model.first().await?, ..Scan::default() });
         }
         let text = |filter: Option<&str>| {
-            let of_document = if filter.is_some() { " AND document IN (SELECT id FROM visible)" } else { "" };
             let containing = if containing.is_some() { statements::CONTAINING } else { "" };
-            let sql = statements::CODES.replace("{of document}", of_document).replace("{containing}", containing);
-            filtered_by(&sql, filter)
+            filtered_by(&statements::CODES.replace("{containing}", containing), filter)
         };
         let mut values = vec![self.most_scanned.to_string()];
         values.extend(containing.clone());
@@ -97,7 +88,7 @@ impl Tables {
             Ok(Page { codes, ids })
         };
         let pages = codes.all()?.into_iter().map(page).collect::<Result<_, StoreError>>()?;
-        Ok(Scan { model, centre, pages })
+        Ok(Scan { model, codes: Codes { centre, pages } })
     }
 }
 
@@ -106,14 +97,8 @@ fn malformed() -> StoreError {
 }
 
 impl Scan {
-    /// Returns the passages whose codes are nearest to that of a vector. By default, these are 1 % of the passages, from 200 to 800.
+    /// Returns the passages whose codes are nearest to that of a vector.
     pub(super) fn near(&self, vector: &[f32], most: Option<usize>) -> Result<Vec<PassageId>, StoreError> {
-        let passages = self.pages.iter().map(|page| page.ids.len()).sum();
-        let most = most.unwrap_or_else(|| candidates(passages));
-        let mut nearest = Nearest::new(&code(vector, &self.centre), most);
-        for Page { codes, ids } in &self.pages {
-            nearest.page(codes, ids).ok_or_else(malformed)?;
-        }
-        Ok(nearest.ids())
+        self.codes.near(vector, most).ok_or_else(malformed)
     }
 }

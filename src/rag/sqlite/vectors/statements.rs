@@ -12,7 +12,7 @@ FROM rag_models WHERE index_name = ?1";
 pub(super) const CODES: &str = "\
 WITH {visible}\
 code AS (\
-  SELECT page, id, code FROM rag_codes AS code WHERE space = {space}{of document}{containing} \
+  SELECT page, id, code FROM rag_codes AS code WHERE space = {space}{is visible code}{containing} \
   AND (SELECT passages FROM rag_spaces WHERE index_name = ?1 AND space = ?2) <= CAST(?4 AS INTEGER)\
 ) \
 SELECT group_concat(code, '') AS codes, group_concat(id) AS ids FROM code GROUP BY page ORDER BY page";
@@ -26,7 +26,7 @@ pub(super) const CONTAINING: &str =
 pub(super) const VECTORS: &str = "\
 SELECT json_array(vector.id, vector.vector) AS item FROM json_each(?4) AS asked \
 CROSS JOIN rag_vectors AS vector ON vector.id = asked.value AND vector.space = {space} AND vector.vector IS NOT NULL \
-CROSS JOIN rag_chunks AS chunk ON chunk.id = vector.id CROSS JOIN rag_documents AS document ON document.id = chunk.document \
+CROSS JOIN rag_chunks AS chunk ON chunk.id = vector.id CROSS JOIN rag_documents AS document ON document.id = chunk.document{own} \
 WHERE document.space = {space} AND {filter}{containing} \
   AND EXISTS (SELECT 1 FROM rag_models WHERE index_name = ?1 AND model = ?5)";
 
@@ -45,7 +45,7 @@ FROM (\
   SELECT id, refusals FROM rag_vectors WHERE space = {space} AND vector IS NULL AND refusals < CAST(?4 AS INTEGER) \
   ORDER BY refusals, id LIMIT CAST(?3 AS INTEGER)\
 ) AS pending \
-CROSS JOIN rag_chunks AS chunk ON chunk.id = pending.id CROSS JOIN rag_documents AS document ON document.id = chunk.document \
+CROSS JOIN rag_chunks AS chunk ON chunk.id = pending.id CROSS JOIN rag_documents AS document ON document.id = chunk.document{own} \
 ORDER BY pending.refusals, chunk.id";
 
 /// The numbers of passages without a vector that the model has not refused, and that it has refused. Rows: `[count, refused]`.
