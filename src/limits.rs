@@ -419,11 +419,11 @@ limits! {
     }
     "MCP client" {
         UPSTREAM_SECONDS: u64 = 25, Seconds, "`Upstream::timeout`":
-            "a request to another MCP server" => "the request is aborted, and the call fails";
+            "a request to another MCP server, after the negotiation" => "the request is aborted, and the call fails";
         UPSTREAM_LIST_SECONDS: u64 = 10, Seconds, "`Upstream::list_timeout`":
             "a page of a list of another MCP server" => "the request is aborted, and the list has an error for the server";
         UPSTREAM_NEGOTIATION_SECONDS: u64 = 5, Seconds, "":
-            "a request of the negotiation with another MCP server" => "the request is aborted, and the call fails";
+            "a request of the negotiation with another MCP server, unless its revision is known" => "the request is aborted, and the call fails";
         UPSTREAM_BYTES: usize = 4 << 20, Bytes, "":
             "an answer of another MCP server, or one event of its stream" => "the request is aborted, and the call fails";
         UPSTREAM_STREAM_BYTES: usize = 16 << 20, Bytes, "":

@@ -19,23 +19,25 @@ use crate::schema::CheckSteps;
 /// The headers with a credential of the caller. The program sees only those that it [names](crate::Endpoint::expose_header).
 const CREDENTIALS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
-/// The credentials that a program sees, in the order of [`CREDENTIALS`].
+/// The credentials that a program sees: a bit for each of [`CREDENTIALS`].
 #[derive(Clone, Copy, Default)]
-pub(crate) struct ExposedHeaders([bool; CREDENTIALS.len()]);
+pub(crate) struct ExposedHeaders(u8);
 
 impl ExposedHeaders {
     pub(crate) fn add(&mut self, name: &str) {
-        for (credential, is_exposed) in CREDENTIALS.iter().zip(&mut self.0) {
-            *is_exposed |= name.eq_ignore_ascii_case(credential);
-        }
+        self.0 |= bit(name);
     }
 
+    /// Returns whether the program sees a header: a credential only if it is exposed.
     fn contains(self, name: &str) -> bool {
-        !CREDENTIALS
-            .iter()
-            .zip(self.0)
-            .any(|(credential, is_exposed)| !is_exposed && name.eq_ignore_ascii_case(credential))
+        let bit = bit(name);
+        self.0 & bit == bit
     }
+}
+
+/// Returns the bit of a credential, or 0 for another header.
+fn bit(name: &str) -> u8 {
+    CREDENTIALS.iter().position(|credential| name.eq_ignore_ascii_case(credential)).map_or(0, |nth| 1 << nth)
 }
 
 /// Data that differs between callers. If the program reads it, the answer must not be cached for other callers.

@@ -482,8 +482,9 @@ impl<E: Display + 'static> From<Result<Self, E>> for Endpoint {
     }
 }
 
-/// Returns whether callers may see an error of an endpoint function.
-fn is_public(error: &dyn Any) -> bool {
+/// Returns whether callers may see an error of an endpoint function. It is generic, so that the compiler decides it for each type of error.
+fn is_public<E: 'static>(error: &E) -> bool {
+    let error: &dyn Any = error;
     if let Some(error) = error.downcast_ref::<Box<dyn Error>>() {
         return error.downcast_ref().is_some_and(ConfigError::is_public) || error.is::<BuildError>();
     }

@@ -1,12 +1,14 @@
 //! Errors of other servers in a handler.
 
+use std::time::Duration;
+
 use edge_mcp::client::{ClientError, Failure, McpClient, Unreachable, Upstream};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, ResultExt, Revision, Tool};
 use serde_json::json;
 
 use crate::calls::{at, client};
-use crate::peer::{Peer, json_answer};
+use crate::peer::{Answer, End, Peer, json_answer};
 
 const SENTENCE: &str = "The server `parcels` cannot be reached or has closed the connection. Try again later. It is not known whether \
                         the call was executed. Check its effect before you call again.";
@@ -92,5 +94,16 @@ fn a_handler_can_show_match_or_replace_the_error_of_a_server() {
         assert_eq!((answer.text(), answer.is_error()), (expected, is_error), "{tool}");
         let cause = "tools/call at parcels: Network connection lost.";
         assert_eq!(host.log_text().contains(cause), is_error, "{tool}: {}", host.log_text());
+    }
+}
+
+/// A server that never answers is given up after 5 s if the client has to ask for its revision, and otherwise after 25 s.
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    for (revision, seconds) in [(None, 5), (Some(Revision::V2026_07_28), 25), (Some(Revision::V2025_11_25), 5)] {
+        let peer = Peer::new([Answer::new(200, "application/json", "").end(End::SilentBeforeHead)]);
+        let upstream = revision.into_iter().fold(at(&peer), Upstream::revision);
+        let error = crate::calls::track(upstream).expect_err("a failure");
+        assert_eq!(error.failure(), &Failure::Timeout(Duration::from_secs(seconds)), "{revision:?}");
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Conversation<'a> {
     pub tools: &'a [Offered],
     pub deadline: Deadline,
     pub messages: Vec<Value>,
-    /// What the answer says about servers whose tools could not be used.
+    /// The servers whose tools could not be used.
     pub missing: Missing,
     /// The tool calls of this round of the call.
     pub calls: RefCell<Vec<AgentCall>>,

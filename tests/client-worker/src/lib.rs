@@ -93,9 +93,9 @@ async fn check_storage(cx: Context) -> Result<String, HandlerError> {
 
 /// Names those of four headers of the caller that a handler sees.
 async fn headers(cx: Context) -> String {
-    let sees = |name: &&str| cx.header(name).or(cx.request().header(name)).is_some();
-    let seen: Vec<_> = ["authorization", "cookie", "proxy-authorization", "tenant"].into_iter().filter(sees).collect();
-    seen.join(", ")
+    let is_there = |name: &&str| cx.header(name).or(cx.request().header(name)).is_some();
+    let names = ["authorization", "cookie", "proxy-authorization", "tenant"].into_iter().filter(is_there);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the answers of the store in D1 that differ from those of the store in memory.

@@ -440,11 +440,15 @@ async fn asked(running: &Running, place: String, is_noisy: bool, rounds: &[Vec<P
     if reply.is_error() {
         return Err(HandlerError::new(reply.text()));
     }
+    // A sentence for each server whose tools were missing follows the text.
     let text = reply.text();
-    if let Some((number, _)) = model::number(&text) {
+    let (text, missing) = text.split_once('\n').unwrap_or((&text, ""));
+    let is_about_servers = missing.lines().all(|sentence| sentence.starts_with("The server `s"));
+    world.ledger.check(is_about_servers, Invariant::OwnResult, || format!("{missing} is in the result of an agent"));
+    if let Some((number, _)) = model::number(text) {
         world.conversations.used(world, &script, rounds.len(), number);
     }
-    Ok(text)
+    Ok(text.to_owned())
 }
 
 async fn attempt(running: &Running, ms: u64, parts: &[Part], place: &str) -> Option<String> {
