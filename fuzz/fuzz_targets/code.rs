@@ -14,7 +14,7 @@ mod rag {
     #[path = "../../src/rag/vectors/code.rs"]
     mod code;
 
-    use code::{Nearest, centre_text, code, letters, mean, parse_centre};
+    use code::{Nearest, centre_text, code, mean, parse_centre};
 
     /// Checks the codes of vectors, and the search for the nearest ones.
     pub fn check_vectors(dimensions: usize, most: usize, page: usize, bytes: &[u8]) {
@@ -30,7 +30,7 @@ mod rag {
         let codes: Vec<String> = vectors.iter().map(|vector| code(vector, &centre)).collect();
         let signs = |vector: &[f32]| vector.iter().zip(&centre).map(|(value, centre)| value > centre).collect::<Vec<_>>();
         for (vector, code) in vectors.iter().zip(&codes) {
-            assert_eq!(code.len(), letters(dimensions));
+            assert_eq!(code.len(), dimensions.div_ceil(5));
             let bits = code.bytes().flat_map(|letter| (0..5).rev().map(move |bit| letter >> bit & 1 == 1));
             let mut expected = signs(vector);
             expected.resize(code.len() * 5, false);
