@@ -58,8 +58,8 @@ fn json_lines(text: &[u8]) -> impl Iterator<Item = Value> {
 fn externs() -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["test", "--no-run", "--message-format=json", "--test=compiler", "--no-default-features"]);
-    let packages = env::var("TESTED_PACKAGES").unwrap_or_else(|_| "edge-mcp".to_owned());
-    cargo.args(packages.split(' ').map(|package| format!("--package={package}")));
+    let packages = env::var("TESTED_PACKAGES").unwrap_or_else(|_| "-p edge-mcp".to_owned());
+    cargo.args(packages.split(' '));
     let features = [
         ("client", cfg!(feature = "client")),
         ("gateway", cfg!(feature = "gateway")),
