@@ -8,7 +8,7 @@ use simulation::case::Case;
 use simulation::run::run;
 
 /// The number of seeds for each of the two tests, which run at the same time.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 60;
 
 fn check(seeds: impl Iterator<Item = u64>) {
     for seed in seeds {
