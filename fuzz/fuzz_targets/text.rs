@@ -93,7 +93,10 @@ fn approve(question: &str, arguments: Value<'_>) {
 /// Returns whether two values are equal. The question shows a number in one form, such as 100 for `1e2` and 0 for `-0`.
 fn are_equal(one: &Json, other: &Json) -> bool {
     match (one, other) {
-        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        // Integers must be equal exactly, because beyond 2^53 an `f64` does not hold each of them.
+        (Json::Number(one), Json::Number(other)) => {
+            one == other || ((one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64())
+        }
         (Json::Array(one), Json::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| are_equal(one, other))
         }

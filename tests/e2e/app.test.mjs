@@ -5,10 +5,10 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
 import { NEWEST, call, legacy, modern, post } from './requests.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 let worker
-before(async () => { worker = await startWorkerd({ name: 'app', database: true }) })
+before(async () => { worker = await startApp() })
 after(() => worker?.stop())
 
 const save = (slug, title, text) => call(worker, 'save-document', { slug, title, text })

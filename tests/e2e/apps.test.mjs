@@ -9,7 +9,7 @@ import { startHost } from './apps/host.mjs'
 import { CLIENTS } from './official-clients.mjs'
 import { ENVELOPE, call, legacy, modern } from './requests.mjs'
 import { ROOT } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 const QUESTION = 'How do I rotate the state key?'
 const UI = 'io.modelcontextprotocol/ui'
@@ -17,7 +17,7 @@ const UI = 'io.modelcontextprotocol/ui'
 let worker, host
 before(async () => {
   // Each start sets its variable itself, so that `after` can stop it even if another start fails.
-  await Promise.all([startWorkerd({ name: 'app', database: true }).then((started) => { worker = started }), startHost().then((started) => { host = started })])
+  await Promise.all([startApp().then((started) => { worker = started }), startHost().then((started) => { host = started })])
   const saved = await call(worker, 'run_ingest', { documents: [...HANDBOOK, HOSTILE] })
   assert.equal(saved.isError, false, JSON.stringify(saved))
 })

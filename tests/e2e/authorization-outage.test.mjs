@@ -11,13 +11,11 @@ import { gzipSync } from 'node:zlib'
 
 import { startAuthorizationServer } from './authorization-server.mjs'
 import { assertAccepted, assertNotLogged, callWith } from './tokens.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 const RESOURCE = 'https://kb.example.com/mcp'
 
 const introspectionOptions = (endpoint, { id, secret }) => ({
-  name: 'app',
-  database: true,
   vars: {
     MCP_AUTH: 'introspection',
     MCP_RESOURCE: RESOURCE,
@@ -42,8 +40,8 @@ describe('while the authorization server is down', () => {
   before(async () => {
     authorization = await startAuthorizationServer()
     const { issuer, jwksUrl, introspectionUrl, resourceServer, resources } = authorization
-    introspectionWorker = await startWorkerd(introspectionOptions(introspectionUrl, resourceServer))
-    jwtWorker = await startWorkerd({ name: 'app', database: true, vars: { MCP_AUTH: 'jwt', MCP_RESOURCE: RESOURCE, MCP_ISSUER: issuer, MCP_JWKS_URL: jwksUrl } })
+    introspectionWorker = await startApp(introspectionOptions(introspectionUrl, resourceServer))
+    jwtWorker = await startApp({ vars: { MCP_AUTH: 'jwt', MCP_RESOURCE: RESOURCE, MCP_ISSUER: issuer, MCP_JWKS_URL: jwksUrl } })
     resources.set(RESOURCE, { scopes: 'kb:read' })
   })
   after(() => Promise.all([introspectionWorker, jwtWorker, authorization].map((each) => each?.stop())))
@@ -149,7 +147,7 @@ describe('faulty introspection responses', () => {
     const origin = `http://127.0.0.1:${server.address().port}`
     const { vars, ...more } = introspectionOptions(`${origin}/introspection`, resourceServer)
     const both = { ...vars, MCP_AUTH: 'introspection,jwt', MCP_ISSUER: issuer, MCP_JWKS_URL: `${origin}/keys` }
-    worker = await startWorkerd({ ...more, vars: both })
+    worker = await startApp({ ...more, vars: both })
   })
   after(async () => {
     await worker?.stop()

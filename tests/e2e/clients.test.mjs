@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test'
 
 import { CLIENTS } from './official-clients.mjs'
 import { NEWEST } from './requests.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 let worker
-before(async () => { worker = await startWorkerd({ name: 'app', database: true }) })
+before(async () => { worker = await startApp() })
 after(() => worker?.stop())
 
 for (const { name, connect, isModern } of CLIENTS) {

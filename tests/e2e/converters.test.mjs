@@ -12,7 +12,7 @@ import { createMCPClient } from '@ai-sdk/mcp'
 import { asSchema } from '@ai-sdk/provider-utils'
 
 import { ROOT } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 const run = promisify(execFile)
 
@@ -33,7 +33,7 @@ const EXAMPLES = JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8'))
 
 let worker
 before(async () => {
-  worker = await startWorkerd({ name: 'app', database: true, vars: { LIBRARIAN_MODEL_URL: 'http://localhost:9/v1', LIBRARIAN_MODEL: 'none' } })
+  worker = await startApp({ vars: { LIBRARIAN_MODEL_URL: 'http://localhost:9/v1', LIBRARIAN_MODEL: 'none' } })
 })
 after(() => worker?.stop())
 

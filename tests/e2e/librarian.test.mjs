@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { noAnswer, startChatServer, statusAnswer, textAnswer, toolCall } from './chat-server.mjs'
 import { ENVELOPE, NEWEST, call, modern } from './requests.mjs'
 import { randomToken } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 const KEY = 'sk-0123456789'
 /** The value of LIBRARIAN_SECONDS, the time limit of the model. */
@@ -20,9 +20,7 @@ describe('a librarian with a model', () => {
   before(async () => {
     model = await startChatServer()
     const tokens = [{ token, subject: 'ada', scopes: ['kb:read', 'kb:write'] }, { token: writer, subject: 'bob', scopes: ['kb:write'] }]
-    const started = await startWorkerd({
-      name: 'app',
-      database: true,
+    const started = await startApp({
       vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: String(SECONDS) },
       secrets: { LIBRARIAN_API_KEY: KEY, MCP_STATIC_TOKENS: JSON.stringify(tokens) },
     })
@@ -119,7 +117,7 @@ describe('a librarian with a model', () => {
 
 test('a client that disconnects aborts the request to the model', async () => {
   const model = await startChatServer()
-  const worker = await startWorkerd({ name: 'app', database: true, vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: '120' } })
+  const worker = await startApp({ vars: { LIBRARIAN_MODEL_URL: model.url, LIBRARIAN_MODEL: 'small', LIBRARIAN_SECONDS: '120' } })
   try {
     model.answersWith(noAnswer)
     const disconnect = new AbortController()
@@ -151,7 +149,7 @@ test('a client that disconnects aborts the request to the model', async () => {
 })
 
 test('without a model, the librarian is not listed, and the log names the variables to set', async () => {
-  const worker = await startWorkerd({ name: 'app', database: true })
+  const worker = await startApp()
   try {
     assert.deepEqual(await toolNames(worker), [
       'search-passages', 'related-passages', 'search-documents', 'read-document', 'save-document', 'delete-document', 'list-set',

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { callTool } from '../../scripts/lib/mcp.mjs'
 import { ROOT } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 describe('scripts/load', () => {
   let worker, folder
   before(async () => {
-    worker = await startWorkerd({ name: 'app', database: true })
+    worker = await startApp()
     folder = await mkdtemp(join(tmpdir(), 'load-'))
     await mkdir(join(folder, 'guides'))
     await writeFile(join(folder, 'README.md'), '# Read me\n\nStart at the beginning.\n')

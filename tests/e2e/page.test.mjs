@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { chromium } from 'playwright-core'
 
 import { ROOT } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp, startWorkerd } from './workerd.mjs'
 
 let browser, app, everything
 before(async () => {
@@ -19,7 +19,7 @@ before(async () => {
   // Each start sets its variable itself, so that `after` can stop it even if another start fails.
   await Promise.all([
     chromium.launch({ executablePath: executablePath.trim(), args }).then((started) => { browser = started }),
-    startWorkerd({ name: 'app', database: true }).then((started) => { app = started }),
+    startApp().then((started) => { app = started }),
     startWorkerd({ name: 'everything', vars: { PAGE_SIZE: '5' } }).then((started) => { everything = started }),
   ])
 })
@@ -474,9 +474,7 @@ describe('errors on the page', () => {
   })
 
   test('the page lists only the tools that the token permits, and mentions the authorization server', async (t) => {
-    const reader = await startWorkerd({
-      name: 'app',
-      database: true,
+    const reader = await startApp({
       vars: { MCP_AUTHORIZATION_SERVERS: 'https://auth.example.com' },
       secrets: { MCP_STATIC_TOKENS: JSON.stringify([{ token: 'reader', subject: 'r', scopes: ['kb:read'] }]) },
     })

@@ -6,14 +6,14 @@ import { after, before, test } from 'node:test'
 
 import { DEPTH, measure, measureRelations, readCorpus, readQuestions, sectionOf } from '../rag/quality.mjs'
 import { call } from './requests.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 let worker
 let files
 /** The sections that are stored, as `FILE#HEADING`. */
 let stored
 before(async () => {
-  worker = await startWorkerd({ name: 'app', database: true })
+  worker = await startApp()
   const corpus = await readCorpus()
   files = corpus.files
   assert.equal((await call(worker, 'run_ingest', { documents: corpus.documents })).isError, false)

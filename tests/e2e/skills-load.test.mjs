@@ -12,13 +12,13 @@ import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 
 import { CLIENTS } from './official-clients.mjs'
 import { ROOT } from './worker.mjs'
-import { startWorkerd } from './workerd.mjs'
+import { startApp } from './workerd.mjs'
 
 const skill = (name) => `---\nname: ${name}\ndescription: About ${name}.\n---\nText of ${name}.\n`
 
 let worker, folder
 before(async () => {
-  worker = await startWorkerd({ name: 'app', database: true })
+  worker = await startApp()
   folder = await mkdtemp(join(tmpdir(), 'skills-load-'))
   await cp(join(ROOT, 'examples/everything/skills'), folder, { recursive: true })
   for (const [path, content] of Object.entries({

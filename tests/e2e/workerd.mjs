@@ -280,3 +280,6 @@ async function migrate(sql, folder) {
 
 /** Builds and starts one Worker. */
 export const startWorkerd = async (options = {}) => (await startWorkerds([options]))[0]
+
+/** Builds and starts the knowledge base with a database. */
+export const startApp = (options = {}) => startWorkerd({ name: 'app', database: true, ...options })

@@ -48,7 +48,7 @@ fn no_wait_takes_real_time() {
     assert_eq!(host.waits(), [Duration::from_secs(20), Duration::from_secs(5)]);
 }
 
-/// A future outside of a run of the host waits for a clock that nobody advances. The test fails with a sentence, instead of hanging.
+/// Only a run of the host advances its clock. A test that waits for the clock outside of a run fails with a sentence, instead of hanging.
 #[test]
 #[should_panic(expected = "Write `testing::run(host.run(future))`.")]
 fn work_that_waits_outside_of_a_run_of_its_host_fails() {

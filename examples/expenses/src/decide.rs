@@ -20,7 +20,7 @@ enum Decision {
 struct DecideExpense {
     /// The number of the expense
     id: u64,
-    /// What to do
+    /// The decision
     decision: Decision,
     /// The reason, which the person who submitted the expense reads
     #[schemars(length(min = 1, max = 500))]

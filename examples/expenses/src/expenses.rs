@@ -56,9 +56,9 @@ pub struct NewExpense {
     /// The currency as three letters, such as EUR
     #[schemars(regex(pattern = "^[A-Z]{3}$"))]
     currency: String,
-    /// What was bought
+    /// The kind of the purchase
     category: Category,
-    /// What the expense was for
+    /// The purpose of the expense
     #[schemars(length(max = 500))]
     note: String,
     /// The day, such as 2026-12-24. The default is today
@@ -76,9 +76,9 @@ pub struct Expense {
     pub cents: u32,
     /// The currency, such as EUR
     pub currency: String,
-    /// What was bought
+    /// The kind of the purchase
     pub category: Category,
-    /// What the expense was for
+    /// The purpose of the expense
     pub note: String,
     /// The day of the expense
     pub date: String,
