@@ -9,7 +9,7 @@ pub(crate) use edge_json::is_deceptive;
 pub use edge_json::shortened;
 
 /// A text that is usually a string literal.
-pub type Text = Cow<'static, str>;
+pub(crate) type Text = Cow<'static, str>;
 
 /// The scripts with joiners, as ranges: Arabic to Myanmar, and Khmer and Mongolian.
 const JOINED: [(char, char); 2] = [('\u{600}', '\u{109f}'), ('\u{1780}', '\u{18af}')];

@@ -37,5 +37,7 @@ pub use jwt::Jwt;
 pub use principal::Principal;
 pub use protected_resource::ProtectedResource;
 pub use state_keys::StateKeys;
-pub use static_tokens::StaticTokens;
-pub use validator::{Presented, TokenRefusal, TokenValidator};
+pub(crate) use static_tokens::StaticTokens;
+pub use validator::{PresentedToken, TokenRefusal, TokenValidator};
+
+pub use crate::config::SecureUrl;

@@ -20,7 +20,7 @@ pub(crate) const WELL_KNOWN: &str = "oauth-protected-resource";
 /// the path of the server. Every challenge contains the URL of the metadata.
 ///
 /// ```
-/// use edge_mcp::ProtectedResource;
+/// use edge_mcp::auth::ProtectedResource;
 ///
 /// let resource = ProtectedResource::at("https://kb.example.com/mcp")?
 ///     .authorization_server("https://auth.example.com")?

@@ -12,7 +12,7 @@ use subtle::{ConditionallySelectable, ConstantTimeEq};
 use super::bearer;
 use super::principal::Principal;
 use super::scopes;
-use super::validator::{Presented, TokenRefusal, TokenValidator};
+use super::validator::{PresentedToken, TokenRefusal, TokenValidator};
 use crate::config::{ConfigError, Variables};
 
 type Sha256Digest = [u8; 32];
@@ -189,7 +189,7 @@ fn from_hex(hex: &str) -> Option<Sha256Digest> {
 }
 
 impl TokenValidator for StaticTokens {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         self.check(presented.token(), presented.now())
     }
 

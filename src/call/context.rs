@@ -246,7 +246,8 @@ impl Context {
     /// Returns whether the client supports an extension of the protocol, such as `com.example/ledger`.
     ///
     /// ```
-    /// use edge_mcp::{ClientSupport, Context};
+    /// use edge_mcp::call::ClientSupport;
+    /// use edge_mcp::Context;
     ///
     /// async fn entry(cx: Context) -> &'static str {
     ///     match cx.client_supports("com.example/ledger") {

@@ -47,3 +47,13 @@ pub(crate) mod task;
 pub(crate) mod task_info;
 pub(crate) mod tool_event;
 pub(crate) mod trace;
+
+pub use client_extensions::ClientSupport;
+pub use input_error::InputError;
+pub use roots::Root;
+pub use sampling::{ModelAnswer, Sampling};
+pub use session_required::SessionRequired;
+pub use state::MissingState;
+pub use step::Step;
+pub use task_info::TaskInfo;
+pub use tool_event::{FinishedCall, ToolEvent};

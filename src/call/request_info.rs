@@ -285,7 +285,8 @@ impl RequestInfo {
     /// caller: another client of the same caller may not support the extension.
     ///
     /// ```
-    /// use edge_mcp::{ClientSupport, Tool};
+    /// use edge_mcp::call::ClientSupport;
+    /// use edge_mcp::Tool;
     ///
     /// let watch = Tool::new("watch-entry", "Watches an entry of the ledger.", async || "watching").visible_if(|request| {
     ///     !matches!(request.client_supports("com.example/ledger"), ClientSupport::No)

@@ -45,7 +45,8 @@ pub(crate) struct Observed {
 /// A tool call that has ended: see [`ToolEvent::Finished`].
 ///
 /// ```
-/// use edge_mcp::{Tool, ToolEvent};
+/// use edge_mcp::call::ToolEvent;
+/// use edge_mcp::Tool;
 /// use serde_json::json;
 ///
 /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" }).hook(|event, _| async move {

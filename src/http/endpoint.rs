@@ -352,7 +352,8 @@ impl Endpoint {
     /// [caller](Context::caller) has all that a validator has read from the token. A page that keeps a session needs the cookie:
     ///
     /// ```
-    /// # use edge_mcp::{Context, HandlerError, PageRequest};
+    /// # use edge_mcp::http::PageRequest;
+    /// # use edge_mcp::{Context, HandlerError};
     /// # async fn account(_: PageRequest, _: Context) -> Result<http::Response<String>, HandlerError> {
     /// #     Ok(http::Response::new(String::new()))
     /// # }
@@ -378,7 +379,8 @@ impl Endpoint {
     /// An error of the handler becomes a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///
     /// ```
-    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};
+    /// use edge_mcp::http::PageRequest;
+    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer};
     ///
     /// async fn about(_: PageRequest, cx: Context) -> Result<http::Response<String>, HandlerError> {
     ///     let is_known = cx.header("Cookie").is_some_and(|cookies| cookies.split("; ").any(|cookie| cookie == "seen=yes"));

@@ -24,7 +24,8 @@ use crate::text::line;
 /// A block of content.
 ///
 /// ```
-/// use edge_mcp::{Annotations, Content, ResourceDescription, Role};
+/// use edge_mcp::content::{Annotations, Role};
+/// use edge_mcp::{Content, ResourceDescription};
 ///
 /// let blocks = [
 ///     Content::text("The picture, and where it is from.").annotations(Annotations::new().audience(Role::User)),
@@ -36,7 +37,8 @@ use crate::text::line;
 /// [`block`](Self::block) returns the parts of a block, for example of a block that another server sent:
 ///
 /// ```
-/// use edge_mcp::{Block, Content};
+/// use edge_mcp::content::Block;
+/// use edge_mcp::Content;
 ///
 /// let content = Content::image(b"\x89PNG", "image/png");
 /// let Block::Image(image) = content.block() else { panic!("an image") };

@@ -25,3 +25,9 @@ pub(crate) mod revision;
 pub(crate) mod task;
 pub(crate) mod trace_context;
 pub(crate) mod ui;
+
+pub use capabilities::ClientCapabilities;
+pub use description::Implementation;
+pub use log_level::LogLevel;
+pub use message::RequestId;
+pub use revision::Revision;

@@ -308,11 +308,14 @@ impl McpServerBuilder {
     /// of those hooks for arguments and questions apply.
     ///
     /// ```
-    /// use edge_mcp::{Context, McpServer, Text, Tool, ToolEvent};
+    /// use std::borrow::Cow;
+    ///
+    /// use edge_mcp::call::ToolEvent;
+    /// use edge_mcp::{Context, McpServer, Tool};
     ///
     /// let server = McpServer::builder("greeter", "1.0.0")
     ///     .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
-    ///     .hook(|tool: Text, event, cx: Context| async move {
+    ///     .hook(|tool: Cow<'static, str>, event, cx: Context| async move {
     ///         if let ToolEvent::Error(message) = event {
     ///             println!("{tool} failed for {:?}: {message}", cx.caller().ok().map(|caller| caller.subject.clone()));
     ///         }

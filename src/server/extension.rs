@@ -29,7 +29,8 @@ use crate::text::Text;
 /// An extension of the protocol with methods of its own, for [`McpServerBuilder::serve`](crate::McpServerBuilder::serve).
 ///
 /// ```
-/// use edge_mcp::{Extension, ExtensionMethod, Json, McpServer};
+/// use edge_mcp::extension::{Extension, ExtensionMethod};
+/// use edge_mcp::{Json, McpServer};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 /// use serde_json::json;

@@ -197,7 +197,8 @@ impl Tool {
     /// that number.
     ///
     /// ```
-    /// use edge_mcp::{Context, Tool, ToolEvent};
+    /// use edge_mcp::call::ToolEvent;
+    /// use edge_mcp::{Context, Tool};
     ///
     /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" }).hook(|event, cx: Context| async move {
     ///     if let ToolEvent::Output(result) = event {

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::client::{CallResult, McpClient};
+use edge_mcp::content::{Annotations, Block, Role};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{
-    Annotations, Block, Content, Context, Endpoint, HandlerError, McpServer, Revision, Role, Tool, ToolResult,
-};
+use edge_mcp::{Content, Context, Endpoint, HandlerError, McpServer, Tool, ToolResult};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context};
@@ -98,7 +98,7 @@ fn the_parts_of_blocks_are_read() {
     assert_eq!((link.get_mime_type(), link.get_size()), (Some("text/html"), Some(12_345_678_901_234_567)));
     let [icon] = link.get_icons() else { panic!("{link:?}") };
     assert_eq!((icon.src(), icon.get_mime_type()), ("https://a.example/i.png", Some("image/png")));
-    assert_eq!((icon.get_sizes(), icon.get_theme()), (&["48x48".into()][..], Some(edge_mcp::Theme::Dark)));
+    assert_eq!((icon.get_sizes(), icon.get_theme()), (&["48x48".into()][..], Some(edge_mcp::content::Theme::Dark)));
     assert!(matches!(unknown.block(), Block::Unknown));
     let received: Vec<_> = result.content.iter().map(|block| block.received().expect("a text").to_owned()).collect();
     assert_eq!(received, blocks());

@@ -4,8 +4,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{Definition, Failure, Listing, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, RequestInfo, Revision};
+use edge_mcp::{Context, RequestInfo};
 use futures::FutureExt;
 use serde_json::{Value, json};
 

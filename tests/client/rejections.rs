@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use edge_mcp::client::{Connection, Failure, McpClient, NotMcp, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, RequestInfo, Revision};
+use edge_mcp::{Context, RequestInfo};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use serde_json::{Value, json};

@@ -1,10 +1,11 @@
 //! The results of resources, prompts and completions, and the description of a server.
 
 use edge_mcp::client::{ClientError, Connection, Failure, InProcess, Peer as Server, Upstream};
+use edge_mcp::content::Role;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
-    Completion, HandlerError, McpServer, Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Revision,
-    Role, Tool,
+    Completion, HandlerError, McpServer, Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

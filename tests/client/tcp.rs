@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use edge_mcp::client::{ClientError, Failure, Unreachable, Upstream};
 use edge_mcp::host::Host;
-use edge_mcp::{Context, RequestInfo, Revision};
+use edge_mcp::protocol::Revision;
+use edge_mcp::{Context, RequestInfo};
 use futures::executor::LocalPool;
 use serde_json::json;
 

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
+use edge_mcp::call::ToolEvent;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    Context, Elicited, Endpoint, HandlerError, Json, McpServer, Principal, RequestInfo, StaticTokens, Tool, ToolEvent,
-};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, Json, McpServer, RequestInfo, StaticTokens, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ async fn tenant(cx: Context) -> String {
 
 async fn ask(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
-        Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
+        FormAnswer::Accepted(Name { name }) => Ok(name),
+        FormAnswer::Declined | FormAnswer::Cancelled => Ok("no name".into()),
     }
 }
 

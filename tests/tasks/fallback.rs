@@ -5,9 +5,10 @@ use std::pin::pin;
 use std::time::Duration;
 
 use edge_mcp::host::{Host, TaskObjects};
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Client, TestTasks};
-use edge_mcp::{Context, HandlerError, Json, McpServerBuilder, Revision, Tool};
+use edge_mcp::{Context, HandlerError, Json, McpServerBuilder, Tool};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;

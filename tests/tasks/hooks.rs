@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing;
-use edge_mcp::{Context, HandlerError, McpServerBuilder, Tool, ToolEvent};
+use edge_mcp::{Context, HandlerError, McpServerBuilder, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

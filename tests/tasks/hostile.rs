@@ -122,13 +122,13 @@ fn ids_of_other_servers_are_unknown() {
         world.run().await;
         let tokens = || StaticTokens::from_json("T", Some(TOKENS)).expect("tokens");
         let at = |url: &str| {
-            let resource = edge_mcp::ProtectedResource::at(url).expect("a resource");
+            let resource = edge_mcp::auth::ProtectedResource::at(url).expect("a resource");
             other("s").resource(resource)
         };
         let with_key = |key: &'static str| -> Endpoint {
             other("s")
                 .auth(tokens())
-                .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(key)).expect("a key"))
+                .state_keys(edge_mcp::auth::StateKeys::from_text("MCP_STATE_KEY", Some(key)).expect("a key"))
         };
         for served in [other("t"), at("https://a.example/mcp"), with_key("another-key-that-is-long-enough-for-this")] {
             world.deploy(served);
@@ -147,7 +147,7 @@ fn ids_of_other_servers_are_unknown() {
 fn keys_can_be_rotated() {
     testing::run(async {
         let with = |keys: &'static str| {
-            endpoint(items).state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("keys"))
+            endpoint(items).state_keys(edge_mcp::auth::StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("keys"))
         };
         let mut world = World::of(with(OLD));
         let id = world.start("wait", json!({})).await;

@@ -4,9 +4,12 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use edge_mcp::auth::ProtectedResource;
+use edge_mcp::call::ClientSupport;
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer};
-use edge_mcp::{ClientSupport, Context, HandlerError, ProtectedResource, Revision, Tool};
+use edge_mcp::{Context, HandlerError, Tool};
 use serde_json::{Value, json};
 
 use crate::world::{World, all, created, endpoint, handle, with_tokens};

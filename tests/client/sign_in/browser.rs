@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Principal, RequestInfo};
+use edge_mcp::{Context, RequestInfo};
 
 use super::program::Program;
 

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{McpClient, SignIn};
 use edge_mcp::host::Host;
-use edge_mcp::{Context, Principal, RequestInfo};
+use edge_mcp::{Context, RequestInfo};
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{Request, Response};
 
