@@ -19,7 +19,7 @@ use super::request_info::RequestInfo;
 use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
-use super::tool_event::{Observed, ToolEvent};
+use super::tool_event::{HookData, ToolEvent};
 use super::trace::Trace;
 use crate::auth::Principal;
 use crate::host::Host;
@@ -93,7 +93,7 @@ pub(crate) trait PassTasks {
 
 /// A hook: it gets the name of a tool, an event of a call, what is known of the call if this server executes it, and its context.
 pub(crate) type Hook =
-    Rc<dyn Fn(&Text, ToolEvent, Option<&Observed>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
+    Rc<dyn Fn(&Text, ToolEvent, Option<&HookData>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
 
 /// A tool that a handler can call.
 pub(crate) struct CallableTool {

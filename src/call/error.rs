@@ -30,11 +30,11 @@ use crate::text::Text;
 /// assert_eq!(celsius("warm").expect_err("no number").message(), "Give the temperature as a number, such as 21.5.");
 /// ```
 #[derive(Clone, Debug)]
-pub struct HandlerError(pub(crate) Box<Details>);
+pub struct HandlerError(pub(crate) Box<ErrorParts>);
 
 /// The fields of an error.
 #[derive(Clone, Debug)]
-pub(crate) struct Details {
+pub(crate) struct ErrorParts {
     pub(crate) kind: ErrorKind,
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
@@ -83,7 +83,7 @@ impl HandlerError {
     }
 
     fn of_kind(kind: ErrorKind, message: Text) -> Self {
-        Self(Box::new(Details { kind, message, cause: None, input: None, meta: None, again: None }))
+        Self(Box::new(ErrorParts { kind, message, cause: None, input: None, meta: None, again: None }))
     }
 
     #[cold]

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use super::client_extensions::{ClientSupport, OfClient};
+use super::client_extensions::{ClientDetails, ClientSupport};
 use super::state::{MissingState, State};
 use super::task_info::TaskService;
 use crate::auth::{Principal, StateKeys};
@@ -65,7 +65,7 @@ impl<T> PerCaller<T> {
 pub struct RequestInfo {
     shared: Rc<Shared>,
     /// The part that each message of a batch has for itself.
-    client: Rc<PerCaller<OfClient>>,
+    client: Rc<PerCaller<ClientDetails>>,
 }
 
 /// The part of an endpoint that its requests can use.
@@ -122,7 +122,7 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, OfClient::default(), false, OfEndpoint::default())
+        Self::of_endpoint(head, principal, ClientDetails::default(), false, OfEndpoint::default())
     }
 
     /// Creates the request that `principal` sent to an endpoint. Pages need no token. If calls of their endpoint need one,
@@ -130,7 +130,7 @@ impl RequestInfo {
     pub(crate) fn of_endpoint(
         head: Rc<dyn Request>,
         principal: Option<Principal>,
-        client: OfClient,
+        client: ClientDetails,
         is_unidentified: bool,
         OfEndpoint { state, tasks, state_keys, resource, exposed }: OfEndpoint,
     ) -> Self {
@@ -153,7 +153,7 @@ impl RequestInfo {
     }
 
     /// Returns the request as a message of its batch sees it.
-    pub(crate) fn of_message(&self, client: OfClient) -> Self {
+    pub(crate) fn of_message(&self, client: ClientDetails) -> Self {
         Self { shared: self.shared.clone(), client: Rc::new(PerCaller::new(client)) }
     }
 

@@ -16,7 +16,7 @@ use super::origin::AllowedOrigins;
 use super::page::{Page, PageRequest};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
-use crate::call::client_extensions::OfClient;
+use crate::call::client_extensions::ClientDetails;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::request_info::{ExposedHeaders, OfEndpoint, RequestInfo};
@@ -180,7 +180,7 @@ impl Endpoint {
         &self,
         head: Rc<dyn Request>,
         principal: Option<Principal>,
-        client: OfClient,
+        client: ClientDetails,
     ) -> RequestInfo {
         let endpoint = OfEndpoint {
             state: self.state.clone(),

@@ -11,7 +11,7 @@ use super::landing::{self, Format};
 use super::pipeline::{Received, foreign_origin};
 use super::stream::Body;
 use super::{server_json, well_known};
-use crate::call::client_extensions::OfClient;
+use crate::call::client_extensions::ClientDetails;
 use crate::call::context::Context;
 use crate::call::request_info::{OfEndpoint, RequestInfo};
 use crate::host::{self, Request as _, path_of};
@@ -37,7 +37,7 @@ impl Endpoint {
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let endpoint = OfEndpoint { state: self.state.clone(), exposed: self.exposed, ..OfEndpoint::default() };
-            let request = RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, endpoint);
+            let request = RequestInfo::of_endpoint(head.clone(), None, ClientDetails::default(), needs_token, endpoint);
             let cx = Context::of_request(request, (*host).clone());
             return page.answer(head, body, &self.limits, &cx).await;
         }
@@ -52,7 +52,7 @@ impl Endpoint {
             }
             // The page shows the server as an unauthenticated caller sees it.
             self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let server = self.build(&self.request_info(head.clone(), None, OfClient::default()), None, host)?;
+            let server = self.build(&self.request_info(head.clone(), None, ClientDetails::default()), None, host)?;
             let info = &server.definitions.info;
             return Ok(landing::answer(format, info, &self.path, own_url.get(), &self.search_box, &head.method()));
         }

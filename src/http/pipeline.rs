@@ -29,7 +29,7 @@ use super::sse_task::{self, Channel, Job};
 use super::stream::Body;
 use super::{body, cors, crash, guard, other_methods, request_headers};
 use crate::auth::Principal;
-use crate::call::client_extensions::{Declared, OfClient};
+use crate::call::client_extensions::{CapabilitySource, ClientDetails};
 use crate::call::context::Context;
 use crate::call::failure;
 use crate::call::of_request::OfRequest;
@@ -182,7 +182,7 @@ impl Endpoint {
                     .count_batch(principal.as_ref(), &received.head, requests.len(), received.host)
                     .boxed_local()
                     .await?;
-                let info = self.request_info(received.head.clone(), principal, OfClient::default());
+                let info = self.request_info(received.head.clone(), principal, ClientDetails::default());
                 let calls = self.begin_batch(&requests, revision, &info, received, line)?;
                 reservation.set(requests.iter().map(|request| request.id.as_json().len()).sum());
                 drop(requests);
@@ -228,7 +228,7 @@ impl Endpoint {
         line.request(&request, trace.as_deref().and_then(Trace::id));
         line.era(revision.era());
         crash::keep(host, [&request.id], false, line);
-        let info = self.request_info(head.clone(), principal, OfClient::new(meta, declared(&request, revision)));
+        let info = self.request_info(head.clone(), principal, ClientDetails::new(meta, declared(&request, revision)));
         let server = self.build(&info, Some(&request.id), host)?;
         let resolved = Resolved::new(&request, &server, revision);
         self.authorize(slice::from_ref(&resolved), info.checked_caller(), url)
@@ -303,7 +303,7 @@ impl Endpoint {
         let prepare = |(request, resolved): (&Request<'_>, Resolved)| {
             let rounds = Rounds::new(ClientCapabilities::default(), self.limits.state);
             let meta = request.meta.map(|meta| meta.text().into());
-            let info = info.of_message(OfClient::new(meta, declared(request, revision)));
+            let info = info.of_message(ClientDetails::new(meta, declared(request, revision)));
             let of_request = OfRequest::new(info, request.id.clone(), revision, (*host).clone(), rounds);
             let trace = Trace::of(request.meta, self.telemetry.as_ref(), host);
             let cx = Context::new(OfRequest { trace, ..of_request }, Some(Rc::new(server.clone())));
@@ -421,14 +421,15 @@ fn check_headers(
 }
 
 /// Returns the place in which the client of a request declares its capabilities.
-fn declared(request: &Request<'_>, revision: Revision) -> Declared {
+fn declared(request: &Request<'_>, revision: Revision) -> CapabilitySource {
     match request.known_method {
-        _ if revision.era() == Era::Modern => Declared::InMeta,
+        _ if revision.era() == Era::Modern => CapabilitySource::InMeta,
         Some(Method::Initialize) => {
             let capabilities = request.param("capabilities");
-            capabilities.map_or(Declared::Nowhere, |capabilities| Declared::Here(capabilities.text().into()))
+            capabilities
+                .map_or(CapabilitySource::Nowhere, |capabilities| CapabilitySource::Here(capabilities.text().into()))
         }
-        _ => Declared::Nowhere,
+        _ => CapabilitySource::Nowhere,
     }
 }
 

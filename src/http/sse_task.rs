@@ -18,7 +18,7 @@ use super::log_line::LogLine;
 use super::log_policy::LogPolicy;
 use super::reply::Reply;
 use super::stream::{self, EventStream, Part, PartStream};
-use crate::call::connection::{Connection, Open};
+use crate::call::connection::{ClientConnection, ConnectionGuard};
 use crate::call::notifications::Outbox;
 use crate::call::of_request::Live;
 use crate::host::Host;
@@ -33,8 +33,8 @@ pub(super) struct Channel {
     sender: mpsc::UnboundedSender<Part>,
     parts: PartStream,
     /// Notifies the handler when the stream is dropped.
-    open: Open,
-    connection: Rc<Connection>,
+    open: ConnectionGuard,
+    connection: Rc<ClientConnection>,
 }
 
 /// Opens a channel to a client that asked for the `requested` notifications. All notifications together have at most `output_limit` bytes.
@@ -47,9 +47,9 @@ pub(super) fn open(
 ) -> (Live, Channel) {
     let (outbox, notifications) = Outbox::new(requested, output_limit, host.clone());
     let (sender, rest) = mpsc::unbounded();
-    let connection = Rc::<Connection>::default();
+    let connection = Rc::<ClientConnection>::default();
     let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
-    let open = Open(connection.clone());
+    let open = ConnectionGuard(connection.clone());
     (live, Channel { sender, parts: PartStream { notifications, rest }, open, connection })
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
     }
 }
 
-async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connection>, host: Rc<dyn Host>) {
+async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<ClientConnection>, host: Rc<dyn Host>) {
     let cx = job.prepared.cx().clone();
     // In older revisions, a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;

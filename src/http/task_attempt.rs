@@ -9,7 +9,7 @@ use futures::future::{Either, select};
 
 use super::endpoint::Endpoint;
 use super::in_flight::Reservation;
-use crate::call::client_extensions::{Declared, OfClient};
+use crate::call::client_extensions::{CapabilitySource, ClientDetails};
 use crate::call::context::Context;
 use crate::call::of_request::OfRequest;
 use crate::call::rounds::Rounds;
@@ -73,7 +73,8 @@ impl Endpoint {
         };
         let head = Rc::new(StoredHead { url: url.clone() });
         let meta = request.meta.map(|meta| meta.text().into());
-        let client = OfClient::new(meta, if is_modern { Declared::InMeta } else { Declared::Nowhere });
+        let client =
+            ClientDetails::new(meta, if is_modern { CapabilitySource::InMeta } else { CapabilitySource::Nowhere });
         let info = self.request_info(head, principal, client);
         let server = match self.build(&info, None, host) {
             Ok(server) => server,

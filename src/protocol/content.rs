@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role};
-use super::received::{ANNOTATIONS, META, Received, Settable};
-use super::resource_contents::{Body, ResourceContents};
+use super::received::{ANNOTATIONS, ForeignText, META, Settable};
+use super::resource_contents::{ResourceContents, TextOrBlob};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
 #[cfg(feature = "client")]
@@ -46,13 +46,13 @@ use crate::text::line;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Content {
-    pub(super) typed: Typed,
+    pub(super) typed: ContentParts,
     /// The block as another server sent it, which is serialized instead of `typed`.
-    pub(super) received: Option<Received>,
+    pub(super) received: Option<ForeignText>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Typed {
+pub(super) struct ContentParts {
     #[serde(flatten)]
     pub block: Block,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,12 +125,12 @@ const UNKNOWN_TYPE: usize = 64;
 
 impl From<Block> for Content {
     fn from(block: Block) -> Self {
-        Typed { block, annotations: None, meta: None }.into()
+        ContentParts { block, annotations: None, meta: None }.into()
     }
 }
 
-impl From<Typed> for Content {
-    fn from(typed: Typed) -> Self {
+impl From<ContentParts> for Content {
+    fn from(typed: ContentParts) -> Self {
         Self { typed, received: None }
     }
 }
@@ -212,7 +212,7 @@ impl Content {
     pub fn link(mut resource: ResourceDescription) -> Self {
         // A resource description and a block both have annotations and `_meta`. Move these members to the block, so that they occur once.
         let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
-        Typed { block: Block::ResourceLink(Box::new(resource)), annotations, meta }.into()
+        ContentParts { block: Block::ResourceLink(Box::new(resource)), annotations, meta }.into()
     }
 
     /// Sets the audience and the priority.
@@ -250,7 +250,7 @@ impl Content {
             Block::Audio(Media { data, mime_type }) if !revision.has(Feature::AudioContent) => {
                 // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
-                    ResourceContents { body: Body::Blob(data), ..ResourceContents::text("content:audio", "") };
+                    ResourceContents { body: TextOrBlob::Blob(data), ..ResourceContents::text("content:audio", "") };
                 Block::Resource { resource: resource.mime_type(mime_type) }
             }
             Block::ResourceLink(link) if !revision.has(Feature::ResourceLinks) => {
@@ -269,7 +269,7 @@ impl Content {
                 return self;
             }
         };
-        Typed { block, ..self.typed }.into()
+        ContentParts { block, ..self.typed }.into()
     }
 }
 

@@ -15,19 +15,19 @@ use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, add_new};
-use super::tool::{Origin, Tool};
+use super::tool::{Tool, ToolOrigin};
 use crate::call::context::{Context, Hook, PassTasks};
 use crate::host::warning;
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
-use crate::registry::about::About;
+use crate::registry::about::RegistryData;
 use crate::text::{Text, shortened};
 
 /// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
 #[derive(Clone)]
 pub(crate) struct Definitions {
     pub info: Implementation,
-    pub about: Option<Box<About>>,
+    pub about: Option<Box<RegistryData>>,
     pub instructions: Option<Text>,
     pub tools: Vec<Rc<Tool>>,
     pub resources: Vec<Rc<Resource>>,
@@ -47,9 +47,9 @@ pub(crate) struct Definitions {
     pub warnings: Vec<String>,
     /// The check of the resources. Only `McpServerBuilder::resource` sets it, so the wasm module of a server without resources does not
     /// contain the check. The same holds for the next two fields.
-    pub(super) resource_check: Option<Check>,
-    pub(super) template_check: Option<Check>,
-    pub(super) prompt_check: Option<Check>,
+    pub(super) resource_check: Option<ItemCheck>,
+    pub(super) template_check: Option<ItemCheck>,
+    pub(super) prompt_check: Option<ItemCheck>,
     pub(super) cache: CacheHint,
     pub(super) caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
@@ -77,7 +77,7 @@ pub(crate) type Install = fn(&mut Definitions);
 /// A function that tells clients that pages must not call these tools, except for those that say themselves who may call them.
 pub(crate) type CloseToPages = fn(&mut [Rc<Tool>]);
 
-type Check = fn(&Definitions) -> Result<(), BuildError>;
+type ItemCheck = fn(&Definitions) -> Result<(), BuildError>;
 
 /// The sources of a server. Only `McpServerBuilder::source` creates this value, so the wasm module of a server without sources does not
 /// contain the functions that it points to.
@@ -240,7 +240,7 @@ impl Definitions {
         }
         let warnings = &mut self.warnings;
         self.tools.retain(|tool| {
-            let Some(Origin { kind, key, .. }) = &tool.origin else { return true };
+            let Some(ToolOrigin { kind, key, .. }) = &tool.origin else { return true };
             let is_replaced = explicit.contains(&tool.metadata.name);
             if is_replaced {
                 warnings.push(format!("the tool `{}` replaces the tool of the {kind} `{key}`", tool.metadata.name));

@@ -8,7 +8,7 @@ use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::approval::{ApprovalFuture, Approved};
+use super::approval::{ApprovalAnswer, ApprovalFuture};
 use super::executed::Executed;
 use super::hook::{notify, of_result};
 use super::tool::Tool;
@@ -20,7 +20,7 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::task_info::Begin;
-use crate::call::tool_event::{Observed, ToolEvent};
+use crate::call::tool_event::{HookData, ToolEvent};
 use crate::limits::{ARGUMENT_TREE, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::text::{Text, visible};
@@ -64,7 +64,7 @@ fn execute_directly(
     let mut called = Called {
         name: tool.metadata.name.clone(),
         deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },
-        observed: Observed { began_ms: if is_observed { cx.now_ms() } else { 0 }, arguments: None },
+        observed: HookData { began_ms: if is_observed { cx.now_ms() } else { 0 }, arguments: None },
         hooks,
         output: tool.output_schema(),
         clean: tool.clean,
@@ -128,7 +128,7 @@ struct Called {
     name: Text,
     deadline: Duration,
     hooks: Vec<Hook>,
-    observed: Observed,
+    observed: HookData,
     output: Result<Option<Rc<Schema>>, SchemaError>,
     clean: Option<Clean>,
     cx: Context,
@@ -173,12 +173,12 @@ impl Called {
     async fn run_with_approval(self, asking: ApprovalFuture, tool: Rc<Tool>, arguments: Box<str>) -> Executed {
         let mut input = sent(&arguments);
         let ended = match run(&self.cx, self.deadline, asking).await {
-            Ended::Done(Ok(Approved::No(error))) => {
+            Ended::Done(Ok(ApprovalAnswer::No(error))) => {
                 input.push(ToolEvent::Approval { is_approved: false });
                 self.failed(error)
             }
-            Ended::Done(Ok(Approved::Yes)) => return self.run_approved(true, &tool, arguments).await,
-            Ended::Done(Ok(Approved::NotNeeded)) => return self.run_approved(false, &tool, arguments).await,
+            Ended::Done(Ok(ApprovalAnswer::Yes)) => return self.run_approved(true, &tool, arguments).await,
+            Ended::Done(Ok(ApprovalAnswer::NotNeeded)) => return self.run_approved(false, &tool, arguments).await,
             Ended::Done(Err(error)) => self.failed(error),
             // The question ends the round before the handler is called.
             Ended::Waits => return Executed::Waits,

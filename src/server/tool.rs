@@ -83,7 +83,7 @@ pub struct Tool {
     /// Whether the tool is for the handles of durable tasks.
     pub(crate) is_for_jobs: bool,
     /// `None` for a tool with a handler of its own.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<ToolOrigin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
     pub(crate) problem: Option<String>,
 }
@@ -99,7 +99,7 @@ pub(crate) struct AppOfTool {
 }
 
 /// The agent or workflow that a tool was made from.
-pub(crate) struct Origin {
+pub(crate) struct ToolOrigin {
     /// The type of the tool: `agent` or `workflow`.
     pub kind: &'static str,
     pub key: String,

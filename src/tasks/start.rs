@@ -24,7 +24,7 @@ use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
-use crate::call::step_memory::Finished;
+use crate::call::step_memory::StepResult;
 use crate::call::task_info::{Begin, TaskService};
 use crate::host::Host;
 use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
@@ -186,7 +186,7 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
         quota,
         most: task.per_caller.into(),
         call: stored_call(&id.text, name, arguments, cx)?,
-        steps: cx.rounds().steps().finished().iter().map(Finished::parts).collect(),
+        steps: cx.rounds().steps().finished().iter().map(StepResult::parts).collect(),
         answers: cx
             .rounds()
             .answers()

@@ -17,7 +17,7 @@ pub use size::{SizeLimits, ToolSize};
 pub use table::{RULES, Rule};
 
 use self::listed::ListedTool;
-use self::table::Test;
+use self::table::RuleTest;
 pub(crate) use self::whole::CallerAccess;
 use self::whole::CheckedServer;
 use super::builder::McpServer;
@@ -50,12 +50,14 @@ impl McpServer {
         let mut problems = Vec::new();
         for rule in RULES {
             let found: Vec<(String, String)> = match rule.test {
-                Test::Tool(test) => tools.iter().filter_map(|tool| Some((tool.place(), test(tool, limits)?))).collect(),
+                RuleTest::Tool(test) => {
+                    tools.iter().filter_map(|tool| Some((tool.place(), test(tool, limits)?))).collect()
+                }
                 // The first place is enough: other places of the tool often have the same cause.
-                Test::Schema(test) => {
+                RuleTest::Schema(test) => {
                     tools.iter().filter_map(|tool| Some((tool.place(), tool.first_schema_problem(test)?))).collect()
                 }
-                Test::Whole(test) => test(&whole).into_iter().map(|text| ("server".to_owned(), text)).collect(),
+                RuleTest::Whole(test) => test(&whole).into_iter().map(|text| ("server".to_owned(), text)).collect(),
             };
             problems.extend(found.into_iter().map(|(place, text)| Problem { rule, place, text }));
         }
