@@ -111,7 +111,7 @@ impl HandlerError {
 
     /// Returns whether the handler asked a question that needs a session in the revision of the client.
     pub(crate) fn needs_session(&self) -> bool {
-        self.0.input.as_ref().is_some_and(|input| input.session_required().is_some())
+        self.0.input.as_ref().is_some_and(InputError::needs_session)
     }
 
     fn with_message(mut self, message: Text) -> Self {

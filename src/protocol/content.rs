@@ -288,8 +288,10 @@ impl From<&str> for Content {
 /// A message of a prompt.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptMessage {
-    pub(super) role: Role,
-    pub(super) content: Content,
+    /// The sender.
+    pub role: Role,
+    /// The content.
+    pub content: Content,
 }
 
 impl PromptMessage {
@@ -301,16 +303,6 @@ impl PromptMessage {
     /// Creates a message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
-    }
-
-    /// Returns the sender.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Returns the content.
-    pub fn content(&self) -> &Content {
-        &self.content
     }
 
     /// Replaces the content.

@@ -24,7 +24,7 @@ use crate::registry::about::RegistryData;
 use crate::text::{Text, shortened};
 
 /// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Definitions {
     pub info: Implementation,
     pub about: Option<Box<RegistryData>>,
@@ -93,37 +93,7 @@ type AddFound = fn(Rc<dyn Source>, Rc<Definitions>, ListKind, Context) -> LocalB
 
 impl Definitions {
     pub(super) fn new(info: Implementation) -> Self {
-        Self {
-            info,
-            about: None,
-            instructions: None,
-            tools: Vec::new(),
-            resources: Vec::new(),
-            templates: Vec::new(),
-            prompts: Vec::new(),
-            page_size: None,
-            logging: None,
-            extensions: Map::new(),
-            lists_all: false,
-            lists_app_tools: false,
-            item_problem: None,
-            hooks: Vec::new(),
-            warnings: Vec::new(),
-            resource_check: None,
-            template_check: None,
-            prompt_check: None,
-            cache: CacheHint::NONE,
-            caches: Vec::new(),
-            sources: None,
-            reserved_authorities: Vec::new(),
-            extension_methods: Vec::new(),
-            start_extension_method: None,
-            skill_methods: None,
-            close_to_pages: None,
-            passed_tasks: None,
-            found_meta: None,
-            found_failure: None,
-        }
+        Self { info, ..Self::default() }
     }
 
     /// Returns the definitions with the items that the sources find for `list`, except for those whose names are in use.

@@ -62,7 +62,7 @@ async fn everything(order: Order, cx: Context) -> Result<String, HandlerError> {
 
 async fn without(cx: Context) -> String {
     let answer: Result<FormAnswer<Name>, InputError> = cx.elicit("name", "Name?").await;
-    answer.map_or_else(|error| format!("Hello, stranger: {}", error.session_required().is_some()), |_| "Hello".into())
+    answer.map_or_else(|error| format!("Hello, stranger: {}", error.needs_session()), |_| "Hello".into())
 }
 
 async fn prompt(cx: Context) -> Result<String, HandlerError> {
