@@ -83,7 +83,7 @@
 //! | SQL and keys: D1 and Workers KV, in tests SQLite and a map | [`storage`] | `docs/storage.md` |
 //! | authorization | [`StaticTokens`], [`auth`], [`Tool::scopes`] | `docs/authorization.md`, `docs/identity-providers.md` |
 //! | configuration | [`Endpoint::configured`], [`Variables`], [`ConfigError`] | `docs/your-own-server.md` |
-//! | limits | [`Limits`], [`Tool::deadline`], [`limits`] | `docs/limits.md` |
+//! | limits | [`Limits`], [`Tool::deadline`] | `docs/limits.md` |
 //! | tests | [`testing`] | `docs/testing.md` |
 //! | the check before publishing | [`Endpoint::check`], [`McpServer::check`], [`check`] | `docs/check.md` |
 //! | questions to the user: forms, confirmations | [`Context::elicit`], [`Context::confirm`] | `docs/elicitation.md` |
@@ -131,7 +131,7 @@ mod config;
 pub mod gateway;
 pub mod host;
 pub mod http;
-pub mod limits;
+mod limits;
 pub mod models;
 mod parallel;
 pub mod protocol;

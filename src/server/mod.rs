@@ -20,7 +20,6 @@ pub(crate) mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;
-pub(crate) mod cached_lists;
 pub(crate) mod check;
 mod checked_tools;
 pub(crate) mod completion;

@@ -3,10 +3,8 @@
 //! Directories and libraries change. If a source no longer has a rule, remove the row. The page docs/check.md shows the table, and a test
 //! compares the two.
 
-use super::listed::ListedTool;
 use super::schemas::{self, Position};
-use super::size::SizeLimits;
-use super::tools;
+use super::tools::{self, ListedTool, SizeLimits};
 use super::whole::{self, CheckedServer};
 
 /// A rule of the check.
