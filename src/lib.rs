@@ -127,6 +127,7 @@ pub mod call;
 #[cfg(feature = "client")]
 pub mod client;
 mod config;
+mod engine;
 #[cfg(feature = "gateway")]
 pub mod gateway;
 pub mod host;
@@ -138,7 +139,6 @@ pub mod protocol;
 #[cfg(feature = "rag")]
 pub mod rag;
 pub mod registry;
-mod rpc;
 mod schema;
 mod server;
 pub mod storage;
@@ -233,8 +233,8 @@ pub use call::error::{HandlerError, IntoHandlerError, ResultExt};
 pub use call::request_info::RequestInfo;
 pub use call::result::{Json, ToolResult};
 pub use config::{ConfigError, Variables};
+pub use engine::limits::Limits;
 pub use http::endpoint::Endpoint;
-pub use http::limits::Limits;
 pub use http::log_policy::LogPolicy;
 pub use protocol::content::{Content, PromptMessage};
 pub use protocol::description::{PromptArgument, ResourceDescription};

@@ -1,4 +1,4 @@
-//! Progress notifications and log messages, which a handler sends on the stream of its response.
+//! ProgressParams notifications and log messages, which a handler sends on the stream of its response.
 //!
 //! Source: 2026-07-28, basic/patterns/progress and server/utilities/logging; the same utilities of older revisions.
 //! Notifications that the client did not ask for are dropped.
@@ -144,9 +144,8 @@ impl Outbox {
         }
     }
 
-    /// Sends a notification of an extension, and returns whether it was sent.
-    #[cfg(feature = "tasks")]
-    pub(crate) fn extension(&self, method: &'static str, params: &RawValue) -> bool {
+    /// Sends a notification that the client subscribed to, and returns whether it was sent.
+    pub(crate) fn subscribed(&self, method: &'static str, params: &RawValue) -> bool {
         self.send(method, &params)
     }
 

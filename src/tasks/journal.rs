@@ -128,11 +128,6 @@ impl TaskJournal {
         Ok(Self { info, rows, live, generation, version, steps, foreign, bytes, tolerates_changes: Cell::new(false) })
     }
 
-    /// Runs steps whose input a new version of the program has changed.
-    pub(crate) fn tolerate_changes(&self) {
-        self.tolerates_changes.set(true);
-    }
-
     /// Stores steps that finished before the task began.
     pub(super) fn import(
         rows: &Rows,
@@ -187,6 +182,10 @@ impl TaskJournal {
 impl Journal for TaskJournal {
     fn info(&self) -> &TaskInfo {
         &self.info
+    }
+
+    fn tolerate_changes(&self) {
+        self.tolerates_changes.set(true);
     }
 
     fn result(&self, place: &str) -> Result<Option<Box<RawValue>>, JournalError> {

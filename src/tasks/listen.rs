@@ -133,5 +133,5 @@ fn send(cx: &Context, method: &'static str, params: &str) -> bool {
     // The id is copied as text, because a number may exceed every number type.
     let (id, members) = (cx.request_id().as_json(), params.strip_prefix('{').unwrap_or_default());
     let params = format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},{members}");
-    cx.live().is_some_and(|live| live.outbox.extension(method, &write::raw_value(params)))
+    cx.live().is_some_and(|live| live.outbox.subscribed(method, &write::raw_value(params)))
 }

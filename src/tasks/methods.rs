@@ -16,9 +16,9 @@ use super::message::{Message, members};
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::TaskRequest;
+use crate::engine::enable_extension_methods;
 use crate::protocol::revision::Revision;
 use crate::protocol::task::{CANCEL, EXTENSION, GET, ID, UPDATE};
-use crate::rpc::enable_extension_methods;
 use crate::server::definitions::Definitions;
 use crate::server::extension::{ExtensionMethod, ExtensionResult};
 

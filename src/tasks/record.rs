@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::rows::{Row, Rows};
 use crate::auth::Principal;
+use crate::protocol::capabilities::ClientCapabilities;
 
 /// The row with the [`Record`].
 pub(super) const RECORD: &str = "task";
@@ -98,8 +99,8 @@ pub(crate) struct StoredCall {
     /// The random id of the call, for idempotency keys.
     pub call_id: String,
     pub principal: Option<Principal>,
-    /// Whether the client can be asked: by a form, by a URL, with sampling, for roots.
-    pub capabilities: [bool; 4],
+    /// What the client can be asked.
+    pub capabilities: ClientCapabilities,
     /// Whether the client is of 2026-07-28, and declares its extensions in `_meta`.
     pub is_modern: bool,
     /// The URL of the request.
@@ -171,7 +172,8 @@ impl Row for Record {
 
 impl Row for StoredCall {
     fn json(&self) -> String {
-        let capabilities: Vec<String> = self.capabilities.iter().map(ToString::to_string).collect();
+        let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = self.capabilities;
+        let capabilities = [elicitation_form, elicitation_url, sampling, roots].map(|can| can.to_string());
         let object = ObjectWriter::new()
             .text("id", &self.id)
             .json("params", self.params.get())
@@ -187,7 +189,9 @@ impl Row for StoredCall {
     }
 
     fn read(row: Value<'_>) -> Option<Self> {
-        let capabilities: Vec<bool> = row.get("capabilities")?.items().filter_map(bool::read).collect();
+        let mut capabilities = row.get("capabilities")?.items().map(bool::read);
+        let mut can = || capabilities.next().flatten();
+        let (elicitation_form, elicitation_url, sampling, roots) = (can()?, can()?, can()?, can()?);
         let principal = match row.get("principal") {
             Some(principal) => Some(Principal::read(principal)?),
             None => None,
@@ -197,7 +201,7 @@ impl Row for StoredCall {
             params: row.get("params")?.to_raw()?,
             call_id: row.string("callId")?,
             principal,
-            capabilities: capabilities.try_into().ok()?,
+            capabilities: ClientCapabilities { elicitation_form, elicitation_url, sampling, roots },
             is_modern: bool::read(row.get("isModern")?)?,
             url: row.string("url")?,
         })
