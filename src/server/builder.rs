@@ -89,7 +89,7 @@ impl McpServer {
         self.caller.as_ref().is_none_or(|caller| access.shows_to(caller))
     }
 
-    /// Returns whether the caller can see a tool. The tools for handles exist only together with durable tasks.
+    /// Returns whether the caller can see a tool. The tools for jobs exist only together with durable tasks.
     fn has(&self, tool: &Tool) -> bool {
         self.shows(&tool.access) && (self.has_task_service || !tool.is_for_jobs)
     }

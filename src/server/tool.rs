@@ -80,7 +80,7 @@ pub struct Tool {
     pub(crate) arguments_member: Option<&'static str>,
     /// The durable tasks of the tool.
     pub(crate) task: Option<Rc<dyn ToolTask>>,
-    /// Whether the tool is for the handles of durable tasks.
+    /// Whether the tool is for the jobs of durable tasks.
     pub(crate) is_for_jobs: bool,
     /// `None` for a tool with a handler of its own.
     pub(crate) origin: Option<ToolOrigin>,
@@ -409,10 +409,9 @@ impl Tool {
         self.handler.output_schema().transpose()
     }
 
-    /// Returns the output schema for lists. A tool whose result can be the handle of a durable task has none, because clients would check the
-    /// handle.
+    /// Returns the output schema for lists. A tool whose call can become a job has none, because clients would check the text about the job.
     pub(crate) fn published_output(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
-        if self.durable_task().is_some_and(|task| task.has_handle()) { Ok(None) } else { self.output_schema() }
+        if self.durable_task().is_some_and(|task| task.has_job()) { Ok(None) } else { self.output_schema() }
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::world::{TOKENS, World, created, endpoint, handle, text, with_tokens};
+use crate::world::{TOKENS, World, created, endpoint, job_id, text, with_tokens};
 use edge_mcp_test_support::random::Random;
 
 const SECRET: &str = "s3cret-4711";
@@ -258,7 +258,7 @@ fn messages_are_cleaned() {
         assert!(!message.contains(is_hidden), "{message:?}");
         assert!(message.starts_with("load"), "{message}");
         let answer = world.plain().call("work", json!({})).await;
-        handle(&answer);
+        job_id(&answer);
         assert!(!answer.text().contains(is_hidden), "{:?}", answer.text());
         assert_eq!(text(&world.finish(&id).await), "done");
     });
@@ -322,7 +322,7 @@ fn rows_and_log_lines_reveal_nothing() {
             assert_eq!(state.result()["status"], "completed");
             check(&ids);
         }
-        ids.push(handle(&world.plain().token("ada").call("buy", json!({ "article": SECRET })).await));
+        ids.push(job_id(&world.plain().token("ada").call("buy", json!({ "article": SECRET })).await));
         check(&ids);
     });
 }

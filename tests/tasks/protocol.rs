@@ -120,7 +120,7 @@ fn a_required_task_needs_the_capability() {
         created(&world.client().call("rest", json!({})).await);
         let legacy = world.plain().revision(Revision::V2025_11_25).call("rest", json!({})).await;
         assert!(legacy.is_error() && legacy.text().contains(EXTENSION), "{}", legacy.json());
-        assert_eq!(world.plain().list("tools").await.names(), ["rest"], "there are no handles");
+        assert_eq!(world.plain().list("tools").await.names(), ["rest"], "there are no jobs");
     });
 }
 

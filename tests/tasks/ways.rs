@@ -12,7 +12,7 @@ use edge_mcp::testing::{self, Answer};
 use edge_mcp::{Context, HandlerError, Tool};
 use serde_json::{Value, json};
 
-use crate::world::{World, all, created, endpoint, handle, with_tokens};
+use crate::world::{World, all, created, endpoint, job_id, with_tokens};
 
 const EXTENSION: &str = "com.example/ledger";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -145,7 +145,7 @@ fn the_context_is_the_same_on_each_way_into_a_handler() {
             assert_eq!(single(&world, revision, "outer").await, alone, "nested");
 
             let task = send(&world, revision, "task", message(revision, "task", json!({}))).await;
-            let id = if is_modern { created(&task) } else { handle(&task) };
+            let id = if is_modern { created(&task) } else { job_id(&task) };
             world.run().await;
             world.advance(1);
             world.run().await;
