@@ -22,7 +22,6 @@ const SYMBOLS: [(char, char); 5] = [
     ('\u{1f000}', '\u{1faff}'),
 ];
 
-/// Returns whether one of the ranges contains a character.
 fn is_in(ranges: &[(char, char)], character: char) -> bool {
     ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
 }

@@ -195,7 +195,6 @@ pub(super) fn invalid(detail: &'static str) -> TokenRefusal {
     TokenRefusal::Invalid(detail.into())
 }
 
-/// Returns the refusal for a claim of the wrong type.
 fn wrong_type(claim: &str) -> TokenRefusal {
     TokenRefusal::Invalid(format!("its `{claim}` has the wrong type").into())
 }

@@ -208,7 +208,6 @@ async fn fetch_and_cache(
     Ok(with_id(&fetched?, id))
 }
 
-/// Caches the outcome of a fetch.
 fn cache(url: &SecureUrl, fetched: &Result<Vec<NamedKey>, TokenRefusal>, now: u64) {
     update(url, now, |issuer, now| {
         issuer.pending_until = 0;

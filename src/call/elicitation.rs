@@ -152,7 +152,6 @@ impl Context {
     }
 }
 
-/// Creates the question with this form.
 fn form_question(message: &str, form: serde_json::Value) -> serde_json::Value {
     let params = vec![("mode", "form".into()), ("message", message.into()), ("requestedSchema", form)];
     question("elicitation/create", params)

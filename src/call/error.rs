@@ -32,7 +32,6 @@ use crate::text::Text;
 #[derive(Clone, Debug)]
 pub struct HandlerError(pub(crate) Box<ErrorParts>);
 
-/// The fields of an error.
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorParts {
     pub(crate) kind: ErrorKind,

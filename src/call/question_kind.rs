@@ -7,7 +7,6 @@ use super::session_required::{self, SessionRequired};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::task::EXTENSION;
 
-/// A kind of question.
 #[derive(Debug)]
 pub(crate) struct QuestionKind {
     /// The subject of the question, as the object of a sentence.

@@ -79,7 +79,6 @@ impl Status {
     }
 }
 
-/// The steps of a call.
 pub(crate) struct StepMemory {
     finished: Vec<StepResult>,
     runs: Vec<StepRun>,

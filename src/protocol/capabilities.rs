@@ -13,7 +13,6 @@ use serde_json::Map;
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct EmptyObject {}
 
-/// The capabilities of a server.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -305,7 +305,6 @@ impl PromptMessage {
         Self { role: Role::Assistant, content: content.into() }
     }
 
-    /// Replaces the content.
     #[cfg(feature = "gateway")]
     pub(crate) fn map_content(self, map: impl FnOnce(Content) -> Content) -> Self {
         Self { content: map(self.content), ..self }

@@ -34,12 +34,10 @@ pub(crate) enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Returns the code with this number.
     pub(crate) fn of_number(number: i32) -> Option<Self> {
         CODES.into_iter().find(|code| code.number() == number)
     }
 
-    /// Returns the number on the wire.
     pub(crate) const fn number(self) -> i32 {
         match self {
             Self::Parse => -32_700,
@@ -80,7 +78,6 @@ pub(crate) struct RpcError(Box<ErrorObject>);
 /// The error object of JSON-RPC.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ErrorObject {
-    /// The error code.
     pub(crate) code: ErrorCode,
     /// The error text: what is wrong, and what to do instead.
     pub(crate) message: Cow<'static, str>,

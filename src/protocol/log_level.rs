@@ -32,7 +32,6 @@ const NAMES: [(LogLevel, &str); 8] = [
 ];
 
 impl LogLevel {
-    /// Returns the name on the wire.
     #[cfg(feature = "client")]
     pub(crate) fn name(self) -> &'static str {
         NAMES.iter().find(|(level, _)| *level == self).map_or("", |(_, name)| name)

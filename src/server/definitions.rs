@@ -173,7 +173,6 @@ impl Definitions {
         self.resources.iter().find(|resource| normalized(&resource.description.uri) == normal)
     }
 
-    /// Returns the cache hint of a result.
     pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
         let own = self.caches.iter().rev().find(|(known, _)| *known == result);
         own.map_or(self.cache, |(_, hint)| *hint)

@@ -99,7 +99,6 @@ impl Extension {
 /// A method of an [`Extension`].
 pub struct ExtensionMethod {
     pub(crate) name: Text,
-    /// The identifier of the extension.
     pub(crate) extension: Text,
     pub(crate) access: Access,
     pub(crate) deadline: Duration,

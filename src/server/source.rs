@@ -205,7 +205,6 @@ pub(crate) fn after(first: Option<Rc<dyn Source>>, second: impl Source + 'static
     }
 }
 
-/// Two sources as one.
 struct Two(Rc<dyn Source>, Rc<dyn Source>);
 
 impl Source for Two {

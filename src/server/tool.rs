@@ -78,7 +78,6 @@ pub struct Tool {
     pub(crate) called: Option<CalledTool>,
     /// The member of the arguments of a request that has the arguments of this tool. `None` for a tool that the request names itself.
     pub(crate) arguments_member: Option<&'static str>,
-    /// The durable tasks of the tool.
     pub(crate) task: Option<Rc<dyn ToolTask>>,
     /// Whether the tool is for the jobs of durable tasks.
     pub(crate) is_for_jobs: bool,
@@ -395,7 +394,6 @@ impl Tool {
         &self.metadata.name
     }
 
-    /// Returns the durable tasks of the tool.
     pub(crate) fn durable_task(&self) -> Option<&Rc<dyn ToolTask>> {
         // Without the feature, the compiler then removes the code for tasks.
         if cfg!(feature = "tasks") { self.task.as_ref() } else { None }

@@ -47,7 +47,6 @@ const LARGE: u64 = 1 << 20;
 pub struct App {
     resource: Resource,
     access: Access,
-    /// The problem with the page, if it is known.
     page_problem: Option<&'static str>,
     origins: Vec<(List, Text)>,
     permissions: Vec<AppPermission>,
@@ -238,7 +237,6 @@ impl App {
         object(settings)
     }
 
-    /// Returns the resource with the page.
     fn into_resource(self) -> Resource {
         let settings = Rc::new(self.settings());
         let Self { resource: Resource { read, description, .. }, access, .. } = self;
@@ -252,7 +250,6 @@ impl App {
     }
 }
 
-/// Returns the contents of an app: one page, with the settings of the app.
 fn page(contents: Vec<ResourceContents>, settings: &Value) -> Result<Vec<ResourceContents>, HandlerError> {
     let broken =
         |problem: &str| HandlerError::new("The page of this app cannot be shown.").because(format!("it {problem}"));

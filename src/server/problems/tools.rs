@@ -71,7 +71,6 @@ pub(super) fn tokens(bytes: usize) -> usize {
     bytes.div_ceil(4)
 }
 
-/// A tool in the list.
 pub(super) struct ListedTool<'t> {
     pub tool: &'t Tool,
     pub input: Value,

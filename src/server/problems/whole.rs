@@ -5,7 +5,6 @@ use crate::registry::adapted;
 use crate::server::access::Access;
 use crate::server::definitions::Definitions;
 
-/// A server, and the access to it.
 pub(super) struct CheckedServer<'s> {
     pub definitions: &'s Definitions,
     pub tools: &'s [ListedTool<'s>],
