@@ -235,7 +235,7 @@ pub use call::result::{Json, ToolResult};
 pub use config::{ConfigError, Variables};
 pub use engine::limits::Limits;
 pub use http::endpoint::Endpoint;
-pub use http::log_policy::LogPolicy;
+pub use http::log_line::LogPolicy;
 pub use protocol::content::{Content, PromptMessage};
 pub use protocol::description::{PromptArgument, ResourceDescription};
 pub use protocol::resource_contents::ResourceContents;

@@ -1,6 +1,6 @@
 //! Streamable HTTP without I/O: from an HTTP request to a response.
 //!
-//! An `endpoint` is an [engine](crate::engine) with the settings of HTTP. `pipeline` has the path of a request: its checks are in the order in
+//! An `endpoint` is an engine with the settings of HTTP. `pipeline` has the path of a request: its checks are in the order in
 //! which they run, and then the engine answers the message. `other_paths` serves the other paths.
 
 #![allow(
@@ -10,11 +10,11 @@
 
 mod auth_failure;
 mod authenticate;
+mod batch;
 mod body;
 mod check;
 mod constant_header;
 mod cors;
-mod crash;
 mod document;
 pub(crate) mod endpoint;
 mod era;
@@ -22,11 +22,9 @@ mod guard;
 mod http_error;
 #[cfg(feature = "client")]
 pub(crate) mod in_process;
-mod json_answer;
 #[cfg(feature = "page")]
 mod landing;
-mod log_line;
-pub(crate) mod log_policy;
+pub(crate) mod log_line;
 pub(crate) mod origin;
 mod other_methods;
 mod other_paths;

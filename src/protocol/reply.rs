@@ -14,9 +14,16 @@ pub(crate) enum ServerMessage<'d> {
         id: Option<&'d str>,
         outcome: Result<Value<'d>, ServerError<'d>>,
     },
-    Notification { method: Cow<'d, str>, params: Option<Value<'d>> },
+    Notification {
+        method: Cow<'d, str>,
+        params: Option<Value<'d>>,
+    },
     /// A request of the server to the client.
-    Request { id: Value<'d>, method: Cow<'d, str>, params: Option<Value<'d>> },
+    Request {
+        id: Value<'d>,
+        method: Cow<'d, str>,
+        params: Option<Value<'d>>,
+    },
 }
 
 /// The `error` of a response.
