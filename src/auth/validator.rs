@@ -152,7 +152,9 @@ pub trait TokenValidator {
     ///
     /// # Errors
     /// The reason why the token is refused.
-    fn validate(&self, presented: PresentedToken<'_>) -> impl Future<Output = Result<Principal, TokenRefusal>>;
+    fn validate(&self, presented: PresentedToken<'_>) -> impl Future<Output = Result<Principal, TokenRefusal>>
+    where
+        Self: Sized;
 
     /// Returns whether the validator compares audiences with the [URL of this server](PresentedToken::resource). If it does, an endpoint
     /// without a URL answers every request with 503, except on localhost.
@@ -175,14 +177,12 @@ impl<F: AsyncFn(PresentedToken<'_>) -> Result<Principal, TokenRefusal>> TokenVal
     }
 }
 
-/// [`TokenValidator`] as an object-safe trait: its future is boxed.
-pub(crate) trait DynValidator {
+/// [`TokenValidator`] with a boxed future, for trait objects.
+pub(crate) trait DynValidator: TokenValidator {
     fn validate_boxed<'a>(
         &'a self,
         presented: PresentedToken<'a>,
     ) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>>;
-    fn needs_resource(&self) -> bool;
-    fn vouches_for(&self, issuer: &str) -> bool;
 }
 
 impl<V: TokenValidator> DynValidator for V {
@@ -191,13 +191,5 @@ impl<V: TokenValidator> DynValidator for V {
         presented: PresentedToken<'a>,
     ) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>> {
         self.validate(presented).boxed_local()
-    }
-
-    fn needs_resource(&self) -> bool {
-        TokenValidator::needs_resource(self)
-    }
-
-    fn vouches_for(&self, issuer: &str) -> bool {
-        TokenValidator::vouches_for(self, issuer)
     }
 }

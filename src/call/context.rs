@@ -146,7 +146,7 @@ impl Context {
     /// notifications.
     ///
     /// For work without a request, [`worker::context`](crate::worker) and [`testing::context`](crate::testing::context) are shorter.
-    pub fn of_request(request: RequestInfo, host: Rc<dyn Host>) -> Self {
+    pub fn for_program(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         let exchange = Exchange {
             request,
             id: RequestId::native(),

@@ -120,7 +120,7 @@ impl RequestInfo {
         Self::new(Rc::new(http::Request::new(()).into_parts().0), None)
     }
 
-    /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
+    /// Creates the request that `principal` sent, for a [`Context::for_program`](crate::Context::for_program).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
         Self::of_endpoint(head, principal, ClientDetails::default(), false, Services::default())
     }

@@ -43,7 +43,7 @@ impl Endpoint {
             let endpoint =
                 Services { state: self.engine.state.clone(), exposed: self.engine.exposed, ..Services::default() };
             let request = RequestInfo::of_endpoint(head.clone(), None, ClientDetails::default(), needs_token, endpoint);
-            let cx = Context::of_request(request, (*host).clone());
+            let cx = Context::for_program(request, (*host).clone());
             return page.answer(head, body, &self.engine.limits, &cx).await;
         }
         if path == "/" && head.method() == "POST" {

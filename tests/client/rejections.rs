@@ -94,7 +94,7 @@ impl Transport for Shop {
 
 fn connect(client: &McpClient, host: &TestHost, user: &str) -> Connection {
     let (head, ()) = http::Request::builder().header("x-user", user).body(()).expect("a request").into_parts();
-    client.connect(&Context::of_request(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone())))
+    client.connect(&Context::for_program(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone())))
 }
 
 fn track(client: &McpClient, host: &TestHost, user: &str) -> Result<String, Failure> {

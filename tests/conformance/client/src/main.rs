@@ -74,7 +74,7 @@ fn run() -> Result<(), Failed> {
 
     let (head, ()) = http::Request::new(()).into_parts();
     let caller = RequestInfo::new(Rc::new(head), Some(browser::person()));
-    let cx = Context::of_request(caller, host.clone());
+    let cx = Context::for_program(caller, host.clone());
     let program = Program { client, sign_in, host, cx };
     let outcome = pool.run_until(scenarios::run(&scenario, &program, &data));
     // The end of a session is a task that nothing waits for.
