@@ -12,7 +12,7 @@ use crate::protocol::error::RpcError;
 use crate::text::shortened;
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct FailureLine<'a> {
     event: &'static str,
     subject: &'a str,
     cause: &'a str,
@@ -20,7 +20,7 @@ struct Failure<'a> {
 
 /// Logs why `subject` (a tool, a URI scheme, a method, the server) failed.
 pub(crate) fn log(host: &Rc<dyn Host>, subject: &str, cause: &str) {
-    let failure = Failure { event: "failure", subject: &shortened(subject), cause };
+    let failure = FailureLine { event: "failure", subject: &shortened(subject), cause };
     // The serialization of three strings never fails, so the default is never used.
     let line = write::to_string(&failure).unwrap_or_default();
     host.log(Level::Error, &line);

@@ -150,7 +150,7 @@ impl Context {
 }
 
 /// The work of a step. It hands its result to the [`Step`], and returns it as JSON if it has to be stored.
-type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
+type StepFuture<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
 
 /// Returns the path of a step with this name and input within another path.
 type PathOf = fn(&CallPath, &str, &str, &Rounds) -> CallPath;
@@ -164,7 +164,7 @@ fn run<'a>(
     name: String,
     input: serde_json::Result<String>,
     load: Box<dyn FnOnce(&RawValue) -> bool + 'a>,
-    work: Work<'a>,
+    work: StepFuture<'a>,
 ) -> LocalBoxFuture<'a, Result<(), HandlerError>> {
     let cx = cx.clone();
     let path = input.map(|input| Rc::new(path_of(&cx.path(), &name, &input, cx.rounds())));
@@ -198,7 +198,7 @@ fn run<'a>(
 struct StepWork<'a> {
     current_path: Rc<CurrentPath>,
     path: Rc<CallPath>,
-    work: Work<'a>,
+    work: StepFuture<'a>,
 }
 
 impl Future for StepWork<'_> {

@@ -14,8 +14,8 @@ use super::refusal::{Refusal, misconfigured};
 use super::running::{Receiver, Running};
 use super::target::Target;
 use crate::auth::{Principal, StateKeys};
-use crate::call::client_extensions::OfClient;
-use crate::call::connection::Connection;
+use crate::call::client_extensions::ClientDetails;
+use crate::call::connection::ClientConnection;
 use crate::call::context::Context;
 use crate::call::exchange::{Exchange, Live};
 use crate::call::failure;
@@ -105,7 +105,7 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn begin_batch(&self, messages: &[Message<'_>], caller: Caller) -> Result<Vec<Running>, Refusal> {
         let Caller { head, principal, host, .. } = caller;
-        let info = self.request_info(head.clone(), principal, OfClient::default());
+        let info = self.request_info(head.clone(), principal, ClientDetails::default());
         let server = self.build(&info, &host)?;
         let targets: Vec<_> = messages.iter().map(|message| Target::of(message, &server)).collect();
         check(messages, &targets, &info, Some(&head))?;
@@ -173,7 +173,7 @@ impl Engine {
             return Ok(None);
         }
         let (outbox, notifications) = Outbox::new(requested, self.limits.output, host.clone());
-        let connection = Rc::<Connection>::default();
+        let connection = Rc::<ClientConnection>::default();
         let logger: Text = server.definitions.info.name.clone();
         let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
         Ok(Some((live, Receiver { notifications, connection })))
@@ -184,7 +184,7 @@ impl Engine {
         &self,
         head: Rc<dyn crate::host::Request>,
         principal: Option<Principal>,
-        client: OfClient,
+        client: ClientDetails,
     ) -> RequestInfo {
         let services = Services {
             state: self.state.clone(),
@@ -254,8 +254,8 @@ struct Place {
 }
 
 /// Describes the client of a message.
-fn client(message: &Message<'_>) -> OfClient {
-    OfClient::new(message.request.meta.map(|meta| meta.text().into()), message.declared.clone())
+fn client(message: &Message<'_>) -> ClientDetails {
+    ClientDetails::new(message.request.meta.map(|meta| meta.text().into()), message.declared.clone())
 }
 
 /// Checks what must hold before a method runs: the caller has the scopes of all messages, and the headers of `head` repeat the arguments of their

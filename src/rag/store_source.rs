@@ -8,7 +8,7 @@ use futures::future::{LocalBoxFuture, ready};
 
 use super::store::SearchStore;
 use crate::call::context::Context;
-use crate::call::error::{Details, HandlerError};
+use crate::call::error::{ErrorParts, HandlerError};
 
 /// Chooses the store in which a call searches.
 ///
@@ -58,7 +58,7 @@ where
         let chosen = self(cx.clone());
         async move {
             chosen.await.map_err(|HandlerError(error)| {
-                let Details { cause, message, .. } = *error;
+                let ErrorParts { cause, message, .. } = *error;
                 let cause = cause.unwrap_or_else(|| message.into_owned());
                 HandlerError::new("No search index is configured for this caller.").because(cause)
             })

@@ -43,9 +43,9 @@ use crate::parallel::turn;
 ///     let endpoint = tasks.serve(testing::endpoint(server));
 ///     let client = Client::new(&endpoint).host(&host);
 ///     // The client waits for 20 s.
-///     let handle = client.call("rest", json!({})).await;
-///     assert!(handle.text().starts_with("The job is still running."));
-///     let job = handle.result()["_meta"]["edge-mcp/job"].clone();
+///     let running = client.call("rest", json!({})).await;
+///     assert!(running.text().starts_with("The job is still running."));
+///     let job = running.result()["_meta"]["edge-mcp/job"].clone();
 ///     host.advance(Duration::from_secs(40));
 ///     assert_eq!(client.call("job-result", json!({ "job": job })).await.text(), "rested");
 /// });
