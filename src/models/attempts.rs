@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::failure::Failure;
+use super::failure::ModelFailure;
 use super::model::Model;
-use super::service::Refused;
+use super::service::FailedAttempt;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::Host;
@@ -44,14 +44,14 @@ impl Deadline {
     }
 
     /// Returns the failure of a model that did not answer before the deadline.
-    pub(crate) fn failure(self) -> Failure {
-        Failure::Slow(Some(self.limit))
+    pub(crate) fn failure(self) -> ModelFailure {
+        ModelFailure::Slow(Some(self.limit))
     }
 }
 
 /// The failure of a request after its last attempt.
 pub(crate) struct Failed {
-    failure: Failure,
+    failure: ModelFailure,
     noun: &'static str,
     attempts: u32,
 }
@@ -67,7 +67,7 @@ impl Failed {
 pub(crate) async fn ask<T>(
     model: &Model,
     body: &str,
-    read: impl Fn(&[u8]) -> Result<T, Failure>,
+    read: impl Fn(&[u8]) -> Result<T, ModelFailure>,
     deadline: Deadline,
     cx: &Context,
 ) -> Result<T, Failed> {
@@ -98,7 +98,7 @@ struct Attempts<'a> {
 
 impl Attempts<'_> {
     /// Sends the request, unless the deadline has passed.
-    async fn send(&mut self, body: &str) -> Result<Vec<u8>, Refused> {
+    async fn send(&mut self, body: &str) -> Result<Vec<u8>, FailedAttempt> {
         let left = self.deadline.left(self.cx);
         if left.is_zero() {
             return Err(self.deadline.failure().into());
@@ -108,13 +108,13 @@ impl Attempts<'_> {
     }
 
     /// Waits until the next attempt. Returns the failure if this attempt was the last.
-    async fn pause_after(&mut self, refused: Refused) -> Result<(), Failed> {
+    async fn pause_after(&mut self, refused: FailedAttempt) -> Result<(), Failed> {
         let failure = match refused.failure {
             // A service knows only the time that was left for this attempt.
-            Failure::Slow(Some(_)) => self.deadline.failure(),
+            ModelFailure::Slow(Some(_)) => self.deadline.failure(),
             failure => failure,
         };
-        let is_broken = matches!(failure, Failure::Broken(_));
+        let is_broken = matches!(failure, ModelFailure::Broken(_));
         let pause = jittered(self.wait, self.cx.host()).max(refused.retry_after);
         // Give up after two malformed answers, because a third attempt rarely helps. Give up at once if the next
         // attempt would start after the deadline.

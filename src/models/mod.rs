@@ -19,6 +19,6 @@ mod workers_ai;
 
 pub use ai::{Ai, AiFailure};
 pub(crate) use attempts::{Deadline, Failed, ask};
-pub(crate) use failure::Failure;
-pub(crate) use model::{Kind, Model};
+pub(crate) use failure::ModelFailure;
+pub(crate) use model::{Model, ModelKind};
 pub(crate) use read::{json, number};

@@ -19,7 +19,7 @@ use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::{SaveStore, Saved, SearchStore};
 use super::store_error::StoreError;
-use super::vector_store::{Pending, VectorStore};
+use super::vector_store::{PendingPassages, VectorStore};
 use corpus::Corpus;
 
 /// A store in memory, for tests and for small documents that do not change.
@@ -137,7 +137,7 @@ impl VectorStore for MemoryStore {
         space: &'a Space,
         model: &'a str,
         most: usize,
-    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>> {
+    ) -> LocalBoxFuture<'a, Result<PendingPassages, StoreError>> {
         ready(self.0.borrow().pending(space, model, most)).boxed_local()
     }
 

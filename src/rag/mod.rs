@@ -66,4 +66,4 @@ pub use store_error::{StoreError, StoreFailure};
 pub use store_source::StoreSource;
 pub use tools::search_tool::SearchTool;
 pub use vector_index::{IndexedVector, VectorIndex, VectorIndexError, VectorQuery};
-pub use vector_store::{Pending, VectorStore};
+pub use vector_store::{PendingPassages, VectorStore};

@@ -15,9 +15,9 @@ use super::rerank::Rerank;
 use super::search::Search;
 use super::search_result::{FoundPassage, SearchResult};
 use super::search_scope::SearchScope;
-use super::steps::context::Neighbours;
+use super::steps::context::SectionNeighbours;
 use super::steps::rank::Diverse;
-use super::steps::{INVALID, Searched, Step};
+use super::steps::{INVALID, Searched, Stage};
 use super::store_source::StoreSource;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -53,10 +53,10 @@ pub struct Retriever {
     spaces_required: bool,
     meaning: Option<Rc<dyn SearchByMeaning>>,
     settings: MeaningSettings,
-    rerank: Option<Rc<dyn Step>>,
-    diverse: Option<Rc<dyn Step>>,
-    graph: Option<Rc<dyn Step>>,
-    context: Option<Rc<dyn Step>>,
+    rerank: Option<Rc<dyn Stage>>,
+    diverse: Option<Rc<dyn Stage>>,
+    graph: Option<Rc<dyn Stage>>,
+    context: Option<Rc<dyn Stage>>,
 }
 
 impl Retriever {
@@ -106,7 +106,7 @@ impl Retriever {
     /// Adds the neighbours of each passage in its section to its text: `passages` before it and after it, from 0 to 3. If the neighbours of
     /// two passages overlap, the better passage contains both.
     pub fn context(mut self, passages: usize) -> Self {
-        self.context = Some(Rc::new(Neighbours(passages)));
+        self.context = Some(Rc::new(SectionNeighbours(passages)));
         self
     }
 
@@ -189,7 +189,7 @@ impl Retriever {
     }
 
     /// Returns the steps in their order.
-    fn steps(&self) -> impl Iterator<Item = &Rc<dyn Step>> {
+    fn steps(&self) -> impl Iterator<Item = &Rc<dyn Stage>> {
         [&self.rerank, &self.graph, &self.diverse, &self.context].into_iter().flatten()
     }
 

@@ -7,7 +7,7 @@ use super::by_meaning::{self, Overrides, SearchByMeaning};
 use super::filter::Filter;
 use super::graph::WalkOverrides;
 use super::rerank::Rerank;
-use super::steps::Step;
+use super::steps::Stage;
 use super::store::SearchStore;
 use crate::models::embedding::Embedder;
 use crate::text::Text;
@@ -43,7 +43,7 @@ pub struct SearchScope {
     pub(super) meaning: Option<Rc<dyn SearchByMeaning>>,
     pub(super) settings: Overrides,
     pub(super) containing: Option<String>,
-    pub(super) rerank: Option<Rc<dyn Step>>,
+    pub(super) rerank: Option<Rc<dyn Stage>>,
     pub(super) is_without_rerank: bool,
 }
 

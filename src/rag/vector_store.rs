@@ -21,7 +21,7 @@ pub trait VectorStore: SaveStore {
         space: &'a Space,
         model: &'a str,
         most: usize,
-    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>>;
+    ) -> LocalBoxFuture<'a, Result<PendingPassages, StoreError>>;
 
     /// Saves vectors of length 1 for passages of a space: all of them, or none. Passages that no longer exist, and passages of other spaces,
     /// are ignored.
@@ -50,7 +50,7 @@ pub trait VectorStore: SaveStore {
 
 /// Passages without a vector.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pending {
+pub struct PendingPassages {
     /// Some of the passages.
     pub passages: Vec<Passage>,
     /// The number of all passages without a vector that were not refused.

@@ -8,22 +8,22 @@ use crate::host::{FetchError, FetchLimits, Fetched, origin_of};
 
 /// The prepared responses, and the requests so far.
 #[derive(Default)]
-pub(super) struct Network {
-    responses: RefCell<Vec<Prepared>>,
+pub(super) struct TestNetwork {
+    responses: RefCell<Vec<PreparedResponse>>,
     /// The origins of the servers that cannot be reached.
     blocked: RefCell<Vec<String>>,
     requests: RefCell<Vec<Request<String>>>,
 }
 
-struct Prepared {
+struct PreparedResponse {
     method: String,
     url: String,
     response: Fetched,
 }
 
-impl Network {
+impl TestNetwork {
     pub(super) fn prepare(&self, method: String, url: String, response: Fetched) {
-        self.responses.borrow_mut().push(Prepared { method, url, response });
+        self.responses.borrow_mut().push(PreparedResponse { method, url, response });
     }
 
     /// Makes the server with this origin unreachable.

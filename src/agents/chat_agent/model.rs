@@ -8,9 +8,9 @@ use super::wire;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::MODEL_ANSWER;
-use crate::models::{Ai, Failure, Kind, Model};
+use crate::models::{Ai, Model, ModelFailure, ModelKind};
 
-const CHAT: Kind = Kind { noun: "model", path: "/chat/completions", answer_bytes: MODEL_ANSWER };
+const CHAT: ModelKind = ModelKind { noun: "model", path: "/chat/completions", answer_bytes: MODEL_ANSWER };
 
 /// The members of a request that the agent sets.
 const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tools"];
@@ -30,7 +30,7 @@ const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tool
 pub struct ChatModel {
     model: Model,
     /// Reads an answer. Only the constructors name the functions, so a wasm module contains only those that it uses.
-    read: fn(&[u8]) -> Result<Value, Failure>,
+    read: fn(&[u8]) -> Result<Value, ModelFailure>,
 }
 
 impl ChatModel {
@@ -131,7 +131,7 @@ impl ChatModel {
         &self.model
     }
 
-    pub(super) fn reader(&self) -> fn(&[u8]) -> Result<Value, Failure> {
+    pub(super) fn reader(&self) -> fn(&[u8]) -> Result<Value, ModelFailure> {
         self.read
     }
 }

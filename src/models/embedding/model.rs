@@ -7,18 +7,18 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::{Map, Value};
 
-use super::prompts::Prompts;
-use super::wire::{Form, OPENAI, WORKERS_AI, WORKERS_AI_WITH_PROMPTS};
+use super::prompts::PromptPrefixes;
+use super::wire::{EmbeddingFormat, OPENAI, WORKERS_AI, WORKERS_AI_WITH_PROMPTS};
 use super::{Embedder, Purpose};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::EMBEDDING_ANSWER;
-use crate::models::{Ai, Deadline, Failed, Kind, Model, ask};
+use crate::models::{Ai, Deadline, Failed, Model, ModelKind, ask};
 
-pub(super) const EMBEDDING: Kind =
-    Kind { noun: "embedding model", path: "/embeddings", answer_bytes: EMBEDDING_ANSWER };
+pub(super) const EMBEDDING: ModelKind =
+    ModelKind { noun: "embedding model", path: "/embeddings", answer_bytes: EMBEDDING_ANSWER };
 
 /// The part of a name of Workers AI whose models have separate members for queries and passages.
 const WITH_PROMPTS: &str = "qwen3-embedding";
@@ -39,8 +39,8 @@ const WITH_PROMPTS: &str = "qwen3-embedding";
 #[derive(Clone, Debug)]
 pub struct EmbeddingModel {
     model: Model,
-    form: Form,
-    prompts: Prompts,
+    form: EmbeddingFormat,
+    prompts: PromptPrefixes,
 }
 
 impl EmbeddingModel {
@@ -81,7 +81,7 @@ impl EmbeddingModel {
     }
 
     fn at_endpoint(model: Model) -> Self {
-        Self { prompts: Prompts::of(model.name()), form: OPENAI, model }
+        Self { prompts: PromptPrefixes::of(model.name()), form: OPENAI, model }
     }
 
     /// Creates the model `model` of Workers AI, such as [`BGE_M3`](Self::BGE_M3). `ai` is the binding of the Worker. Such a model has no API
@@ -99,9 +99,9 @@ impl EmbeddingModel {
     /// ```
     pub fn workers_ai(ai: Rc<dyn Ai>, model: &str) -> Self {
         let (form, prompts) = if model.contains(WITH_PROMPTS) {
-            (WORKERS_AI_WITH_PROMPTS, Prompts::default())
+            (WORKERS_AI_WITH_PROMPTS, PromptPrefixes::default())
         } else {
-            (WORKERS_AI, Prompts::of(model))
+            (WORKERS_AI, PromptPrefixes::of(model))
         };
         Self { model: Model::on(&EMBEDDING, ai, model), form, prompts }
     }

@@ -2,7 +2,7 @@
 
 /// The texts before queries and passages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Prompts {
+pub(super) struct PromptPrefixes {
     pub(super) query: String,
     pub(super) passage: String,
 }
@@ -25,7 +25,7 @@ const PROMPTS: [(&str, &str, &str); 5] = [
 const E5_INSTRUCT: &str =
     "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ";
 
-impl Prompts {
+impl PromptPrefixes {
     /// Returns the prompts of the model `name`, which may begin with its publisher, as in `intfloat/e5-small`.
     pub(super) fn of(name: &str) -> Self {
         let name = format!("-{}", name.to_ascii_lowercase().replace('/', "-"));
@@ -39,7 +39,7 @@ impl Prompts {
 
 #[cfg(test)]
 mod tests {
-    use super::Prompts;
+    use super::PromptPrefixes;
 
     /// R45: the presets are the prompts that the models document.
     #[test]
@@ -61,7 +61,11 @@ mod tests {
             ("large5-base", ("", "")),
             ("", ("", "")),
         ] {
-            assert_eq!(Prompts::of(name), Prompts { query: query.into(), passage: passage.into() }, "{name}");
+            assert_eq!(
+                PromptPrefixes::of(name),
+                PromptPrefixes { query: query.into(), passage: passage.into() },
+                "{name}"
+            );
         }
     }
 }

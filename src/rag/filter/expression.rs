@@ -51,12 +51,12 @@ pub(super) enum Expression {
     Any(Vec<Expression>),
     Not(Box<Expression>),
     /// A test of a field.
-    Test(Field, Test),
+    Test(Field, FieldTest),
 }
 
 /// A test of the elements of a field. It holds if it holds for any element.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Test {
+pub(super) enum FieldTest {
     /// The element is one of the values.
     In(Vec<Scalar>),
     Compare(Comparison, Scalar),
@@ -96,7 +96,7 @@ impl Default for Filter {
 impl Filter {
     /// The field has this value.
     pub fn eq(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::In(vec![value.into()]))
+        Self::test(field, FieldTest::In(vec![value.into()]))
     }
 
     /// The field does not have this value, or is missing.
@@ -106,27 +106,27 @@ impl Filter {
 
     /// The field is greater than the number or string. Strings are compared byte by byte.
     pub fn gt(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::Greater, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::Greater, value.into()))
     }
 
     /// The field is greater than or equal to the number or string.
     pub fn gte(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::AtLeast, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::AtLeast, value.into()))
     }
 
     /// The field is less than the number or string.
     pub fn lt(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::Less, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::Less, value.into()))
     }
 
     /// The field is less than or equal to the number or string.
     pub fn lte(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::AtMost, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::AtMost, value.into()))
     }
 
     /// The field has one of these values, at most 100. Without values, the filter matches nothing.
     pub fn any_of<V: Into<Scalar>>(field: &str, values: impl IntoIterator<Item = V>) -> Self {
-        Self::test(field, Test::In(values.into_iter().map(Into::into).collect()))
+        Self::test(field, FieldTest::In(values.into_iter().map(Into::into).collect()))
     }
 
     /// The field has none of these values, or is missing.
@@ -136,12 +136,12 @@ impl Filter {
 
     /// The field has a value: a string, a number, a boolean, or an array with at least one of these.
     pub fn exists(field: &str) -> Self {
-        Self::test(field, Test::Exists)
+        Self::test(field, FieldTest::Exists)
     }
 
     /// The field is a string with this part, or an array with this element. The case of letters matters.
     pub fn contains(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Contains(value.into()))
+        Self::test(field, FieldTest::Contains(value.into()))
     }
 
     /// The filter does not match.
@@ -187,7 +187,7 @@ impl Filter {
         Self(self.0.and_then(|filter| other.0.and_then(|other| checked(combine(filter, other)))))
     }
 
-    fn test(field: &str, test: Test) -> Self {
+    fn test(field: &str, test: FieldTest) -> Self {
         let field = Field::parse(field);
         let built = field.and_then(|field| match test.problem() {
             Some(problem) => Err(format!("the value for `{field}` {problem}")),
@@ -219,7 +219,7 @@ impl Filter {
     }
 }
 
-impl Test {
+impl FieldTest {
     /// Returns the problem with the values, as the predicate of a sentence.
     fn problem(&self) -> Option<String> {
         match self {

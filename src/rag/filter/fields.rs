@@ -20,13 +20,13 @@ use crate::text::Text;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    pub(super) declared: Vec<Declared>,
+    pub(super) declared: Vec<DeclaredField>,
     problem: Option<String>,
 }
 
 /// A declared field.
 #[derive(Clone, Debug)]
-pub(super) struct Declared {
+pub(super) struct DeclaredField {
     pub(super) field: Field,
     pub(super) kind: FieldType,
     pub(super) description: Text,
@@ -101,7 +101,7 @@ impl Fields {
             Ok(field) if description.trim().is_empty() => {
                 self.add_problem(format!("the field `{field}` needs a description."));
             }
-            Ok(field) => self.declared.push(Declared { field, kind, description }),
+            Ok(field) => self.declared.push(DeclaredField { field, kind, description }),
             Err(problem) => self.add_problem(problem),
         }
         self
@@ -125,7 +125,7 @@ impl Fields {
         self.declared.is_empty()
     }
 
-    pub(super) fn find(&self, field: &Field) -> Option<&Declared> {
+    pub(super) fn find(&self, field: &Field) -> Option<&DeclaredField> {
         self.declared.iter().find(|declared| declared.field == *field)
     }
 }
@@ -133,7 +133,7 @@ impl Fields {
 impl fmt::Display for Fields {
     /// Formats the names of the fields, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, Declared { field, .. }) in self.declared.iter().enumerate() {
+        for (nth, DeclaredField { field, .. }) in self.declared.iter().enumerate() {
             write!(f, "{}{field}", if nth == 0 { "" } else { ", " })?;
         }
         Ok(())

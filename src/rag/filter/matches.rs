@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::expression::{Expression, Filter, Test};
+use super::expression::{Expression, FieldTest, Filter};
 use super::field::Field;
 use super::scalar::Scalar;
 
@@ -30,21 +30,21 @@ fn find<'m>(field: &Field, metadata: &'m Map<String, Value>) -> Option<&'m Value
 }
 
 /// Returns whether any element of `value` meets the test.
-fn is_met(test: &Test, value: &Value) -> bool {
+fn is_met(test: &FieldTest, value: &Value) -> bool {
     match (value, test) {
         (Value::Array(items), _) => items.iter().any(|item| holds_for(test, item)),
-        (_, Test::Contains(Scalar::Text(part))) => value.as_str().is_some_and(|text| text.contains(part)),
-        (_, Test::Contains(_)) => false,
+        (_, FieldTest::Contains(Scalar::Text(part))) => value.as_str().is_some_and(|text| text.contains(part)),
+        (_, FieldTest::Contains(_)) => false,
         _ => holds_for(test, value),
     }
 }
 
-fn holds_for(test: &Test, element: &Value) -> bool {
+fn holds_for(test: &FieldTest, element: &Value) -> bool {
     let equals = |value: &Scalar| value.compare(element).is_some_and(std::cmp::Ordering::is_eq);
     match test {
-        Test::In(values) => values.iter().any(equals),
-        Test::Compare(comparison, value) => value.compare(element).is_some_and(|order| comparison.holds(order)),
-        Test::Contains(value) => equals(value),
-        Test::Exists => element.is_string() || element.is_number() || element.is_boolean(),
+        FieldTest::In(values) => values.iter().any(equals),
+        FieldTest::Compare(comparison, value) => value.compare(element).is_some_and(|order| comparison.holds(order)),
+        FieldTest::Contains(value) => equals(value),
+        FieldTest::Exists => element.is_string() || element.is_number() || element.is_boolean(),
     }
 }

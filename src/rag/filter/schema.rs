@@ -3,7 +3,7 @@
 use edge_json::{object, write};
 use serde_json::{Map, Value};
 
-use super::fields::{Declared, FieldType, Fields};
+use super::fields::{DeclaredField, FieldType, Fields};
 use super::operator::OPERATORS;
 
 impl Fields {
@@ -25,7 +25,7 @@ impl Fields {
             self.example()
         );
         let mut properties = Map::new();
-        for Declared { field, kind, description } in &self.declared {
+        for DeclaredField { field, kind, description } in &self.declared {
             properties.insert(field.to_string(), test(*kind, description));
         }
         let operand = of_type("object");
@@ -42,7 +42,7 @@ impl Fields {
     /// Returns a filter with one of the fields.
     fn example(&self) -> String {
         let number = self.declared.iter().find(|declared| declared.kind == FieldType::Number);
-        let Some(Declared { field, kind, .. }) = number.or(self.declared.first()) else { return "{}".into() };
+        let Some(DeclaredField { field, kind, .. }) = number.or(self.declared.first()) else { return "{}".into() };
         let test = match kind {
             FieldType::Text => object(vec![("$in", ["a", "b"].into_iter().collect())]),
             FieldType::Number => object(vec![("$gt", 2.into())]),

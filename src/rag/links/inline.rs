@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::destination::{Definitions, label, read};
+use super::destination::{LinkDefinitions, label, read};
 use crate::words::work;
 
 /// An open bracket.
@@ -15,7 +15,7 @@ struct Bracket {
 }
 
 /// Calls `found` with the position and the destination of each link in `text`. The position is that of its closing bracket.
-pub(super) fn links(text: &str, definitions: &Definitions, mut found: impl FnMut(usize, &str)) {
+pub(super) fn links(text: &str, definitions: &LinkDefinitions, mut found: impl FnMut(usize, &str)) {
     let ends = code_spans(text);
     let mut brackets: Vec<Bracket> = Vec::new();
     let mut at = 0;
@@ -75,7 +75,7 @@ fn closed(
     bracket: &Bracket,
     inner: &str,
     rest: &str,
-    definitions: &Definitions,
+    definitions: &LinkDefinitions,
 ) -> (Option<String>, usize) {
     let after = rest.get(1..).unwrap_or_default();
     if let Some(inline) = after.strip_prefix('(') {

@@ -17,7 +17,7 @@ use super::chunks::blocks::{BlockKind, blocks};
 use super::chunks::front_matter::body;
 use super::chunks::{Chunk, Link};
 use crate::limits::RAG_LINKS;
-use destination::Definitions;
+use destination::LinkDefinitions;
 
 /// Adds the links of a Markdown document to its chunks: inline links, reference links and autolinks.
 ///
@@ -63,7 +63,7 @@ fn destinations(text: &str) -> Vec<(usize, String)> {
         let prose = blocks.iter().filter(|block| is_prose(&block.kind));
         prose.filter_map(|block| Some((block.range.start, text.get(block.range.clone())?)))
     };
-    let mut definitions = Definitions::new();
+    let mut definitions = LinkDefinitions::new();
     for (_, block) in prose() {
         destination::define(block, &mut definitions);
     }

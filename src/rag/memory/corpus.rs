@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::neighbours::Neighbours;
+use super::neighbours::SimilarPassages;
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
@@ -26,8 +26,8 @@ pub(super) struct Corpus {
     /// The last number that a passage got.
     last_id: PassageId,
     /// The embedding model of each index.
-    pub(super) models: BTreeMap<String, Model>,
-    pub(super) neighbours: Neighbours,
+    pub(super) models: BTreeMap<String, IndexModel>,
+    pub(super) neighbours: SimilarPassages,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(super) struct StoredPassage {
 
 /// The embedding model of an index.
 #[derive(Debug)]
-pub(super) struct Model {
+pub(super) struct IndexModel {
     pub(super) name: String,
     pub(super) dimensions: usize,
     /// The number of vectors that were saved.
@@ -76,7 +76,7 @@ pub(super) struct StoredVector {
 
 /// The document and the position of a passage, and its metadata.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'c> {
+pub(super) struct PassagePlace<'c> {
     pub(super) document: &'c str,
     metadata: &'c Map<String, Value>,
     ordinal: usize,
@@ -103,7 +103,7 @@ impl StoredPassage {
         search.containing.as_ref().is_none_or(|part| self.text.contains(part))
     }
 
-    pub(super) fn passage(&self, place: &Place<'_>) -> Passage {
+    pub(super) fn passage(&self, place: &PassagePlace<'_>) -> Passage {
         Passage {
             id: self.id,
             document: place.document.to_owned(),
@@ -121,12 +121,12 @@ impl Corpus {
         &'c self,
         space: &Space,
         filter: &Filter,
-    ) -> impl Iterator<Item = (Place<'c>, &'c StoredPassage)> {
+    ) -> impl Iterator<Item = (PassagePlace<'c>, &'c StoredPassage)> {
         let documents = self.spaces.get(&key(space)).into_iter().flatten();
         let passages = documents.flat_map(|(document, stored)| {
             stored.passages.iter().enumerate().map(move |(ordinal, passage)| {
                 let metadata = passage.metadata.as_ref().unwrap_or(&stored.metadata);
-                (Place { document, metadata, ordinal }, passage)
+                (PassagePlace { document, metadata, ordinal }, passage)
             })
         });
         passages.filter(move |(place, _)| filter.matches(place.metadata))
@@ -191,7 +191,7 @@ impl Corpus {
         filter.check()?;
         let all = Filter::default();
         let found: Vec<_> = self.visible(space, &all).filter(|(_, stored)| ids.contains(&stored.id)).collect();
-        let is_around = |place: &Place<'_>, stored: &StoredPassage| {
+        let is_around = |place: &PassagePlace<'_>, stored: &StoredPassage| {
             found.iter().any(|(other, of)| {
                 place.document == other.document
                     && stored.heading == of.heading

@@ -8,9 +8,9 @@ use crate::rag::passage::PassageId;
 
 /// The most similar passages of each passage, with the cosines of their vectors.
 #[derive(Debug, Default)]
-pub(super) struct Neighbours(BTreeMap<PassageId, BTreeMap<PassageId, f64>>);
+pub(super) struct SimilarPassages(BTreeMap<PassageId, BTreeMap<PassageId, f64>>);
 
-impl Neighbours {
+impl SimilarPassages {
     /// Adds connections. Of each passage, the heaviest connections stay.
     pub(super) fn add(&mut self, connections: BTreeMap<(PassageId, PassageId), f64>) {
         let changed: BTreeSet<_> = connections.keys().map(|(source, _)| *source).collect();

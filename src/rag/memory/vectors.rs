@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::corpus::{Corpus, Model, StoredPassage, StoredVector, key};
+use super::corpus::{Corpus, IndexModel, StoredPassage, StoredVector, key};
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_REFUSALS};
 use crate::rag::connections::{NewVector, connections};
 use crate::rag::filter::Filter;
@@ -13,13 +13,13 @@ use crate::rag::rank::ByWords;
 use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::store_error::StoreError;
-use crate::rag::vector_store::{Pending, dimensions};
+use crate::rag::vector_store::{PendingPassages, dimensions};
 use crate::rag::vectors::code::{code, mean};
-use crate::rag::vectors::scan::{Codes, Page, is_centred};
+use crate::rag::vectors::scan::{CodePage, Codes, is_centred};
 
 /// Returns the codes of the passages that have vectors.
 fn codes<'c>(centre: &[f32], passages: impl Iterator<Item = &'c StoredPassage>) -> Codes {
-    let mut page = Page::default();
+    let mut page = CodePage::default();
     for (id, vector) in passages.filter_map(|stored| Some((stored.id, stored.vector.as_ref()?))) {
         page.ids.push(id);
         page.codes.push_str(&vector.code);
@@ -77,7 +77,7 @@ impl Corpus {
         StoreError::check_model((&of_index.name, of_index.dimensions), (model, dimensions))
     }
 
-    pub(super) fn pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
+    pub(super) fn pending(&self, space: &Space, model: &str, most: usize) -> Result<PendingPassages, StoreError> {
         self.check_model(&space.index, model, None)?;
         let all = Filter::default();
         let mut pending: Vec<_> = self.visible(space, &all).filter(|(_, stored)| stored.vector.is_none()).collect();
@@ -85,7 +85,7 @@ impl Corpus {
         let count = pending.len().saturating_sub(refused);
         pending.retain(|(_, stored)| stored.refusals < RAG_REFUSALS);
         let first = ordered(pending, |(_, stored)| [stored.refusals.into(), stored.id, 0]).into_iter().take(most);
-        Ok(Pending { passages: first.map(|(place, stored)| stored.passage(&place)).collect(), count, refused })
+        Ok(PendingPassages { passages: first.map(|(place, stored)| stored.passage(&place)).collect(), count, refused })
     }
 
     pub(super) fn refuse(&mut self, space: &Space, ids: &[PassageId]) {
@@ -117,7 +117,7 @@ impl Corpus {
     }
 
     fn save_batch(&mut self, space: &Space, model: &str, dimensions: usize, new: &[NewVector]) {
-        let of_index = self.models.entry(space.index.to_string()).or_insert_with(|| Model {
+        let of_index = self.models.entry(space.index.to_string()).or_insert_with(|| IndexModel {
             name: model.to_owned(),
             dimensions,
             saved: 0,

@@ -9,7 +9,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::in_time;
 use crate::limits::{RERANK_CANDIDATES, RERANK_PASSAGE_BYTES, RERANK_SECONDS};
-use crate::models::{Deadline, Failure};
+use crate::models::{Deadline, ModelFailure};
 
 /// The least number of passages that are reranked.
 const LEAST: usize = 30;
@@ -105,11 +105,11 @@ impl Rerank {
         let scores = self.scorer.score(question, passages, cx);
         let scores = in_time(async { Ok(scores.await) }, cx.host().sleep(deadline.left(cx))).await;
         let scores = scores.unwrap_or_else(|_| Err(failed(deadline.failure())))?;
-        ranked(self.weights, candidates, &scores).map_err(|problem| failed(Failure::Broken(problem)))
+        ranked(self.weights, candidates, &scores).map_err(|problem| failed(ModelFailure::Broken(problem)))
     }
 }
 
-fn failed(failure: Failure) -> HandlerError {
+fn failed(failure: ModelFailure) -> HandlerError {
     failure.error("reranker", 1)
 }
 

@@ -26,7 +26,7 @@ use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use crate::storage::{Database, Rows, Statement};
 use crate::words::query::{IndexedWord, Words, beginning};
-use rows::{Array, Group, Statistics, array, found, groups, passages, read, unavailable};
+use rows::{Array, DocumentGroup, Statistics, array, found, groups, passages, read, unavailable};
 
 /// The prefix of the tables in the texts of the statements.
 const PREFIX: &str = "rag";
@@ -112,8 +112,8 @@ impl SqlitePassages {
     }
 
     /// Returns the statements that write a group.
-    fn write(&self, space: &Space, group: &Group) -> Vec<Statement> {
-        let Group { documents, keys, chunks, metadata, links, .. } = group;
+    fn write(&self, space: &Space, group: &DocumentGroup) -> Vec<Statement> {
+        let DocumentGroup { documents, keys, chunks, metadata, links, .. } = group;
         let before = [
             (statements::INSERT_SPACE, vec![]),
             (statements::DELETE_DOCUMENTS, vec![documents]),
@@ -217,8 +217,9 @@ impl SqlitePassages {
     pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<Saved, StoreError> {
         check_all(documents)?;
         let groups = groups(documents)?;
-        let count =
-            |group: &Group| self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()]);
+        let count = |group: &DocumentGroup| {
+            self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()])
+        };
         let mut batch: Vec<_> = groups.iter().map(count).collect();
         batch.extend(groups.iter().flat_map(|group| self.write(space, group)));
         let mut saved = Saved { chunks: groups.iter().map(|group| group.count).sum(), ..Saved::default() };

@@ -6,7 +6,7 @@ use edge_json::number::text;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::{INVALID, Searched, Step};
+use super::{INVALID, Searched, Stage};
 use crate::call::error::HandlerError;
 use crate::rag::graph::{GraphOptions, Walk, WalkOverrides, walk};
 use crate::rag::order::{descending, ordered};
@@ -20,7 +20,7 @@ const SEEDS: usize = 2;
 /// The number of connected passages that are read if only some passages of each document are taken, as a multiple of the passages to return.
 const SPARE: usize = 3;
 
-impl Step for GraphOptions {
+impl Stage for GraphOptions {
     fn problem(&self) -> Option<String> {
         self.problem()
     }

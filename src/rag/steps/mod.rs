@@ -20,7 +20,7 @@ pub(super) const INVALID: &str = "The search failed, because a setting of this s
 
 /// A step after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of
 /// steps that it does not use.
-pub(super) trait Step {
+pub(super) trait Stage {
     /// Returns a sentence about the first setting that is not valid.
     fn problem(&self) -> Option<String>;
 

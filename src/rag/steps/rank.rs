@@ -4,7 +4,7 @@ use edge_json::number::text;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 
-use super::{Searched, Step};
+use super::{Searched, Stage};
 use crate::call::error::HandlerError;
 use crate::limits::RAG_CANDIDATES;
 use crate::rag::log::warn;
@@ -14,7 +14,7 @@ use crate::rag::search_result::SearchResult;
 use crate::rag::vectors::diverse::diverse;
 use crate::rag::vectors::int8::Int8;
 
-impl Step for Rerank {
+impl Stage for Rerank {
     fn problem(&self) -> Option<String> {
         self.problem()
     }
@@ -54,7 +54,7 @@ impl Step for Rerank {
 /// The weight of the score against the similarity to better passages.
 pub(in crate::rag) struct Diverse(pub(in crate::rag) f64);
 
-impl Step for Diverse {
+impl Stage for Diverse {
     fn problem(&self) -> Option<String> {
         (!(0.0..=1.0).contains(&self.0)).then(|| format!("`diverse` must be from 0 to 1 (got {})", text(self.0)))
     }

@@ -13,7 +13,7 @@ pub(in crate::rag) fn is_centred(generation: usize, saved: usize) -> bool {
 
 /// The codes of some passages: one text, and the numbers of the passages.
 #[derive(Default)]
-pub(in crate::rag) struct Page {
+pub(in crate::rag) struct CodePage {
     pub(in crate::rag) codes: String,
     pub(in crate::rag) ids: Vec<i64>,
 }
@@ -23,7 +23,7 @@ pub(in crate::rag) struct Page {
 pub(in crate::rag) struct Codes {
     /// The centre of the codes. Empty if it is zero.
     pub(in crate::rag) centre: Vec<f32>,
-    pub(in crate::rag) pages: Vec<Page>,
+    pub(in crate::rag) pages: Vec<CodePage>,
 }
 
 impl Codes {
@@ -33,7 +33,7 @@ impl Codes {
         let passages = self.pages.iter().map(|page| page.ids.len()).sum();
         let most = most.unwrap_or_else(|| candidates(passages));
         let mut nearest = Nearest::new(&code(vector, &self.centre), most);
-        for Page { codes, ids } in &self.pages {
+        for CodePage { codes, ids } in &self.pages {
             nearest.page(codes, ids)?;
         }
         Some(nearest.ids())

@@ -26,7 +26,7 @@ use crate::rag::search_result::SearchResult;
 use crate::rag::store::{SaveStore, Saved, SearchStore};
 use crate::rag::store_error::StoreError;
 use crate::rag::vector_index::VectorIndex;
-use crate::rag::vector_store::{Pending, VectorStore};
+use crate::rag::vector_store::{PendingPassages, VectorStore};
 use tables::Tables;
 
 /// Returns the SQL that creates the tables of the vectors, for a migration of the program after that of [`migration`](super::migration).
@@ -124,7 +124,7 @@ impl VectorStore for SqliteVectors {
         space: &'a Space,
         model: &'a str,
         most: usize,
-    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>> {
+    ) -> LocalBoxFuture<'a, Result<PendingPassages, StoreError>> {
         self.0.read_pending(space, model, most).boxed_local()
     }
 

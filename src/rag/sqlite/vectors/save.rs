@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::scan::{Model, Scan};
+use super::scan::{ModelRow, Scan};
 use super::statements;
 use super::tables::{Tables, near_by_index, of_index, read_vectors};
 use crate::limits::{
@@ -14,7 +14,7 @@ use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
-use crate::rag::vector_store::{Pending, dimensions};
+use crate::rag::vector_store::{PendingPassages, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
 use crate::rag::vectors::scan::is_centred;
 use crate::storage::Statement;
@@ -23,7 +23,12 @@ use crate::storage::Statement;
 const ATTEMPTS: u8 = 3;
 
 impl Tables {
-    pub(super) async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
+    pub(super) async fn read_pending(
+        &self,
+        space: &Space,
+        model: &str,
+        most: usize,
+    ) -> Result<PendingPassages, StoreError> {
         let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
         let pending =
             self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
@@ -32,11 +37,11 @@ impl Tables {
         let [recorded, count, pending] = results.as_slice() else {
             return Err(unavailable("a batch has too few results"));
         };
-        if let Some(recorded) = recorded.first::<Model>()? {
+        if let Some(recorded) = recorded.first::<ModelRow>()? {
             recorded.check(model, recorded.dimensions)?;
         }
         let (count, refused) = count.first()?.unwrap_or_default();
-        Ok(Pending { passages: passages(pending.all()?)?, count, refused })
+        Ok(PendingPassages { passages: passages(pending.all()?)?, count, refused })
     }
 
     pub(super) async fn count_refusals(&self, space: &Space, ids: &[PassageId]) -> Result<(), StoreError> {

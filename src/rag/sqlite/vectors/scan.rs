@@ -10,11 +10,11 @@ use crate::rag::sqlite::rows::unavailable;
 use crate::rag::sqlite::statements::filtered_by;
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vectors::code::parse_centre;
-use crate::rag::vectors::scan::{Codes, Page};
+use crate::rag::vectors::scan::{CodePage, Codes};
 
 /// The model of an index, and the number of passages of a space.
 #[derive(Deserialize)]
-pub(super) struct Model {
+pub(super) struct ModelRow {
     #[serde(rename = "model")]
     pub(super) name: String,
     pub(super) dimensions: usize,
@@ -27,11 +27,11 @@ pub(super) struct Model {
 #[derive(Default)]
 pub(super) struct Scan {
     /// The model, if the index has vectors.
-    pub(super) model: Option<Model>,
+    pub(super) model: Option<ModelRow>,
     pub(super) codes: Codes,
 }
 
-impl Model {
+impl ModelRow {
     /// # Errors
     /// The vectors of the index come from another model, or have other dimensions.
     pub(super) fn check(&self, model: &str, dimensions: usize) -> Result<(), StoreError> {
@@ -81,11 +81,11 @@ impl Tables {
         // Both statements are in one transaction, because the codes are relative to the centre in the model.
         let results = self.passages.database.batch([model, codes]).await?;
         let [model, codes] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
-        let model: Option<Model> = model.first()?;
-        let centre = model.as_ref().map(Model::centre).transpose()?.unwrap_or_default();
+        let model: Option<ModelRow> = model.first()?;
+        let centre = model.as_ref().map(ModelRow::centre).transpose()?.unwrap_or_default();
         let page = |(codes, ids): (String, String)| {
             let ids = ids.split(',').map(|id| id.parse().ok()).collect::<Option<_>>().ok_or_else(malformed)?;
-            Ok(Page { codes, ids })
+            Ok(CodePage { codes, ids })
         };
         let pages = codes.all()?.into_iter().map(page).collect::<Result<_, StoreError>>()?;
         Ok(Scan { model, codes: Codes { centre, pages } })
