@@ -2,7 +2,6 @@
 
 mod corpus;
 mod edges;
-mod neighbours;
 #[cfg(test)]
 mod tests;
 mod vectors;
@@ -25,7 +24,8 @@ use corpus::Corpus;
 /// A store in memory, for tests and for small documents that do not change.
 ///
 /// It finds the same passages and connections as [`SqliteVectors`](super::SqliteVectors), in the same order. A search reads all passages of the
-/// space.
+/// space, and compares all vectors. In a large space, it can so find passages that are not among the
+/// [candidates](super::Retriever::candidates) of a store in SQLite.
 ///
 /// ```
 /// use edge_mcp::rag::{ChunkOptions, Document, MemoryStore, SaveStore, Search, SearchStore, Space, chunks};

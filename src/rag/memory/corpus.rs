@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::neighbours::SimilarPassages;
+use super::edges::SimilarPassages;
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
@@ -25,9 +25,9 @@ pub(super) struct Corpus {
     pub(super) spaces: BTreeMap<(String, String), BTreeMap<String, StoredDocument>>,
     /// The last number that a passage got.
     last_id: PassageId,
-    /// The embedding model of each index.
-    pub(super) models: BTreeMap<String, IndexModel>,
-    pub(super) neighbours: SimilarPassages,
+    /// The embedding model of each index, with the number of its dimensions.
+    pub(super) models: BTreeMap<String, (String, usize)>,
+    pub(super) similar_passages: SimilarPassages,
 }
 
 #[derive(Debug)]
@@ -50,28 +50,9 @@ pub(super) struct StoredPassage {
     pub(super) links: BTreeSet<(String, String)>,
     /// The stems of the passage with their impacts.
     impacts: BTreeMap<String, u8>,
-    pub(super) vector: Option<StoredVector>,
+    pub(super) vector: Option<Int8>,
     /// How often the model has refused the passage.
     pub(super) refusals: u8,
-}
-
-/// The embedding model of an index.
-#[derive(Debug)]
-pub(super) struct IndexModel {
-    pub(super) name: String,
-    pub(super) dimensions: usize,
-    /// The number of vectors that were saved.
-    pub(super) saved: usize,
-    /// The mean of the vectors, to which all codes are relative, and how often it changed. Empty until there are enough vectors.
-    pub(super) centre: Vec<f32>,
-    pub(super) generation: usize,
-}
-
-/// A vector, and its code.
-#[derive(Debug)]
-pub(super) struct StoredVector {
-    pub(super) int8: Int8,
-    pub(super) code: String,
 }
 
 /// The document and the position of a passage, and its metadata.
@@ -223,7 +204,7 @@ impl Corpus {
         }
         saved.deleted = stored.len();
         for removed in stored.values() {
-            self.neighbours.remove(removed.id);
+            self.similar_passages.remove(removed.id);
         }
         for (ordinal, target, section) in document.links() {
             if let Some(passage) = passages.get_mut(ordinal) {
@@ -240,7 +221,7 @@ impl Corpus {
         let removed = self.spaces.get_mut(&key(space)).and_then(|documents| documents.remove(document));
         let removed = removed.map(|stored| stored.passages).unwrap_or_default();
         for stored in &removed {
-            self.neighbours.remove(stored.id);
+            self.similar_passages.remove(stored.id);
         }
         !removed.is_empty()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::{Corpus, StoredPassage};
-use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
+use crate::limits::{RAG_GRAPH_NODES, RAG_NEIGHBOURS_KEPT, RAG_READ_EDGES};
 use crate::rag::filter::Filter;
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{Edge, PassageId, Space};
@@ -11,6 +11,38 @@ use crate::rag::store_error::StoreError;
 
 /// The weight of the edges of links: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
 const LINK: f64 = 0.9;
+
+/// The most similar passages of each passage, with the cosines of their vectors.
+#[derive(Debug, Default)]
+pub(super) struct SimilarPassages(BTreeMap<PassageId, BTreeMap<PassageId, f64>>);
+
+impl SimilarPassages {
+    /// Adds connections. Of each passage, the heaviest connections stay.
+    pub(super) fn add(&mut self, connections: BTreeMap<(PassageId, PassageId), f64>) {
+        let changed: BTreeSet<_> = connections.keys().map(|(source, _)| *source).collect();
+        for ((source, target), weight) in connections {
+            self.0.entry(source).or_default().insert(target, weight);
+        }
+        for source in changed {
+            let connections = self.0.remove(&source).unwrap_or_default().into_iter().collect();
+            let heaviest_first = ordered(connections, |(target, weight)| [descending(*weight), *target, 0]);
+            self.0.insert(source, heaviest_first.into_iter().take(RAG_NEIGHBOURS_KEPT).collect());
+        }
+    }
+
+    /// Returns the similar passages of a passage, with their weights.
+    pub(super) fn of(&self, passage: PassageId) -> impl Iterator<Item = (PassageId, f64)> {
+        self.0.get(&passage).into_iter().flatten().map(|(target, weight)| (*target, *weight))
+    }
+
+    /// Removes the connections of a passage, in both directions.
+    pub(super) fn remove(&mut self, passage: PassageId) {
+        self.0.remove(&passage);
+        for of_source in self.0.values_mut() {
+            of_source.remove(&passage);
+        }
+    }
+}
 
 impl Corpus {
     pub(super) fn edges(
@@ -22,7 +54,7 @@ impl Corpus {
     ) -> Result<Vec<Edge>, StoreError> {
         filter.check()?;
         let mut edges = self.links(space, filter);
-        edges.extend(self.similar_passages(space, filter));
+        edges.extend(self.edges_of_similar(space, filter));
         edges.retain(|edge| edge.weight > threshold);
         let mut sources: BTreeSet<_> = seeds.iter().copied().collect();
         let mut around: BTreeMap<PassageId, f64> = BTreeMap::new();
@@ -61,12 +93,12 @@ impl Corpus {
     }
 
     /// Returns the edges between the similar passages of different documents of a space that match the filter.
-    fn similar_passages(&self, space: &Space, filter: &Filter) -> Vec<Edge> {
+    fn edges_of_similar(&self, space: &Space, filter: &Filter) -> Vec<Edge> {
         let documents: BTreeMap<_, _> =
             self.visible(space, filter).map(|(place, stored)| (stored.id, place.document)).collect();
         let mut edges = Vec::new();
         for (source, document) in &documents {
-            let similar = self.neighbours.of(*source);
+            let similar = self.similar_passages.of(*source);
             let of_others = similar.filter(|(target, _)| documents.get(target).is_some_and(|other| other != document));
             edges.extend(of_others.map(|(target, weight)| Edge { source: *source, target, weight }));
         }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::find::{near_by_index, read_vectors};
 use super::scan::{ModelRow, Scan};
-use super::statements;
-use super::tables::{Tables, near_by_index, of_index, read_vectors};
+use super::{SqliteVectors, statements};
 use crate::limits::{
     RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS_KEPT, RAG_REFUSALS,
 };
@@ -16,13 +16,15 @@ use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
 use crate::rag::vector_store::{PendingPassages, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
-use crate::rag::vectors::scan::is_centred;
 use crate::storage::Statement;
+
+/// The numbers of saved vectors after which the centre is calculated. Until the first, it is zero.
+const CENTRED_AT: [usize; 2] = [64, 1024];
 
 /// The most attempts to save vectors while others change the centre.
 const ATTEMPTS: u8 = 3;
 
-impl Tables {
+impl SqliteVectors {
     pub(super) async fn read_pending(
         &self,
         space: &Space,
@@ -42,11 +44,6 @@ impl Tables {
         }
         let (count, refused) = count.first()?.unwrap_or_default();
         Ok(PendingPassages { passages: passages(pending.all()?)?, count, refused })
-    }
-
-    pub(super) async fn count_refusals(&self, space: &Space, ids: &[PassageId]) -> Result<(), StoreError> {
-        self.passages.statement(statements::REFUSE, space, vec![array(ids)]).run().await?;
-        Ok(())
     }
 
     /// Saves vectors in batches, because a batch reads many vectors to find similar passages.
@@ -80,7 +77,7 @@ impl Tables {
             if let Some(index) = &self.index {
                 // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
                 let vector = |new: &NewVector| IndexedVector { id: new.id, vector: new.vector.clone() };
-                index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
+                index.upsert(&space.namespace(), new.iter().map(vector).collect()).await?;
             }
             match self.passages.database.batch(batch).await.map_err(StoreError::from) {
                 // Another call has changed the model or its centre in the meantime.
@@ -126,7 +123,7 @@ impl Tables {
         batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![serialized(&vectors)?]));
         if self.index.is_none() {
             let codes: Vec<_> = if is_centred {
-                new.iter().map(|new| (new.id, code(&new.vector, &scan.codes.centre))).collect()
+                new.iter().map(|new| (new.id, code(&new.vector, &scan.centre))).collect()
             } else {
                 // All codes change with the centre. So the batch fails if another call has saved vectors that are not in `all`.
                 let mut all = self.all_vectors(space).await?;
@@ -172,4 +169,10 @@ impl Tables {
         near.retain(|id| new.iter().all(|new| new.id != *id));
         Ok(connections(new, &self.vectors(search, model, &near).await?))
     }
+}
+
+/// Returns whether the centre of an index is up to date. `generation` is how often it was calculated, and `saved` the number of vectors that were
+/// saved.
+fn is_centred(generation: usize, saved: usize) -> bool {
+    generation >= CENTRED_AT.iter().filter(|number| saved >= **number).count()
 }
