@@ -49,20 +49,6 @@ impl Deadline {
     }
 }
 
-/// The failure of a request after its last attempt.
-pub(crate) struct Failed {
-    failure: ModelFailure,
-    noun: &'static str,
-    attempts: u32,
-}
-
-impl Failed {
-    /// Converts the failure into the error of the handler.
-    pub(crate) fn error(self) -> HandlerError {
-        self.failure.error(self.noun, self.attempts)
-    }
-}
-
 /// Sends this body to the model and returns the answer as `read` returns it. Failures that may be temporary are retried.
 pub(crate) async fn ask<T>(
     model: &Model,
@@ -70,7 +56,7 @@ pub(crate) async fn ask<T>(
     read: impl Fn(&[u8]) -> Result<T, ModelFailure>,
     deadline: Deadline,
     cx: &Context,
-) -> Result<T, Failed> {
+) -> Result<T, HandlerError> {
     let mut attempts = Attempts { model, deadline, cx, count: 0, wait: FIRST_WAIT, was_broken: false };
     loop {
         let refused = match attempts.send(body).await {
@@ -107,8 +93,8 @@ impl Attempts<'_> {
         self.model.send(body, left, self.cx.host()).await
     }
 
-    /// Waits until the next attempt. Returns the failure if this attempt was the last.
-    async fn pause_after(&mut self, refused: FailedAttempt) -> Result<(), Failed> {
+    /// Waits until the next attempt. Returns the error of the call if this attempt was the last.
+    async fn pause_after(&mut self, refused: FailedAttempt) -> Result<(), HandlerError> {
         let failure = match refused.failure {
             // A service knows only the time that was left for this attempt.
             ModelFailure::Slow(Some(_)) => self.deadline.failure(),
@@ -119,7 +105,7 @@ impl Attempts<'_> {
         // Give up after two malformed answers, because a third attempt rarely helps. Give up at once if the next
         // attempt would start after the deadline.
         if !failure.is_temporary() || is_broken && self.was_broken || pause >= self.deadline.left(self.cx) {
-            return Err(Failed { failure, noun: self.model.noun(), attempts: self.count });
+            return Err(failure.error(self.model.noun, self.count));
         }
         self.was_broken |= is_broken;
         self.cx.host().sleep(pause).await;

@@ -18,7 +18,7 @@ mod service;
 mod workers_ai;
 
 pub use ai::{Ai, AiFailure};
-pub(crate) use attempts::{Deadline, Failed, ask};
+pub(crate) use attempts::{Deadline, ask};
 pub(crate) use failure::ModelFailure;
 pub(crate) use model::{Model, ModelKind};
 pub(crate) use read::{json, number};

@@ -29,12 +29,12 @@ pub(crate) struct ModelKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     service: Rc<dyn ModelService>,
-    noun: &'static str,
-    name: String,
+    pub(super) noun: &'static str,
+    pub(crate) name: String,
     /// Marked as sensitive, so that it is not printed.
     authorization: Option<HeaderValue>,
-    parameters: Map<String, Value>,
-    answer_bytes: usize,
+    pub(crate) parameters: Map<String, Value>,
+    pub(crate) answer_bytes: usize,
 }
 
 impl Model {
@@ -121,28 +121,6 @@ impl Model {
         value.set_sensitive(true);
         self.authorization = Some(value);
         Ok(())
-    }
-
-    /// Sets a parameter of each request.
-    pub(crate) fn set_parameter(&mut self, name: String, value: Value) {
-        self.parameters.insert(name, value);
-    }
-
-    /// Sets the maximum size of an answer, in bytes.
-    pub(crate) fn set_answer_bytes(&mut self, bytes: usize) {
-        self.answer_bytes = bytes;
-    }
-
-    pub(crate) fn noun(&self) -> &'static str {
-        self.noun
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn parameters(&self) -> &Map<String, Value> {
-        &self.parameters
     }
 
     /// Returns a request with the parameters, and with the name of the model if the service expects it there.

@@ -68,25 +68,6 @@ impl MeaningSettings {
         let wrong = candidates.filter(|vectors| !(least..=most).contains(vectors));
         wrong.map(|vectors| format!("`candidates` must be from {least} to {most} (got {vectors})"))
     }
-
-    /// Returns these settings with those of a request, which take precedence.
-    pub(in crate::rag) fn with(self, chosen: &Overrides) -> Self {
-        Self {
-            weight: chosen.weight.unwrap_or(self.weight),
-            min_score: chosen.min_score.or(self.min_score),
-            candidates: chosen.candidates.or(self.candidates),
-            include_vectors: chosen.include_vectors.unwrap_or(self.include_vectors),
-        }
-    }
-}
-
-/// The settings of a request that take precedence.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::rag) struct Overrides {
-    pub(in crate::rag) weight: Option<f64>,
-    pub(in crate::rag) min_score: Option<f64>,
-    pub(in crate::rag) candidates: Option<usize>,
-    pub(in crate::rag) include_vectors: Option<bool>,
 }
 
 /// Returns the search with an embedding model.

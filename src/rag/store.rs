@@ -1,7 +1,5 @@
 //! The interfaces of a store of passages.
 
-use std::rc::Rc;
-
 use super::document::Document;
 use super::filter::Filter;
 use super::passage::{Edge, Passage, PassageId, Space};
@@ -130,39 +128,4 @@ pub trait SaveStore: SearchStore {
     /// # Errors
     /// The store does not respond. Nothing is removed.
     fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>>;
-}
-
-impl<S: SearchStore + ?Sized> SearchStore for Rc<S> {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
-        (**self).search(search)
-    }
-
-    fn passages<'a>(
-        &'a self,
-        space: &'a Space,
-        ids: &'a [PassageId],
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        (**self).passages(space, ids, filter)
-    }
-
-    fn neighbours<'a>(
-        &'a self,
-        space: &'a Space,
-        ids: &'a [PassageId],
-        distance: usize,
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        (**self).neighbours(space, ids, distance, filter)
-    }
-
-    fn edges<'a>(
-        &'a self,
-        space: &'a Space,
-        seeds: &'a [PassageId],
-        threshold: f64,
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
-        (**self).edges(space, seeds, threshold, filter)
-    }
 }

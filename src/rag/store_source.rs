@@ -42,10 +42,16 @@ pub trait StoreSource {
     fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>>;
 }
 
-impl<S: SearchStore + ?Sized + 'static> StoreSource for Rc<S> {
+impl<S: SearchStore + 'static> StoreSource for Rc<S> {
     fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
-        let store: Rc<dyn SearchStore> = Rc::new(self.clone());
+        let store: Rc<dyn SearchStore> = self.clone();
         ready(Ok(store)).boxed_local()
+    }
+}
+
+impl StoreSource for Rc<dyn SearchStore> {
+    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Self, HandlerError>> {
+        ready(Ok(self.clone())).boxed_local()
     }
 }
 

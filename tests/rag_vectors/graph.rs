@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    Chunk, Document, Fields, GraphOptions, Indexer, Link, MemoryStore, Retriever, SearchScope, SearchTool, Space,
-    VectorStore,
+    Chunk, Document, Fields, GraphOptions, Indexer, Link, MemoryStore, Retriever, SearchScope, SearchStore, SearchTool,
+    Space, VectorStore,
 };
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Endpoint, McpServer};
@@ -31,10 +31,11 @@ struct Compared {
 
 impl Compared {
     fn new(store: Rc<dyn VectorStore>) -> Self {
-        let of_server = store.clone();
+        let of_server: Rc<dyn SearchStore> = store.clone();
         let endpoint = testing::endpoint(move |request| {
             let space = request.header("X-Space").unwrap_or_default();
-            request.extend(SearchScope::new().index(space.clone()).space(space));
+            let index = space.clone();
+            request.extend(SearchScope::new().space(space).retriever(move |docs| docs.index(index.clone())));
             let docs = Retriever::new("docs", of_server.clone()).embedder(Synonyms::default());
             let graph = docs.graph(GraphOptions { threshold: 0.6, ..GraphOptions::default() });
             let tool = SearchTool::new(graph).filter(Fields::new().text("kind", "The kind").number("page", "The page"));

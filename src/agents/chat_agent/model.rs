@@ -110,20 +110,20 @@ impl ChatModel {
     /// parameter that the agent sets: `model`, `messages`, `tools`, `tool_choice`, `stream`, `n`.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.model.set_parameter(name.into(), value.into());
+        self.model.parameters.insert(name.into(), value.into());
         self
     }
 
     /// Sets the maximum size of one answer in bytes: 1 MiB by default.
     #[must_use]
     pub fn answer_bytes(mut self, bytes: usize) -> Self {
-        self.model.set_answer_bytes(bytes);
+        self.model.answer_bytes = bytes;
         self
     }
 
     /// Returns the problem with the parameters, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
-        let own = OWN.into_iter().find(|name| self.model.parameters().contains_key(*name))?;
+        let own = OWN.into_iter().find(|name| self.model.parameters.contains_key(*name))?;
         Some(format!("has the model parameter `{own}`, which is reserved for the agent"))
     }
 

@@ -15,7 +15,7 @@ use crate::call::error::HandlerError;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::EMBEDDING_ANSWER;
-use crate::models::{Ai, Deadline, Failed, Model, ModelKind, ask};
+use crate::models::{Ai, Deadline, Model, ModelKind, ask};
 
 pub(super) const EMBEDDING: ModelKind =
     ModelKind { noun: "embedding model", path: "/embeddings", answer_bytes: EMBEDDING_ANSWER };
@@ -81,7 +81,7 @@ impl EmbeddingModel {
     }
 
     fn at_endpoint(model: Model) -> Self {
-        Self { prompts: PromptPrefixes::of(model.name()), form: OPENAI, model }
+        Self { prompts: PromptPrefixes::of(&model.name), form: OPENAI, model }
     }
 
     /// Creates the model `model` of Workers AI, such as [`BGE_M3`](Self::BGE_M3). `ai` is the binding of the Worker. Such a model has no API
@@ -119,7 +119,7 @@ impl EmbeddingModel {
     /// replaced.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.model.set_parameter(name.into(), value.into());
+        self.model.parameters.insert(name.into(), value.into());
         self
     }
 
@@ -136,32 +136,18 @@ impl EmbeddingModel {
         self.prompts.passage = prefix.into();
         self
     }
-
-    /// Asks for the vectors of texts, in one request.
-    async fn ask(
-        &self,
-        texts: &[String],
-        purpose: Purpose,
-        deadline: Deadline,
-        cx: &Context,
-    ) -> Result<Vec<Vec<f32>>, Failed> {
-        let mut request = self.model.request();
-        self.form.add(texts, purpose, &mut request);
-        let body = write::text(&Value::Object(request));
-        ask(&self.model, &body, |answer| self.form.read(answer, texts.len()), deadline, cx).await
-    }
 }
 
 impl Embedder for EmbeddingModel {
     /// Returns the name. If there are parameters or prompts, a space and a JSON object with them follow.
     fn model(&self) -> String {
-        let mut settings: Map<_, _> = self.model.parameters().clone();
+        let mut settings: Map<_, _> = self.model.parameters.clone();
         for (name, prompt) in [("query prefix", &self.prompts.query), ("passage prefix", &self.prompts.passage)] {
             if !prompt.is_empty() {
                 settings.insert(name.into(), prompt.as_str().into());
             }
         }
-        let name = self.model.name();
+        let name = &self.model.name;
         // The order of the settings does not change the vectors.
         settings.sort_keys();
         if settings.is_empty() { name.into() } else { format!("{name} {}", write::text(&Value::Object(settings))) }
@@ -183,7 +169,10 @@ impl Embedder for EmbeddingModel {
                 text.insert_str(0, prompt);
             }
             let deadline = Deadline::within_call(purpose.time(), &cx);
-            this.ask(&texts, purpose, deadline, &cx).await.map_err(Failed::error)
+            let mut request = this.model.request();
+            this.form.add(&texts, purpose, &mut request);
+            let body = write::text(&Value::Object(request));
+            ask(&this.model, &body, |answer| this.form.read(answer, texts.len()), deadline, &cx).await
         }
         .boxed_local()
     }

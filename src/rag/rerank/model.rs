@@ -14,7 +14,7 @@ use crate::call::error::HandlerError;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::RERANK_ANSWER;
-use crate::models::{Ai, Failed, Model, ModelFailure, ModelKind, ask, number};
+use crate::models::{Ai, Model, ModelFailure, ModelKind, ask, number};
 
 const RERANKER: ModelKind = ModelKind { noun: "reranker", path: "/rerank", answer_bytes: RERANK_ANSWER };
 
@@ -133,7 +133,7 @@ impl RerankModel {
     /// Sets a parameter of the request, such as `return_documents`. The model, the question and the passages cannot be replaced.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.model.set_parameter(name.into(), value.into());
+        self.model.parameters.insert(name.into(), value.into());
         self
     }
 
@@ -185,7 +185,7 @@ impl Scorer for RerankModel {
         let body = self.body(question, passages);
         async move {
             let read = |answer: &[u8]| this.form.read(answer, count);
-            ask(&this.model, &body, read, deadline(&cx), &cx).await.map_err(Failed::error)
+            ask(&this.model, &body, read, deadline(&cx), &cx).await
         }
         .boxed_local()
     }

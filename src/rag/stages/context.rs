@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
-use super::{Searched, Stage};
+use super::{Searched, Stage, StageFuture};
 use crate::call::error::HandlerError;
 use crate::limits::RAG_CONTEXT;
 use crate::rag::passage::{Passage, PassageId};
@@ -33,13 +32,9 @@ impl Stage for SectionNeighbours {
         (self.0 > RAG_CONTEXT).then(|| format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.0))
     }
 
-    fn apply<'a>(
-        &'a self,
-        mut found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
         async move {
-            found.passages = add(of.store, of.search, found.passages, self.0).await?;
+            found.passages = add(searched.store, searched.search, found.passages, self.0).await?;
             Ok(found)
         }
         .boxed_local()
