@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::{Corpus, StoredPassage};
-use crate::limits::{RAG_GRAPH_NODES, RAG_NEIGHBOURS_KEPT, RAG_READ_EDGES};
+use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
 use crate::rag::filter::Filter;
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{Edge, PassageId, Space};
@@ -11,38 +11,6 @@ use crate::rag::store_error::StoreError;
 
 /// The weight of the edges of links: see [`SearchStore::edges`](crate::rag::SearchStore::edges).
 const LINK: f64 = 0.9;
-
-/// The most similar passages of each passage, with the cosines of their vectors.
-#[derive(Debug, Default)]
-pub(super) struct SimilarPassages(BTreeMap<PassageId, BTreeMap<PassageId, f64>>);
-
-impl SimilarPassages {
-    /// Adds connections. Of each passage, the heaviest connections stay.
-    pub(super) fn add(&mut self, connections: BTreeMap<(PassageId, PassageId), f64>) {
-        let changed: BTreeSet<_> = connections.keys().map(|(source, _)| *source).collect();
-        for ((source, target), weight) in connections {
-            self.0.entry(source).or_default().insert(target, weight);
-        }
-        for source in changed {
-            let connections = self.0.remove(&source).unwrap_or_default().into_iter().collect();
-            let heaviest_first = ordered(connections, |(target, weight)| [descending(*weight), *target, 0]);
-            self.0.insert(source, heaviest_first.into_iter().take(RAG_NEIGHBOURS_KEPT).collect());
-        }
-    }
-
-    /// Returns the similar passages of a passage, with their weights.
-    pub(super) fn of(&self, passage: PassageId) -> impl Iterator<Item = (PassageId, f64)> {
-        self.0.get(&passage).into_iter().flatten().map(|(target, weight)| (*target, *weight))
-    }
-
-    /// Removes the connections of a passage, in both directions.
-    pub(super) fn remove(&mut self, passage: PassageId) {
-        self.0.remove(&passage);
-        for of_source in self.0.values_mut() {
-            of_source.remove(&passage);
-        }
-    }
-}
 
 impl Corpus {
     pub(super) fn edges(

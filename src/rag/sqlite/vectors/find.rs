@@ -2,24 +2,63 @@
 
 use std::collections::BTreeSet;
 
-use futures::join;
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, join};
 
 use super::scan::Scan;
 use super::{SqliteVectors, statements};
 use crate::limits::VECTOR_MATCHES;
+use crate::rag::filter::Filter;
 use crate::rag::fuse::{Similarities, by_meaning};
-use crate::rag::passage::{Passage, PassageId, Space};
+use crate::rag::passage::{Edge, Passage, PassageId, Space};
 use crate::rag::rank::ByWords;
 use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::sqlite::rows::{array, read, unavailable};
+use crate::rag::sqlite::statements::edges;
 use crate::rag::store::SearchStore;
 use crate::rag::store_error::StoreError;
 use crate::rag::vector_index::{VectorIndex, VectorQuery};
 use crate::rag::vectors::int8::Int8;
 
+impl SearchStore for SqliteVectors {
+    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+        self.find(search).boxed_local()
+    }
+
+    fn passages<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        SearchStore::passages(&self.passages, space, ids, filter)
+    }
+
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+        self.passages.neighbours(space, ids, distance, filter)
+    }
+
+    fn edges<'a>(
+        &'a self,
+        space: &'a Space,
+        seeds: &'a [PassageId],
+        threshold: f64,
+        filter: &'a Filter,
+    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+        let statement = edges(true);
+        async move { self.passages.find_edges(&statement, space, seeds, threshold, filter).await }.boxed_local()
+    }
+}
+
 impl SqliteVectors {
-    pub(super) async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
+    async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
         let Some(meaning) = &search.meaning else { return self.passages.find(search).await };
         let by_words = async {
             // Without the words, the result has only passages that are found by their meaning.

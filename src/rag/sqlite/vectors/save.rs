@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
 use super::find::{near_by_index, read_vectors};
 use super::scan::{ModelRow, Scan};
 use super::{SqliteVectors, statements};
@@ -9,12 +12,14 @@ use crate::limits::{
     RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS_KEPT, RAG_REFUSALS,
 };
 use crate::rag::connections::{NewVector, connections};
+use crate::rag::document::Document;
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
+use crate::rag::store::{SaveStore, Saved};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
-use crate::rag::vector_store::{PendingPassages, dimensions};
+use crate::rag::vector_store::{PendingPassages, VectorStore, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
 use crate::storage::Statement;
 
@@ -24,13 +29,49 @@ const CENTRED_AT: [usize; 2] = [64, 1024];
 /// The most attempts to save vectors while others change the centre.
 const ATTEMPTS: u8 = 3;
 
-impl SqliteVectors {
-    pub(super) async fn read_pending(
-        &self,
-        space: &Space,
-        model: &str,
+impl SaveStore for SqliteVectors {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+        self.passages.save(space, document)
+    }
+
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+        self.passages.remove(space, document)
+    }
+}
+
+impl VectorStore for SqliteVectors {
+    fn pending<'a>(
+        &'a self,
+        space: &'a Space,
+        model: &'a str,
         most: usize,
-    ) -> Result<PendingPassages, StoreError> {
+    ) -> LocalBoxFuture<'a, Result<PendingPassages, StoreError>> {
+        self.read_pending(space, model, most).boxed_local()
+    }
+
+    fn save_vectors<'a>(
+        &'a self,
+        space: &'a Space,
+        model: &'a str,
+        vectors: Vec<(PassageId, Vec<f32>)>,
+    ) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        self.save_all_vectors(space, model, vectors).boxed_local()
+    }
+
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        let refuse = self.passages.statement(statements::REFUSE, space, vec![array(ids)]);
+        async move { Ok(refuse.run().await.map(drop)?) }.boxed_local()
+    }
+
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+        let delete = |sql: &str| self.passages.plain(sql, vec![index.to_owned()]);
+        let deleted = self.passages.database.batch(statements::DELETE_ALL.map(delete));
+        async move { Ok(deleted.await.map(drop)?) }.boxed_local()
+    }
+}
+
+impl SqliteVectors {
+    async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<PendingPassages, StoreError> {
         let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
         let pending =
             self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
@@ -47,7 +88,7 @@ impl SqliteVectors {
     }
 
     /// Saves vectors in batches, because a batch reads many vectors to find similar passages.
-    pub(super) async fn save_all_vectors(
+    async fn save_all_vectors(
         &self,
         space: &Space,
         model: &str,
