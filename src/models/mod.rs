@@ -6,7 +6,6 @@
 //!
 //! `embedding` has the models that return vectors. The other kinds of models are in their own rooms: `agents/chat_agent` and `rag/rerank`.
 
-mod ai;
 mod attempts;
 #[cfg(feature = "rag")]
 pub(crate) mod embedding;
@@ -17,8 +16,8 @@ mod read;
 mod service;
 mod workers_ai;
 
-pub use ai::{Ai, AiFailure};
 pub(crate) use attempts::{Deadline, ask};
 pub(crate) use failure::ModelFailure;
 pub(crate) use model::{Model, ModelKind};
 pub(crate) use read::{json, number};
+pub use workers_ai::{Ai, AiFailure};

@@ -7,10 +7,9 @@ use futures::future::LocalBoxFuture;
 use http::header::HeaderValue;
 use serde_json::{Map, Value};
 
-use super::ai::Ai;
 use super::endpoint::ModelEndpoint;
 use super::service::{FailedAttempt, ModelRequest, ModelService};
-use super::workers_ai::WorkersAi;
+use super::workers_ai::{Ai, WorkersAi};
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::{Environment, FetchLimits, Host};
 

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::ai::{Ai, AiFailure};
 use super::failure::{ModelFailure, Refusal};
 use super::service::{FailedAttempt, ModelRequest, ModelService};
 use crate::host::in_time;
@@ -94,6 +93,17 @@ fn code(message: &str) -> Option<&str> {
     let code = part.split(|c: char| !c.is_ascii_digit()).next()?;
     Some(code).filter(|code| code.len() == 4)
 }
+
+/// Runs models by their names, such as the binding of Workers AI.
+pub trait Ai {
+    /// Runs `model` with `inputs`, which is a JSON object. Returns the answer as JSON text.
+    fn run(&self, model: &str, inputs: String) -> LocalBoxFuture<'static, Result<Vec<u8>, AiFailure>>;
+}
+
+/// A failure of the platform: the message as it came, such as `3040: No more capacity` or `AiError: 5006: Type mismatch`. The library reads
+/// the internal code, and logs no other part of the message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AiFailure(pub String);
 
 #[cfg(test)]
 mod tests {

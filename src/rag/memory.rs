@@ -13,7 +13,9 @@ use futures::future::{LocalBoxFuture, ready};
 
 use super::document::Document;
 use super::filter::Filter;
+use super::fuse::by_meaning;
 use super::passage::{Edge, Passage, PassageId, Space};
+use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::{SaveStore, Saved, SearchStore};
@@ -82,11 +84,12 @@ impl MemoryStore {
 impl SearchStore for MemoryStore {
     fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
         async move {
-            let vector = match &search.meaning {
-                Some(meaning) => meaning.vector().await,
-                None => None,
-            };
-            self.0.borrow().search(&search, vector.as_deref())
+            let Some(meaning) = &search.meaning else { return Ok(self.0.borrow().by_words(&search)?.ranked()) };
+            let vector = meaning.vector().await;
+            let similar = self.0.borrow().similar(&search, meaning, vector.as_deref());
+            let by_words =
+                if meaning.is_required() { ByWords::default() } else { self.0.borrow().by_words(&search)? };
+            by_meaning(self, by_words, similar, &search, meaning).await
         }
         .boxed_local()
     }

@@ -5,7 +5,6 @@
 //! prompts, which are strings, and the output schemas of revisions that support only objects.
 
 mod form;
-mod has_json_schema;
 mod header_params;
 mod strings;
 mod wrap;
@@ -24,7 +23,6 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
-pub use has_json_schema::HasJsonSchema;
 pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 
@@ -243,6 +241,19 @@ impl Schema {
 fn tree(text: &str) -> Option<serde_json::Value> {
     Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?.root().to_json()
 }
+
+/// A type with a JSON Schema: every type that implements [`JsonSchema`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON Schema",
+    label = "the type must implement `schemars::JsonSchema`",
+    note = "add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate",
+    note = "a handler takes its arguments and its `Context` by value"
+)]
+pub trait HasJsonSchema: JsonSchema {}
+
+// With this attribute, the compiler error names `HasJsonSchema` and shows its message and notes.
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> HasJsonSchema for T {}
 
 #[cfg(test)]
 mod tests {

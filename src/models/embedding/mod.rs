@@ -5,7 +5,6 @@
 
 pub(crate) mod checked;
 mod model;
-mod prompts;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -9,7 +9,6 @@ pub(super) mod chunk;
 pub(super) mod front_matter;
 mod heading;
 pub(super) mod line;
-mod options;
 mod pack;
 mod split;
 
@@ -23,7 +22,7 @@ use pack::pack;
 
 pub use chunk::{Chunk, Link};
 pub use front_matter::front_matter;
-pub use options::ChunkOptions;
+pub use pack::ChunkOptions;
 
 /// Divides a document into chunks.
 ///

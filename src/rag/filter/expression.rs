@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::error::Error;
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 use super::field::Field;
-use super::scalar::Scalar;
-use crate::limits::{COMBINED_BYTES, COMBINED_DEPTH, COMBINED_TESTS, FILTER_LIST};
+use crate::limits::{COMBINED_BYTES, COMBINED_DEPTH, COMBINED_TESTS, FILTER_LIST, FILTER_TEXT};
 
 /// A condition on the metadata of passages.
 ///
@@ -290,3 +291,108 @@ impl Size {
         size
     }
 }
+
+impl Filter {
+    /// Returns whether a document with this metadata matches. An invalid filter matches nothing.
+    pub fn matches(&self, metadata: &Map<String, Value>) -> bool {
+        self.expression().is_ok_and(|expression| holds(expression, metadata))
+    }
+}
+
+fn holds(expression: &Expression, metadata: &Map<String, Value>) -> bool {
+    match expression {
+        Expression::All(inner) => inner.iter().all(|inner| holds(inner, metadata)),
+        Expression::Any(inner) => inner.iter().any(|inner| holds(inner, metadata)),
+        Expression::Not(inner) => !holds(inner, metadata),
+        Expression::Test(field, test) => find(field, metadata).is_some_and(|value| is_met(test, value)),
+    }
+}
+
+/// Returns the value of a field.
+fn find<'m>(field: &Field, metadata: &'m Map<String, Value>) -> Option<&'m Value> {
+    let mut names = field.names();
+    let first = metadata.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.as_object()?.get(name))
+}
+
+/// Returns whether any element of `value` meets the test.
+fn is_met(test: &FieldTest, value: &Value) -> bool {
+    match (value, test) {
+        (Value::Array(items), _) => items.iter().any(|item| holds_for(test, item)),
+        (_, FieldTest::Contains(Scalar::Text(part))) => value.as_str().is_some_and(|text| text.contains(part)),
+        (_, FieldTest::Contains(_)) => false,
+        _ => holds_for(test, value),
+    }
+}
+
+fn holds_for(test: &FieldTest, element: &Value) -> bool {
+    let equals = |value: &Scalar| value.compare(element).is_some_and(Ordering::is_eq);
+    match test {
+        FieldTest::In(values) => values.iter().any(equals),
+        FieldTest::Compare(comparison, value) => value.compare(element).is_some_and(|order| comparison.holds(order)),
+        FieldTest::Contains(value) => equals(value),
+        FieldTest::Exists => element.is_string() || element.is_number() || element.is_boolean(),
+    }
+}
+
+/// A value in a filter: a string, a number or a boolean.
+///
+/// Numbers are `f64`, because JSON numbers in metadata are compared as `f64`. There is no conversion from `i64` and `u64`, whose large
+/// values are not exact as `f64`. Store a large id as a string.
+///
+/// ```
+/// use edge_mcp::rag::Scalar;
+///
+/// assert_eq!(Scalar::from("tea"), Scalar::Text("tea".into()));
+/// assert_eq!(Scalar::from(2), Scalar::Number(2.0));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// A string, at most 512 bytes.
+    Text(String),
+    /// A number that is neither infinite nor NaN.
+    Number(f64),
+    /// A boolean.
+    Boolean(bool),
+}
+
+impl Scalar {
+    /// Returns the problem with the value, as the predicate of a sentence.
+    pub(super) fn problem(&self) -> Option<String> {
+        match self {
+            Self::Text(text) if text.len() > FILTER_TEXT => {
+                Some(format!("must have at most {FILTER_TEXT} bytes (got {}).", text.len()))
+            }
+            Self::Number(number) if !number.is_finite() => {
+                Some("must be a number within the range of 64-bit floats.".into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the size of a string in bytes. Other values count as one byte.
+    pub(super) fn bytes(&self) -> usize {
+        if let Self::Text(text) = self { text.len() } else { 1 }
+    }
+
+    /// Compares the value of a field with this value. Returns `None` if their types differ.
+    pub(super) fn compare(&self, element: &Value) -> Option<Ordering> {
+        match self {
+            Self::Text(text) => Some(element.as_str()?.cmp(text)),
+            Self::Number(number) => element.as_f64()?.partial_cmp(number),
+            Self::Boolean(boolean) => Some(element.as_bool()?.cmp(boolean)),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($from:ty => $variant:ident),*) => {$(
+        impl From<$from> for Scalar {
+            fn from(value: $from) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from! { &str => Text, String => Text, &String => Text, f64 => Number, f32 => Number, i32 => Number, u32 => Number, bool => Boolean }

@@ -3,11 +3,10 @@
 use edge_json::number::float;
 use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
 
-use super::expression::{Comparison, Expression, FieldTest, Filter, FilterError, too_many_values};
+use super::expression::{Comparison, Expression, FieldTest, Filter, FilterError, Scalar, too_many_values};
 use super::field::{Field, quoted};
 use super::fields::{FieldType, Fields};
 use super::operator::{Operator, operator, unsupported};
-use super::scalar::Scalar;
 use crate::call::error::HandlerError;
 use crate::limits::{FILTER_BYTES, FILTER_DEPTH, FILTER_LIST, FILTER_TESTS};
 use crate::text::shortened;

@@ -9,9 +9,8 @@
 use edge_json::write;
 use serde_json::{Number, Value};
 
-use super::expression::{Comparison, Expression, FieldTest, Filter, FilterError};
+use super::expression::{Comparison, Expression, FieldTest, Filter, FilterError, Scalar};
 use super::fields::FieldType;
-use super::scalar::Scalar;
 
 /// A condition for the `WHERE` clause of a statement in SQLite.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -119,7 +119,7 @@ fn autolink(text: &str) -> Option<&str> {
     let end = rest.find(|character: char| character.is_whitespace() || matches!(character, '<' | '>'))?;
     work::count(end);
     let uri = rest.get(..end).filter(|_| rest.get(end..).is_some_and(|rest| rest.starts_with('>')))?;
-    super::path::has_scheme(uri).then_some(uri)
+    has_scheme(uri).then_some(uri)
 }
 
 fn run_length(text: &str) -> usize {
@@ -145,4 +145,11 @@ pub(in crate::rag) fn code_spans(text: &str) -> BTreeMap<usize, usize> {
         }
     }
     spans
+}
+
+/// Returns whether `uri` begins with a scheme, such as `https:`.
+pub(super) fn has_scheme(uri: &str) -> bool {
+    let Some((scheme, _)) = uri.split_once(':') else { return false };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    scheme.len() >= 2 && scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_part)
 }

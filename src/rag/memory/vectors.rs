@@ -6,50 +6,28 @@ use super::corpus::{Corpus, StoredPassage, key};
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_REFUSALS};
 use crate::rag::connections::{NewVector, connections};
 use crate::rag::filter::Filter;
-use crate::rag::fuse::{Similarities, by_meaning};
+use crate::rag::fuse::Similarities;
 use crate::rag::order::ordered;
-use crate::rag::passage::{Passage, PassageId, Space};
-use crate::rag::rank::ByWords;
+use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::{Meaning, Search};
-use crate::rag::search_result::SearchResult;
 use crate::rag::store_error::StoreError;
 use crate::rag::vector_store::{PendingPassages, dimensions};
 
 impl Corpus {
-    /// Finds passages by their words and, if there is a vector of the question, by their meaning.
-    pub(super) fn search(&self, search: &Search, vector: Option<&[f32]>) -> Result<SearchResult, StoreError> {
-        let Some(meaning) = &search.meaning else { return Ok(self.by_words(search)?.ranked()) };
-        let by_words = if meaning.is_required() { ByWords::default() } else { self.by_words(search)? };
-        let similar = self.similar(search, meaning, vector, &by_words);
-        if meaning.is_required() && matches!(similar, Ok(None)) {
-            // The search by words fails if the index does not exist.
-            self.by_words(search)?;
-        }
-        by_meaning(by_words, similar, search, meaning)
-    }
-
-    /// Returns the similarities of the nearest passages, and of those that were found by their words. Also returns the passages that were not
-    /// found by their words.
-    fn similar(
+    /// Returns the similarities of all passages to a question with this vector.
+    pub(super) fn similar(
         &self,
         search: &Search,
         meaning: &Meaning,
         vector: Option<&[f32]>,
-        by_words: &ByWords,
-    ) -> Result<Option<(Similarities, Vec<Passage>)>, StoreError> {
+    ) -> Result<Similarities, StoreError> {
         let Search { space, filter, .. } = search;
         filter.check()?;
         self.check_model(&space.index, &meaning.model, vector.map(<[f32]>::len))?;
-        let Some(vector) = vector else { return Ok(None) };
+        let Some(vector) = vector else { return Ok(Similarities::default()) };
         let visible = self.visible(space, filter).filter(|(_, stored)| stored.contains(search));
         let vectors = visible.filter_map(|(_, stored)| Some((stored.id, stored.vector.clone()?)));
-        let similarities = Similarities::new(vector, vectors.collect());
-        if similarities.is_empty() {
-            return Ok(None);
-        }
-        let new = similarities.new_passages(by_words, meaning, search.most);
-        let new = self.passages(space, &new, filter)?;
-        Ok(Some((similarities, new)))
+        Ok(Similarities::new(vector, vectors.collect()))
     }
 
     /// # Errors

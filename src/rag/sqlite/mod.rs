@@ -281,10 +281,6 @@ impl SqlitePassages {
         id.ok_or_else(|| unavailable("an INSERT returned no id"))
     }
 
-    async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
-        Ok(self.candidates(&search).await?.ranked())
-    }
-
     /// Returns the passages with any of the words of a question.
     async fn candidates(&self, search: &Search) -> Result<ByWords, StoreError> {
         search.filter.check()?;
@@ -325,7 +321,7 @@ impl SqlitePassages {
 
 impl SearchStore for SqlitePassages {
     fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
-        self.find(search).boxed_local()
+        async move { Ok(self.candidates(&search).await?.ranked()) }.boxed_local()
     }
 
     fn passages<'a>(

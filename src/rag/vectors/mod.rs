@@ -2,7 +2,6 @@
 //! among all passages, and vectors with 8 bits for each dimension compare the candidates.
 
 pub(in crate::rag) mod code;
-pub(in crate::rag) mod diverse;
 pub(in crate::rag) mod int8;
 #[cfg(test)]
 mod recall;

@@ -59,7 +59,7 @@ impl SearchStore for SqliteVectors {
 
 impl SqliteVectors {
     async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
-        let Some(meaning) = &search.meaning else { return self.passages.find(search).await };
+        let Some(meaning) = &search.meaning else { return self.passages.search(search).await };
         let by_words = async {
             // Without the words, the result has only passages that are found by their meaning.
             if meaning.is_required() { Ok(ByWords::default()) } else { self.passages.candidates(&search).await }
@@ -71,37 +71,28 @@ impl SqliteVectors {
             Ok(scan) => self.similar(&search, meaning, &scan, &by_words).await,
             Err(error) => Err(error),
         };
-        if meaning.is_required() && matches!(similar, Ok(None)) {
-            // The search by words fails if the index does not exist.
-            self.passages.candidates(&search).await?;
-        }
-        by_meaning(by_words, similar, &search, meaning)
+        by_meaning(self, by_words, similar, &search, meaning).await
     }
 
-    /// Returns the similarities of the nearest passages, and of those that were found by their words. Also returns the passages that were not
-    /// found by their words.
+    /// Returns the similarities of the nearest passages, and of those that were found by their words.
     async fn similar(
         &self,
         search: &Search,
         meaning: &Meaning,
         scan: &Scan,
         by_words: &ByWords,
-    ) -> Result<Option<(Similarities, Vec<Passage>)>, StoreError> {
-        let (Some(vector), Some(model)) = (meaning.vector().await, &scan.model) else { return Ok(None) };
+    ) -> Result<Similarities, StoreError> {
+        let (Some(vector), Some(model)) = (meaning.vector().await, &scan.model) else {
+            return Ok(Similarities::default());
+        };
         model.check(&meaning.model, vector.len())?;
         let mut ids = match &self.index {
             Some(index) => near_by_index(&**index, &search.space, &vector, VECTOR_MATCHES).await?,
             None => scan.near(&vector, meaning.candidates)?,
         };
         ids.extend(by_words.passages.iter().map(|passage| passage.id));
-        let ids: BTreeSet<_> = ids.into_iter().collect();
-        let similarities = Similarities::new(&vector, self.vectors(search, &meaning.model, &ids).await?);
-        if similarities.is_empty() {
-            return Ok(None);
-        }
-        let new = similarities.new_passages(by_words, meaning, search.most);
-        let new = SearchStore::passages(&self.passages, &search.space, &new, &search.filter).await?;
-        Ok(Some((similarities, new)))
+        let ids = ids.into_iter().collect();
+        Ok(Similarities::new(&vector, self.vectors(search, &meaning.model, &ids).await?))
     }
 
     /// Returns the vectors of a model for passages that the search can find. Deletes the vectors of passages that no longer exist from the
