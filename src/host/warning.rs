@@ -47,7 +47,6 @@ pub(crate) fn once_about(host: &Rc<dyn Host>, event: &str, [party, subject]: [&s
     }
 }
 
-/// Logs a problem.
 pub(crate) fn log(host: &Rc<dyn Host>, level: Level, event: &str, problem: &str) {
     host.log(level, &write::text(&object(vec![("event", event.into()), ("problem", problem.into())])));
 }

@@ -17,7 +17,6 @@ const LONGEST_WAIT: u64 = 8_000;
 /// The time that a call has after the deadline of a model, for a result without the model.
 const RESERVE: Duration = Duration::from_secs(1);
 
-/// The deadline for an answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     limit: Duration,
@@ -38,7 +37,6 @@ impl Deadline {
         Self::new(limit.min(left), cx)
     }
 
-    /// Returns the time until the deadline.
     pub(crate) fn left(self, cx: &Context) -> Duration {
         Duration::from_millis(self.at.saturating_sub(cx.now_ms()))
     }
@@ -70,7 +68,6 @@ pub(crate) async fn ask<T>(
     }
 }
 
-/// The attempts of a request.
 struct Attempts<'a> {
     model: &'a Model,
     deadline: Deadline,

@@ -21,7 +21,6 @@ const STATUSES: [(u16, u16, Refusal); 6] = [
     (500, u16::MAX, Refusal::Unreachable),
 ];
 
-/// An endpoint that runs a model.
 #[derive(Debug)]
 pub(super) struct ModelEndpoint(pub(super) SecureUrl);
 

@@ -1,10 +1,7 @@
 //! Requests to models: chat models, embedding models and rerankers.
 //!
-//! A `model` has a name, parameters, and the `service` that runs it: an HTTP `endpoint`, or a platform such as `workers_ai`, which gets the
-//! name of the model and its inputs from [`Ai`]. `attempts` sends a request until a deadline, and `read` has functions that read answers.
-//! `failure` has the sentence of each failure.
-//!
-//! `embedding` has the models that return vectors. The other kinds of models are in their own rooms: `agents/chat_agent` and `rag/rerank`.
+//! A model has a name, parameters, and the service that runs it: an HTTP endpoint, or a platform such as Workers AI. This room has the models
+//! that return vectors. The other kinds of models are in their own rooms: `agents/chat_agent` and `rag/rerank`.
 
 mod attempts;
 #[cfg(feature = "rag")]

@@ -13,7 +13,6 @@ use super::workers_ai::{Ai, WorkersAi};
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::{Environment, FetchLimits, Host};
 
-/// A kind of model.
 #[derive(Debug)]
 pub(crate) struct ModelKind {
     /// The noun in the sentences of failures, such as "embedding model".
@@ -64,7 +63,6 @@ impl Model {
         Ok(Self::new(kind, Rc::new(ModelEndpoint(url)), name.trim()))
     }
 
-    /// Creates the model `name` of a platform.
     pub(crate) fn on(kind: &'static ModelKind, ai: Rc<dyn Ai>, name: &str) -> Self {
         Self::new(kind, Rc::new(WorkersAi(ai)), name)
     }

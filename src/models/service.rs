@@ -19,7 +19,6 @@ pub(super) trait ModelService: fmt::Debug {
     fn send(&self, request: ModelRequest<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, FailedAttempt>>;
 }
 
-/// A request to a model.
 pub(super) struct ModelRequest<'a> {
     /// The name of the model.
     pub(super) model: &'a str,

@@ -75,7 +75,6 @@ pub(in crate::rag) fn with(embedder: impl Embedder + 'static) -> Rc<dyn SearchBy
     Rc::new(WithEmbedder(Rc::new(embedder)))
 }
 
-/// The search with this embedding model.
 struct WithEmbedder(Rc<dyn Embedder>);
 
 impl SearchByMeaning for WithEmbedder {

@@ -57,7 +57,6 @@ impl GraphOptions {
     }
 }
 
-/// The result of [`walk`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Walk {
     /// The nodes that walks visit, with the sum of their shares: the greatest sum first, then the lowest id.

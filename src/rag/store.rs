@@ -26,6 +26,9 @@ pub struct Saved {
     pub deleted: usize,
 }
 
+/// The future of a method of a store.
+pub type StoreFuture<'a, T> = LocalBoxFuture<'a, Result<T, StoreError>>;
+
 /// Finds passages. Every method works within one space. A store that only searches implements two methods:
 ///
 /// ```
@@ -67,7 +70,7 @@ pub trait SearchStore {
     /// # Errors
     /// The search failed. A search without a filter is a [`StoreFailure::UnknownIndex`](super::StoreFailure::UnknownIndex) if the space has passages, but only in other
     /// indexes. A failure is never an empty result.
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>>;
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult>;
 
     /// Returns the passages with these numbers that are in the space and match the filter, in the order of the numbers.
     ///
@@ -78,7 +81,7 @@ pub trait SearchStore {
         space: &'a Space,
         ids: &'a [PassageId],
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>>;
+    ) -> StoreFuture<'a, Vec<Passage>>;
 
     /// Returns the passages around other passages: those of the same section whose positions differ by at most `distance`. Only passages that
     /// are in the space and match the filter. The default implementation returns none.
@@ -91,7 +94,7 @@ pub trait SearchStore {
         ids: &'a [PassageId],
         distance: usize,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         let _ = (space, ids, distance, filter);
         ready(Ok(Vec::new())).boxed_local()
     }
@@ -114,7 +117,7 @@ pub trait SearchStore {
         seeds: &'a [PassageId],
         threshold: f64,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Edge>> {
         let _ = (space, seeds, threshold, filter);
         ready(Ok(Vec::new())).boxed_local()
     }
@@ -127,13 +130,13 @@ pub trait SaveStore: SearchStore {
     ///
     /// # Errors
     /// The document is [not valid](Document::check), or the store does not respond. Nothing is saved.
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>>;
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved>;
 
     /// Removes a document with all of its passages. Returns whether it had passages.
     ///
     /// # Errors
     /// The store does not respond. Nothing is removed.
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>>;
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool>;
 }
 
 /// Chooses the store in which a call searches.

@@ -151,7 +151,6 @@ impl Schema {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
-    /// Compiles a schema of this program.
     fn of_program(value: serde_json::Value) -> Compiled {
         let validator = Validator::new(value)?;
         let header_params = header_params::collect(validator.schema(), usize::MAX).map_err(|error| *error)?;
@@ -223,7 +222,6 @@ impl Schema {
         &self.header_params
     }
 
-    /// Returns the schemas of the properties.
     fn properties(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
         self.value().get("properties")?.as_object()
     }
@@ -237,7 +235,6 @@ impl Schema {
     }
 }
 
-/// Reads the text of a schema.
 fn tree(text: &str) -> Option<serde_json::Value> {
     Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?.root().to_json()
 }

@@ -115,7 +115,6 @@ fn mismatch(error: TypeError) -> DatabaseError {
     DatabaseError::new(DatabaseFailure::Row, cause)
 }
 
-/// The serde deserializer of a row.
 #[derive(Clone, Copy)]
 struct RowDeserializer<'d> {
     columns: Value<'d>,
@@ -211,7 +210,6 @@ struct CellDeserializer<'d> {
 }
 
 impl CellDeserializer<'_> {
-    /// Adds the column to an error.
     fn in_column(self, error: TypeError) -> TypeError {
         error.inside(PathSegment::Member(self.column.as_str().unwrap_or_default().into_owned()))
     }

@@ -31,7 +31,6 @@ impl TestNetwork {
         self.blocked.borrow_mut().push(origin);
     }
 
-    /// Returns whether the server of `request` is unreachable.
     pub(super) fn is_blocked(&self, request: &Request<String>) -> bool {
         let url = request.uri().to_string();
         let origin = origin_of(&url);

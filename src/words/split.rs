@@ -37,7 +37,7 @@ const DIACRITICS: [(char, char); 247] = [
 
 /// A part of a text that is not divided further: a word of a script with spaces between words, or else one character with its marks.
 #[derive(Clone, Debug)]
-struct Token {
+struct TextUnit {
     range: Range<usize>,
     kind: CharacterKind,
 }
@@ -90,7 +90,7 @@ impl CharacterKind {
 /// character. A single letter of another such script is a word only between separators, because most texts contain it.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut ends_pair = false;
-    let words = units(text).flat_map(move |Token { range, kind }| {
+    let words = units(text).flat_map(move |TextUnit { range, kind }| {
         let next = if kind == CharacterKind::Unspaced { unit(text, range.end) } else { None };
         let next = next.filter(|next| next.kind == CharacterKind::Unspaced && next.range.start == range.end);
         let is_word = kind != CharacterKind::Unspaced
@@ -103,12 +103,12 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| text.get(word))
 }
 
-fn units(text: &str) -> impl Iterator<Item = Token> {
+fn units(text: &str) -> impl Iterator<Item = TextUnit> {
     std::iter::successors(unit(text, 0), |before| unit(text, before.range.end))
 }
 
 /// Returns the first unit of `text` from the position `from`.
-fn unit(text: &str, from: usize) -> Option<Token> {
+fn unit(text: &str, from: usize) -> Option<TextUnit> {
     let rest = text.get(from..)?;
     let start = from.saturating_add(rest.find(|c| CharacterKind::of(c) != CharacterKind::Separator)?);
     let mut characters = text.get(start..)?.chars();
@@ -116,7 +116,7 @@ fn unit(text: &str, from: usize) -> Option<Token> {
     let more = characters.as_str();
     let length = more.find(|c| !kind.continues_with(c)).unwrap_or(more.len());
     let end = text.len().saturating_sub(more.len()).saturating_add(length);
-    Some(Token { range: start..end, kind })
+    Some(TextUnit { range: start..end, kind })
 }
 
 /// Returns whether a character is a part of a word: a letter, a digit or a mark of any script.

@@ -6,7 +6,6 @@ use serde_json::Map;
 use super::Purpose;
 use crate::models::{ModelFailure, number};
 
-type Request = Map<String, serde_json::Value>;
 type Vectors = Result<Vec<Vec<f32>>, ModelFailure>;
 
 /// The request and the answer of a service. Only the constructors of a model name the values, so a wasm module contains only the functions
@@ -28,8 +27,7 @@ pub(super) const WORKERS_AI_WITH_PROMPTS: EmbeddingFormat =
     EmbeddingFormat { texts: ["queries", "documents"], read: workers_ai };
 
 impl EmbeddingFormat {
-    /// Adds the texts to a request.
-    pub(super) fn add(self, texts: &[String], purpose: Purpose, request: &mut Request) {
+    pub(super) fn add(self, texts: &[String], purpose: Purpose, request: &mut Map<String, serde_json::Value>) {
         let [queries, passages] = self.texts;
         let member = match purpose {
             Purpose::Query => queries,
@@ -87,7 +85,6 @@ fn vector(value: Value<'_>) -> Option<Vec<f32>> {
     value.items().map(|item| Some(number(item)? as f32)).collect()
 }
 
-/// Returns a position in a list.
 fn index(value: Value<'_>) -> Option<usize> {
     value.text().parse().ok()
 }

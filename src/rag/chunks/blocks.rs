@@ -10,7 +10,6 @@ use super::line::{self, BlockStart, CODE_INDENT, Line, lines};
 /// The list items that can begin on one line, such as `- 1. - text`. Further markers are text.
 const ITEMS_PER_LINE: usize = 8;
 
-/// A block of a document.
 #[derive(Debug)]
 pub(crate) struct TextBlock {
     pub(crate) kind: BlockKind,
@@ -20,7 +19,6 @@ pub(crate) struct TextBlock {
     pub(super) is_joined: bool,
 }
 
-/// The kind of a block.
 #[derive(Debug)]
 pub(crate) enum BlockKind {
     Heading {

@@ -16,7 +16,6 @@ const RAW: [(&str, &str); 5] = [
     ("<textarea", "</textarea>"),
 ];
 
-/// A line of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'t> {
     /// The position of the first byte.
@@ -32,7 +31,6 @@ pub(super) struct Line<'t> {
 }
 
 impl Line<'_> {
-    /// Returns the position after `content`.
     pub(super) const fn end(&self) -> usize {
         self.at.saturating_add(self.content.len())
     }
@@ -109,7 +107,6 @@ pub(super) fn heading_text(markdown: &str) -> Option<String> {
     (text.len() <= RAG_HEADING_BYTES).then_some(text)
 }
 
-/// Reads an ATX heading.
 fn heading(content: &str) -> Option<BlockStart> {
     let title = content.trim_start_matches('#');
     let level = u8::try_from(content.len().saturating_sub(title.len())).ok().filter(|level| *level <= 6)?;

@@ -12,7 +12,6 @@ use super::split::{UNITS, UnitLength, line_length, sentence_length};
 use crate::limits::{RAG_CHUNK_BYTES, RAG_CHUNK_LEAST_BYTES};
 use crate::words::work;
 
-/// Packs `blocks` of `text` into chunks.
 pub(super) fn pack(text: &str, blocks: Vec<TextBlock>, options: &ChunkOptions) -> Vec<Chunk> {
     let mut packer =
         Packer { text, options, chunks: Vec::new(), path: Vec::new(), open: None, plain_from: 0, frame: None };
@@ -256,7 +255,6 @@ impl Packer<'_> {
         self.slice(at..start).trim_start().to_owned()
     }
 
-    /// Ends the open chunk.
     fn flush(&mut self) {
         let Some(OpenChunk { prefix: mut text, range }) = self.open.take() else { return };
         text.push_str(self.slice(range.clone()));

@@ -5,10 +5,8 @@
 
 pub(super) use super::line::line_length;
 
-/// A function that returns the length of the first unit.
 pub(super) type UnitLength = fn(&str) -> usize;
 
-/// The units, from the largest to the smallest.
 pub(super) const UNITS: [UnitLength; 3] = [line_length, sentence_length, word_length];
 
 /// Characters that end a sentence. They end it with white space after them, or at the end of the text.

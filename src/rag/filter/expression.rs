@@ -67,7 +67,6 @@ pub(super) enum FieldTest {
     Exists,
 }
 
-/// A comparison of an element with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Greater,
@@ -264,7 +263,6 @@ fn checked(expression: Expression) -> Result<Expression, FilterError> {
     }
 }
 
-/// The size of an expression.
 #[derive(Default)]
 struct Size {
     tests: usize,
@@ -308,7 +306,6 @@ fn holds(expression: &Expression, metadata: &Map<String, Value>) -> bool {
     }
 }
 
-/// Returns the value of a field.
 fn find<'m>(field: &Field, metadata: &'m Map<String, Value>) -> Option<&'m Value> {
     let mut names = field.names();
     let first = metadata.get(names.next()?)?;

@@ -27,7 +27,6 @@ pub struct Fields {
     problem: Option<String>,
 }
 
-/// A declared field.
 #[derive(Clone, Debug)]
 pub(super) struct DeclaredField {
     pub(super) field: Field,
@@ -110,7 +109,6 @@ impl Fields {
         self
     }
 
-    /// Keeps the first problem.
     fn add_problem(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }
@@ -134,7 +132,6 @@ impl Fields {
 }
 
 impl fmt::Display for Fields {
-    /// Formats the names of the fields, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, DeclaredField { field, .. }) in self.declared.iter().enumerate() {
             write!(f, "{}{field}", if nth == 0 { "" } else { ", " })?;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::destination::{LinkDefinitions, label, read};
 use crate::words::work;
 
-/// An open bracket.
 struct Bracket {
     /// The position after the bracket.
     after: usize,

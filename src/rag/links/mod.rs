@@ -1,7 +1,4 @@
 //! The links of a Markdown document.
-//!
-//! `inline` finds the links within a block, and `destination` reads the destinations and labels of links. `path` resolves a link to the
-//! document to which it leads.
 
 pub(super) mod destination;
 pub(super) mod inline;

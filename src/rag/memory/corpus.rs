@@ -9,11 +9,12 @@ use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
 use crate::rag::filter::Filter;
+use crate::rag::fuse::Similarities;
 use crate::rag::impact::{impacts, weight};
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{HEADING_SEPARATOR, Passage, PassageId, Space};
 use crate::rag::rank::ByWords;
-use crate::rag::search::Search;
+use crate::rag::search::{Meaning, Search};
 use crate::rag::store::Saved;
 use crate::rag::store_error::StoreError;
 use crate::rag::vectors::int8::Int8;
@@ -40,7 +41,7 @@ pub(super) struct StoredDocument {
 pub(super) struct StoredPassage {
     pub(super) id: PassageId,
     hash: String,
-    heading: String,
+    pub(super) heading: String,
     /// The anchor of the section.
     pub(super) anchor: String,
     text: String,
@@ -92,7 +93,7 @@ impl SimilarPassages {
 pub(super) struct PassagePlace<'c> {
     pub(super) document: &'c str,
     metadata: &'c Map<String, Value>,
-    ordinal: usize,
+    pub(super) ordinal: usize,
 }
 
 impl StoredPassage {
@@ -182,39 +183,27 @@ impl Corpus {
             && of_space.any(|(_, documents)| has_passages(documents))
     }
 
-    pub(super) fn passages(
+    /// Returns the similarities of all passages to a question with this vector.
+    pub(super) fn similar(
         &self,
-        space: &Space,
-        ids: &[PassageId],
-        filter: &Filter,
-    ) -> Result<Vec<Passage>, StoreError> {
+        search: &Search,
+        meaning: &Meaning,
+        vector: Option<&[f32]>,
+    ) -> Result<Similarities, StoreError> {
+        let Search { space, filter, .. } = search;
         filter.check()?;
-        let visible: BTreeMap<_, _> = self.visible(space, filter).map(|found| (found.1.id, found)).collect();
-        let find = |id| visible.get(id).map(|(place, stored)| stored.passage(place));
-        Ok(ids.iter().filter_map(find).collect())
+        self.check_model(&space.index, &meaning.model, vector.map(<[f32]>::len))?;
+        let Some(vector) = vector else { return Ok(Similarities::default()) };
+        let visible = self.visible(space, filter).filter(|(_, stored)| stored.contains(search));
+        let vectors = visible.filter_map(|(_, stored)| Some((stored.id, stored.vector.clone()?)));
+        Ok(Similarities::new(vector, vectors.collect()))
     }
 
-    pub(super) fn neighbours(
-        &self,
-        space: &Space,
-        ids: &[PassageId],
-        distance: usize,
-        filter: &Filter,
-    ) -> Result<Vec<Passage>, StoreError> {
-        filter.check()?;
-        let all = Filter::default();
-        let found: Vec<_> = self.visible(space, &all).filter(|(_, stored)| ids.contains(&stored.id)).collect();
-        let is_around = |place: &PassagePlace<'_>, stored: &StoredPassage| {
-            found.iter().any(|(other, of)| {
-                place.document == other.document
-                    && stored.heading == of.heading
-                    && place.ordinal.abs_diff(other.ordinal) <= distance
-            })
-        };
-        let around =
-            self.visible(space, filter).filter(|(place, stored)| !ids.contains(&stored.id) && is_around(place, stored));
-        let around = around.map(|(place, stored)| stored.passage(&place)).collect();
-        Ok(ordered(around, |passage| [passage.id, 0, 0]))
+    /// # Errors
+    /// The vectors of the index come from another model, or have other dimensions.
+    pub(super) fn check_model(&self, index: &str, model: &str, dimensions: Option<usize>) -> Result<(), StoreError> {
+        let Some((name, of_index)) = self.models.get(index) else { return Ok(()) };
+        StoreError::check_model((name, *of_index), (model, dimensions.unwrap_or(*of_index)))
     }
 
     pub(super) fn save(&mut self, space: &Space, document: &Document) -> Result<Saved, StoreError> {

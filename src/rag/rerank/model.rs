@@ -137,7 +137,6 @@ impl RerankModel {
         self
     }
 
-    /// Returns the body of a request.
     fn body(&self, question: &str, passages: Vec<String>) -> String {
         let RerankFormat { text, count, .. } = self.form;
         let mut request = self.model.request();

@@ -1,7 +1,4 @@
 //! A store in SQLite, such as D1.
-//!
-//! `statements` has the texts of the statements. `rows` has their values, and reads the rows of their results. `vectors` adds the search by
-//! meaning.
 
 mod rows;
 mod statements;
@@ -11,7 +8,6 @@ use std::collections::BTreeSet;
 
 use edge_json::number;
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
 use super::document::Document;
 use super::filter::Filter;
@@ -20,7 +16,7 @@ use super::passage::{Edge, Passage, PassageId, Space};
 use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{SaveStore, Saved, SearchStore};
+use super::store::{SaveStore, Saved, SearchStore, StoreFuture};
 use super::store_error::{StoreError, StoreFailure};
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
@@ -320,7 +316,7 @@ impl SqlitePassages {
 }
 
 impl SearchStore for SqlitePassages {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult> {
         async move { Ok(self.candidates(&search).await?.ranked()) }.boxed_local()
     }
 
@@ -329,7 +325,7 @@ impl SearchStore for SqlitePassages {
         space: &'a Space,
         ids: &'a [PassageId],
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         async move {
             let statement = self.filtered(statements::PASSAGES, space, filter, vec![array(ids)])?;
             passages(statement.all().await?)
@@ -343,7 +339,7 @@ impl SearchStore for SqlitePassages {
         ids: &'a [PassageId],
         distance: usize,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         async move {
             let values = vec![array(ids), distance.to_string()];
             passages(self.filtered(statements::NEIGHBOURS, space, filter, values)?.all().await?)
@@ -357,17 +353,17 @@ impl SearchStore for SqlitePassages {
         seeds: &'a [PassageId],
         threshold: f64,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Edge>> {
         async move { self.find_edges(&statements::edges(false), space, seeds, threshold, filter).await }.boxed_local()
     }
 }
 
 impl SaveStore for SqlitePassages {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
         self.save_all(space, std::slice::from_ref(document)).boxed_local()
     }
 
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool> {
         async move {
             let removed: Vec<String> = self.remove_statement(space, document).all().await?;
             Ok(!removed.is_empty())

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use futures::future::LocalBoxFuture;
 use futures::{FutureExt, join};
 
 use super::scan::Scan;
@@ -16,13 +15,13 @@ use crate::rag::search::{Meaning, Search};
 use crate::rag::search_result::SearchResult;
 use crate::rag::sqlite::rows::{array, read, unavailable};
 use crate::rag::sqlite::statements::edges;
-use crate::rag::store::SearchStore;
+use crate::rag::store::{SearchStore, StoreFuture};
 use crate::rag::store_error::StoreError;
 use crate::rag::vector_index::{VectorIndex, VectorQuery};
 use crate::rag::vectors::int8::Int8;
 
 impl SearchStore for SqliteVectors {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult> {
         self.find(search).boxed_local()
     }
 
@@ -31,7 +30,7 @@ impl SearchStore for SqliteVectors {
         space: &'a Space,
         ids: &'a [PassageId],
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         SearchStore::passages(&self.passages, space, ids, filter)
     }
 
@@ -41,7 +40,7 @@ impl SearchStore for SqliteVectors {
         ids: &'a [PassageId],
         distance: usize,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         self.passages.neighbours(space, ids, distance, filter)
     }
 
@@ -51,7 +50,7 @@ impl SearchStore for SqliteVectors {
         seeds: &'a [PassageId],
         threshold: f64,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Edge>> {
         let statement = edges(true);
         async move { self.passages.find_edges(&statement, space, seeds, threshold, filter).await }.boxed_local()
     }

@@ -1,7 +1,7 @@
 //! A store in SQLite that also finds passages by their vectors.
 //!
-//! A search reads the codes of its space, and compares them with the code of the question: `scan`. The vectors of the nearest passages are
-//! then compared exactly: `find`. `save` writes vectors, codes and connections.
+//! A search reads the codes of its space, and compares them with the code of the question. The vectors of the nearest passages are then
+//! compared exactly.
 
 mod find;
 mod save;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
 use super::find::{near_by_index, read_vectors};
 use super::scan::{ModelRow, Scan};
@@ -16,10 +15,10 @@ use crate::rag::document::Document;
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
-use crate::rag::store::{SaveStore, Saved};
+use crate::rag::store::{SaveStore, Saved, StoreFuture};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
-use crate::rag::vector_store::{PendingPassages, VectorStore, dimensions};
+use crate::rag::vector_store::{PassageVectors, PendingPassages, VectorStore, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
 use crate::storage::Statement;
 
@@ -30,40 +29,58 @@ const CENTRED_AT: [usize; 2] = [64, 1024];
 const ATTEMPTS: u8 = 3;
 
 impl SaveStore for SqliteVectors {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
         self.passages.save(space, document)
     }
 
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool> {
         self.passages.remove(space, document)
     }
 }
 
 impl VectorStore for SqliteVectors {
-    fn pending<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        most: usize,
-    ) -> LocalBoxFuture<'a, Result<PendingPassages, StoreError>> {
-        self.read_pending(space, model, most).boxed_local()
+    fn pending<'a>(&'a self, space: &'a Space, model: &'a str, most: usize) -> StoreFuture<'a, PendingPassages> {
+        async move {
+            let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
+            let pending =
+                self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
+            let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
+            let results = self.passages.database.batch([recorded, count, pending]).await?;
+            let [recorded, count, pending] = results.as_slice() else {
+                return Err(unavailable("a batch has too few results"));
+            };
+            if let Some(recorded) = recorded.first::<ModelRow>()? {
+                recorded.check(model, recorded.dimensions)?;
+            }
+            let (count, refused) = count.first()?.unwrap_or_default();
+            Ok(PendingPassages { passages: passages(pending.all()?)?, count, refused })
+        }
+        .boxed_local()
     }
 
-    fn save_vectors<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        vectors: Vec<(PassageId, Vec<f32>)>,
-    ) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        self.save_all_vectors(space, model, vectors).boxed_local()
+    fn save_vectors<'a>(&'a self, space: &'a Space, model: &'a str, vectors: PassageVectors) -> StoreFuture<'a, ()> {
+        // The vectors are saved in batches, because a batch reads many vectors to find similar passages.
+        async move {
+            let dimensions = dimensions(&vectors)?;
+            let of_space =
+                self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
+            let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
+            let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
+            let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
+            for batch in new.chunks(RAG_EMBEDDING_BATCH) {
+                self.save_batch(space, model, dimensions, batch).await?;
+            }
+            Ok(())
+        }
+        .boxed_local()
     }
 
-    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> StoreFuture<'a, ()> {
         let refuse = self.passages.statement(statements::REFUSE, space, vec![array(ids)]);
         async move { Ok(refuse.run().await.map(drop)?) }.boxed_local()
     }
 
-    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> StoreFuture<'a, ()> {
         let delete = |sql: &str| self.passages.plain(sql, vec![index.to_owned()]);
         let deleted = self.passages.database.batch(statements::DELETE_ALL.map(delete));
         async move { Ok(deleted.await.map(drop)?) }.boxed_local()
@@ -71,41 +88,6 @@ impl VectorStore for SqliteVectors {
 }
 
 impl SqliteVectors {
-    async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<PendingPassages, StoreError> {
-        let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
-        let pending =
-            self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
-        let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
-        let results = self.passages.database.batch([recorded, count, pending]).await?;
-        let [recorded, count, pending] = results.as_slice() else {
-            return Err(unavailable("a batch has too few results"));
-        };
-        if let Some(recorded) = recorded.first::<ModelRow>()? {
-            recorded.check(model, recorded.dimensions)?;
-        }
-        let (count, refused) = count.first()?.unwrap_or_default();
-        Ok(PendingPassages { passages: passages(pending.all()?)?, count, refused })
-    }
-
-    /// Saves vectors in batches, because a batch reads many vectors to find similar passages.
-    async fn save_all_vectors(
-        &self,
-        space: &Space,
-        model: &str,
-        vectors: Vec<(PassageId, Vec<f32>)>,
-    ) -> Result<(), StoreError> {
-        let dimensions = dimensions(&vectors)?;
-        let of_space =
-            self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
-        let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
-        let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
-        let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
-        for batch in new.chunks(RAG_EMBEDDING_BATCH) {
-            self.save_batch(space, model, dimensions, batch).await?;
-        }
-        Ok(())
-    }
-
     async fn save_batch(
         &self,
         space: &Space,

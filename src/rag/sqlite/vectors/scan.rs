@@ -39,7 +39,6 @@ impl ModelRow {
         StoreError::check_model((&self.name, self.dimensions), (model, dimensions))
     }
 
-    /// Returns the centre of the vectors, or an empty list if it is zero.
     fn centre(&self) -> Result<Vec<f32>, StoreError> {
         let is_complete = |centre: &Vec<f32>| centre.is_empty() || centre.len() == self.dimensions;
         let centre = parse_centre(&self.centre).filter(is_complete);
