@@ -6,14 +6,14 @@ use edge_json::write;
 use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
-use super::bounded_request::BoundedRequest;
 use super::log_policy::LogPolicy;
+use crate::engine::head::BoundedRequest;
 use crate::host::{Host, Level, Request as _};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
-use crate::rpc::Resolved;
+use crate::server::tool::Tool;
 use crate::text::shortened;
 
 /// The time in milliseconds above which a request is slow.
@@ -22,6 +22,7 @@ const SLOW_MS: u64 = 1000;
 /// The log line of one request. Members are added when they become known.
 #[derive(Default)]
 pub(super) struct LogLine {
+    /// The request, unless the line was passed on.
     head: Option<Rc<BoundedRequest>>,
     /// The time at which the request arrived, in milliseconds.
     started: u64,
@@ -87,8 +88,8 @@ impl LogLine {
 
     /// Records whether the request calls a tool that is not read-only. If the request names a tool that calls another one, adds the name of
     /// the other one.
-    pub(super) fn target(&mut self, resolved: &Resolved) {
-        let Some(tool) = resolved.tool() else { return };
+    pub(super) fn tool(&mut self, tool: Option<&Tool>) {
+        let Some(tool) = tool else { return };
         self.may_change_data |= tool.annotations.read_only_hint != Some(true);
         if tool.arguments_member.is_some() {
             self.add("called", &shortened(tool.name()));
@@ -122,12 +123,14 @@ impl LogLine {
     /// Writes the line, unless `policy` excludes it.
     pub(super) fn write(self, policy: LogPolicy, status: u16, host: &Rc<dyn Host>) {
         let Self { head, started, begun: mut line, error, refused, may_change_data } = self;
+        // The task of the handler writes the line.
+        let Some(head) = head else { return };
         let ms = host.now_ms().saturating_sub(started);
         let has_failed = status >= 400 || error.is_some() || refused.is_some();
         if policy == LogPolicy::Failures && !has_failed && !may_change_data && ms <= SLOW_MS {
             return;
         }
-        let request_id = head.and_then(|head| head.request_id());
+        let request_id = head.request_id();
         // Strings and numbers always serialize.
         let last = write::to_vec(&LastMembers { status, error, refused, request_id, ms }).unwrap_or_default();
         line.push(b',');

@@ -27,7 +27,7 @@ impl Reply {
     #[inline(never)]
     pub(super) fn into_stream(self) -> Self {
         match self {
-            Self::Json(StatusCode::OK, document) => stream::complete(vec![document]).into(),
+            Self::Json(StatusCode::OK, document) => stream::complete(document).into(),
             other => other,
         }
     }

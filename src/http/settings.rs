@@ -71,9 +71,9 @@ impl Endpoint {
             settings;
         self.origins.configure(origins);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
-        self.state_keys.configure(Rc::new(state_keys));
-        self.task_objects.configure(task_objects);
-        self.version = self.version.or(version);
+        self.engine.state_keys.configure(Rc::new(state_keys));
+        self.engine.task_objects.configure(task_objects);
+        self.engine.version = self.engine.version.or(version);
         if let Some(has_page) = has_page {
             self.has_page.configure(has_page);
         }
@@ -98,7 +98,8 @@ impl Endpoint {
         if let Some(authentication) = authentication {
             self.access.authentication.configure(authentication);
         }
-        self.access.resource = self.access.resource.or(&resource);
+        let own = std::mem::take(&mut self.access.resource);
+        self.set_resource(own.or(&resource));
         self.configured_resource = resource;
         self
     }
