@@ -9,10 +9,10 @@ use futures::future::LocalBoxFuture;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::host::log;
 use crate::limits::{RAG_CANDIDATES, RAG_RESCORED_MOST};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
-use crate::rag::log::warn;
 use crate::rag::search::Meaning;
 use crate::rag::search_result::{SearchMode, SearchResult};
 
@@ -105,7 +105,7 @@ impl SearchByMeaning for WithEmbedder {
             if meaning.is_required() {
                 return Err(error);
             }
-            warn(&error, cx);
+            log::warning(cx.host(), "rag", error.cause());
             found.mode = SearchMode::Lexical;
             found.remark(FAILED);
             found.remark(error.message());

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::document::Document;
-use super::log::warn;
 use super::passage::{Passage, PassageId, Space};
 use super::store::Saved;
 use super::store_error::{StoreError, StoreFailure};
 use super::vector_store::{PendingPassages, VectorStore};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::host::log;
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_EMBEDDINGS, RAG_REFUSED_REQUESTS};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
@@ -83,7 +83,7 @@ impl Indexer {
         let mut indexed = Indexed::default();
         if let Err(failed) = self.embed_all(space, cx, &mut indexed).await {
             let error = HandlerError::from(failed);
-            warn(&error, cx);
+            log::warning(cx.host(), "rag", error.cause());
             let notes = indexed.note.into_iter().chain([error.message().to_owned()]);
             indexed.note = Some(notes.collect::<Vec<_>>().join(" "));
         }

@@ -150,7 +150,7 @@ impl SearchStore for MemoryStore {
         async move {
             let corpus = self.0.borrow();
             filter.check()?;
-            let mut edges = corpus.links(space, filter);
+            let mut edges = corpus.edges_of_links(space, filter);
             edges.extend(corpus.edges_of_similar(space, filter));
             edges.retain(|edge| edge.weight > threshold);
             let mut sources: BTreeSet<_> = seeds.iter().copied().collect();

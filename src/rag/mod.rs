@@ -10,7 +10,6 @@ mod graph;
 mod impact;
 mod indexer;
 mod links;
-mod log;
 mod memory;
 mod order;
 mod passage;

@@ -13,7 +13,7 @@ use super::search::Search;
 use super::search_result::SearchResult;
 use super::store_error::StoreError;
 use crate::call::context::Context;
-use crate::call::error::{Details, HandlerError};
+use crate::call::error::HandlerError;
 
 /// The changes that a store made for a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -192,11 +192,8 @@ where
     fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
         let chosen = self(cx.clone());
         async move {
-            chosen.await.map_err(|HandlerError(error)| {
-                let Details { cause, message, .. } = *error;
-                let cause = cause.unwrap_or_else(|| message.into_owned());
-                HandlerError::new("No search index is configured for this caller.").because(cause)
-            })
+            let message = "No search index is configured for this caller.";
+            chosen.await.map_err(|error| HandlerError::new(message).because(error.cause()))
         }
         .boxed_local()
     }

@@ -11,7 +11,7 @@ const LINK: f64 = 0.9;
 
 impl Corpus {
     /// Returns the edges of all links between the passages of a space that match the filter.
-    pub(super) fn links(&self, space: &Space, filter: &Filter) -> Vec<Edge> {
+    pub(super) fn edges_of_links(&self, space: &Space, filter: &Filter) -> Vec<Edge> {
         let mut documents: BTreeMap<&str, Vec<&StoredPassage>> = BTreeMap::new();
         for (place, stored) in self.visible(space, filter) {
             documents.entry(place.document).or_default().push(stored);

@@ -8,10 +8,9 @@ use futures::FutureExt;
 use super::Scorer;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::host::in_time;
+use crate::host::{in_time, log};
 use crate::limits::{RERANK_CANDIDATES, RERANK_PASSAGE_BYTES, RERANK_SECONDS};
 use crate::models::{Deadline, ModelFailure};
-use crate::rag::log::warn;
 use crate::rag::order::{descending, ordered};
 use crate::rag::search_result::{FoundPassage, SearchResult};
 use crate::rag::stages::{Searched, Stage, StageFuture};
@@ -178,7 +177,7 @@ impl Stage for Rerank {
                 // The retriever keeps some passages of each document, and then as many as the caller asked for.
                 Ok(()) => found.passages.truncate(self.kept(found.passages.len())),
                 Err(error) => {
-                    warn(&error, searched.cx);
+                    log::warning(searched.cx.host(), "rag", error.cause());
                     found.remark("The passages are in the order of the search, because the reranker failed.");
                 }
             }
