@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
 #[cfg(feature = "page")]
 use super::landing::SearchBox;
-use super::log_policy::LogPolicy;
+use super::log_line::LogPolicy;
 use super::origin::AllowedOrigins;
 use super::page::{Page, PageRequest};
 use crate::auth::rate_limit::RateLimiting;

@@ -10,11 +10,11 @@
 
 mod auth_failure;
 mod authenticate;
+mod batch;
 mod body;
 mod check;
 mod constant_header;
 mod cors;
-mod crash;
 mod document;
 pub(crate) mod endpoint;
 mod era;
@@ -22,11 +22,9 @@ mod guard;
 mod http_error;
 #[cfg(feature = "client")]
 pub(crate) mod in_process;
-mod json_answer;
 #[cfg(feature = "page")]
 mod landing;
 mod log_line;
-mod log_policy;
 pub(crate) mod origin;
 mod other_methods;
 mod other_paths;
@@ -46,6 +44,6 @@ pub(crate) mod warm_up;
 mod well_known;
 
 pub use endpoint::Endpoint;
-pub use log_policy::LogPolicy;
+pub use log_line::LogPolicy;
 pub use origin::AllowedOrigins;
 pub use page::PageRequest;

@@ -13,16 +13,16 @@ use futures::FutureExt;
 use http::{Response, StatusCode};
 
 use super::auth_failure::AuthFailure;
+use super::batch::answer_batch;
 use super::endpoint::Endpoint;
 use super::era::{Content, classify};
 use super::guard::Media;
 use super::http_error::{HttpError, status_of};
-use super::json_answer::{accepted, respond_to_batch};
 use super::log_line::LogLine;
 use super::reply::Reply;
 use super::sse_task::{self, Job};
 use super::stream::Body;
-use super::{body, cors, crash, guard, other_methods};
+use super::{body, cors, guard, other_methods};
 use crate::call::trace::Trace;
 use crate::engine::head::BoundedRequest;
 use crate::engine::memory::Reservation;
@@ -134,7 +134,7 @@ impl Endpoint {
         match classify(document.root(), &head.request, limits)? {
             Content::NoRequest(era) => {
                 line.era(era);
-                Ok(accepted())
+                Ok(Reply::accepted())
             }
             Content::Batch(messages) => {
                 line.batch();
@@ -142,7 +142,7 @@ impl Endpoint {
                 let count =
                     self.access.count_batch(caller.principal.as_ref(), &head.request, messages.len(), head.host);
                 count.boxed_local().await?;
-                crash::keep(head.host, messages.iter().map(|message| &message.request.id), true, line);
+                line.keep_for_crash(messages.iter().map(|message| &message.request.id), true, head.host);
                 let begun = self.engine.begin_batch(&messages, caller);
                 let calls = begun.map_err(|refusal| self.refused(refusal, Era::Legacy, None, &head.url))?;
                 for call in &calls {
@@ -152,7 +152,7 @@ impl Endpoint {
                 drop(messages);
                 drop(document);
                 drop(body);
-                Ok(respond_to_batch(calls, limits, line).boxed_local().await)
+                Ok(answer_batch(calls, limits, line).boxed_local().await)
             }
             Content::Request(message) => {
                 let mut running = self.begin(&message, head, caller, line)?;
@@ -184,7 +184,7 @@ impl Endpoint {
         let trace = self.engine.trace(request, head.host);
         line.request(request, trace.as_deref().and_then(Trace::id));
         line.era(era);
-        crash::keep(head.host, [&request.id], false, line);
+        line.keep_for_crash([&request.id], false, head.host);
         let begun = self.engine.begin(message, caller, trace);
         let running = begun.map_err(|refusal| self.refused(refusal, era, Some(&request.id), &head.url))?;
         line.tool(running.tool.as_deref());

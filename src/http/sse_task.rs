@@ -13,8 +13,7 @@ use futures::{FutureExt, StreamExt};
 use http::StatusCode;
 
 use super::http_error::status_of;
-use super::log_line::LogLine;
-use super::log_policy::LogPolicy;
+use super::log_line::{LogLine, LogPolicy};
 use super::reply::Reply;
 use super::stream::{self, EventStream, Part, PartStream};
 use crate::call::connection::{Connection, Open};

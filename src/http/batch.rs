@@ -1,4 +1,4 @@
-//! Answers that are not streams: the responses to a batch, and the empty 202.
+//! The answer to a batch.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -7,16 +7,15 @@ use std::task::Poll;
 
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, MaybeDone, maybe_done};
-use http::{Response, StatusCode};
+use http::StatusCode;
 
 use super::log_line::LogLine;
 use super::reply::Reply;
-use super::stream::Body;
 use crate::engine::limits::Limits;
 use crate::engine::running::{Answer, Running};
 
 /// Runs the calls of a batch to their ends, at most [`Limits::concurrent`] of them at the same time, and answers with an array.
-pub(super) async fn respond_to_batch(calls: Vec<Running>, limits: &Limits, line: &mut LogLine) -> Reply {
+pub(super) async fn answer_batch(calls: Vec<Running>, limits: &Limits, line: &mut LogLine) -> Reply {
     let run = |call: Running| maybe_done(call.finish(Some(limits.waiting_answers())).boxed_local());
     let mut waiting = calls.into_iter().map(run);
     let mut running: VecDeque<_> = waiting.by_ref().take(limits.concurrent.max(1)).collect();
@@ -48,11 +47,4 @@ async fn answer_at_front(running: &mut VecDeque<MaybeDone<LocalBoxFuture<'static
     })
     .await;
     Pin::new(&mut running.pop_front()?).take_output()
-}
-
-/// Returns a 202 without a body, for messages that need no response.
-pub(super) fn accepted() -> Reply {
-    let mut response = Response::new(Body::Bytes(Vec::new()));
-    *response.status_mut() = StatusCode::ACCEPTED;
-    response.into()
 }
