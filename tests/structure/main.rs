@@ -1,7 +1,8 @@
-//! Tests of the structure of `src/`: the imports and method calls between files, and the sizes of the modules.
+//! Tests of the structure of `src/`: the imports and method calls between files, the sizes of the modules, and the names of types.
 //!
 //! A module is a file or folder directly in `src/`. Each module imports only modules above it in [`MODULES`], and no two files import
 //! each other, directly or indirectly. A call of a method whose `impl` is outside the home of its type counts as an import of that file.
+//! `names` checks the names of types, and `walks` the paths of calls in ARCHITECTURE.md.
 
 // Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects)]
@@ -9,7 +10,9 @@
 mod cycles;
 mod imports;
 mod methods;
+mod names;
 mod source;
+mod walks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
