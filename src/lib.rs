@@ -249,6 +249,7 @@ mod call;
 #[cfg(feature = "client")]
 pub mod client;
 mod config;
+mod engine;
 #[cfg(feature = "gateway")]
 pub mod gateway;
 pub mod host;
@@ -260,7 +261,6 @@ mod protocol;
 #[cfg(feature = "rag")]
 pub mod rag;
 pub mod registry;
-mod rpc;
 mod schema;
 mod server;
 pub mod storage;
@@ -330,8 +330,9 @@ pub use call::step::Step;
 pub use call::task_info::TaskInfo;
 pub use call::tool_event::{FinishedCall, ToolEvent};
 pub use config::{ConfigError, SecureUrl, Variables};
+pub use engine::limits::Limits;
 pub use http::stream::{Body, EventStream};
-pub use http::{AllowedOrigins, Endpoint, Limits, LogPolicy, PageRequest};
+pub use http::{AllowedOrigins, Endpoint, LogPolicy, PageRequest};
 pub use protocol::capabilities::ClientCapabilities;
 pub use protocol::content::{Block, Content, Media, PromptMessage};
 pub use protocol::description::{Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Theme};

@@ -40,7 +40,7 @@ impl ClientSupport {
 }
 
 /// The text in which a client declares its capabilities.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Declared {
     /// The request does not declare capabilities.
     #[default]

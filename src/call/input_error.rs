@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::question_kind::QuestionKind;
 use super::session_required::SessionRequired;
+use crate::protocol::error::RpcError;
 
 /// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
 ///
@@ -24,6 +25,8 @@ pub(crate) enum InputProblem {
     Malformed(String),
     /// The question is not allowed. The text is for the log.
     Forbidden(String),
+    /// The durable task that would have asked has failed, with this error of the protocol.
+    TaskFailed(RpcError),
 }
 
 impl From<InputProblem> for InputError {
@@ -59,6 +62,7 @@ impl fmt::Display for InputError {
                 f.write_str(&kind.unasked("This call", "Nothing that depends on it"))
             }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
+            InputProblem::TaskFailed(error) => f.write_str(&error.message),
         }
     }
 }

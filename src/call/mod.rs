@@ -2,7 +2,7 @@
 //!
 //! A `handler` is an async function. It gets its arguments and a `context`, and returns a `result` or an `error`. `clean` removes hidden
 //! characters from results. The context gives it the shared `state`, the `request_info` (with the `client_extensions`), the `platform`
-//! (requests to other servers, work after the answer), and `notifications`. `of_request` has the data that nested calls share.
+//! (requests to other servers, work after the answer), and `notifications`. `exchange` has the data that nested calls share.
 //!
 //! A handler can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of
 //! other servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. An answer counts only for the same
@@ -22,13 +22,13 @@ pub(crate) mod context;
 pub(crate) mod deadline;
 pub(crate) mod elicitation;
 pub(crate) mod error;
+pub(crate) mod exchange;
 pub(crate) mod failure;
 pub(crate) mod forwarded;
 pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod journal;
 pub(crate) mod notifications;
-pub(crate) mod of_request;
 mod passed_question;
 pub(crate) mod passed_task;
 mod platform;

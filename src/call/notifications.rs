@@ -144,9 +144,8 @@ impl Outbox {
         }
     }
 
-    /// Sends a notification of an extension, and returns whether it was sent.
-    #[cfg(feature = "tasks")]
-    pub(crate) fn extension(&self, method: &'static str, params: &RawValue) -> bool {
+    /// Sends a notification that the client subscribed to, and returns whether it was sent.
+    pub(crate) fn subscribed(&self, method: &'static str, params: &RawValue) -> bool {
         self.send(method, &params)
     }
 

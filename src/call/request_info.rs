@@ -70,14 +70,14 @@ pub struct RequestInfo {
 
 /// The part of an endpoint that its requests can use.
 #[derive(Default)]
-pub(crate) struct OfEndpoint {
+pub(crate) struct Services {
     pub state: State,
     /// The service for durable tasks, if the endpoint has one.
     pub tasks: Option<TaskService>,
     /// The keys of the endpoint, or the error in their configuration.
     pub state_keys: Option<Rc<Result<StateKeys, ConfigError>>>,
     /// The configured URL of the endpoint.
-    pub resource: Option<Box<str>>,
+    pub url: Option<Box<str>>,
     pub exposed: ExposedHeaders,
 }
 
@@ -122,7 +122,7 @@ impl RequestInfo {
 
     /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, OfClient::default(), false, OfEndpoint::default())
+        Self::of_endpoint(head, principal, OfClient::default(), false, Services::default())
     }
 
     /// Creates the request that `principal` sent to an endpoint. Pages need no token. If calls of their endpoint need one,
@@ -132,7 +132,7 @@ impl RequestInfo {
         principal: Option<Principal>,
         client: OfClient,
         is_unidentified: bool,
-        OfEndpoint { state, tasks, state_keys, resource, exposed }: OfEndpoint,
+        Services { state, tasks, state_keys, url, exposed }: Services,
     ) -> Self {
         let shared = Shared {
             head: PerCaller::new(head),
@@ -143,7 +143,7 @@ impl RequestInfo {
             state: RefCell::new(state),
             tasks,
             state_keys,
-            resource,
+            resource: url,
             exposed,
             argument_steps: CheckSteps::default(),
             result_steps: CheckSteps::default(),
@@ -175,6 +175,11 @@ impl RequestInfo {
     /// Returns the keys of the endpoint, if it has valid ones.
     pub(crate) fn state_keys(&self) -> Option<&StateKeys> {
         self.shared.state_keys.as_deref()?.as_ref().ok()
+    }
+
+    /// Returns the keys of the endpoint, or the error in their configuration.
+    pub(crate) fn configured_keys(&self) -> Option<&Result<StateKeys, ConfigError>> {
+        self.shared.state_keys.as_deref()
     }
 
     /// Returns the steps that are left for checks of arguments and of answers to questions. The messages of a batch share them.

@@ -9,9 +9,7 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
-use super::auth_failure::{AuthFailure, misconfigured};
-use super::bounded_request::BoundedRequest;
-use super::choice::Choice;
+use super::auth_failure::{AuthFailure, unavailable};
 use super::http_error::HttpError;
 use super::log_line::LogLine;
 use super::proxies::passed_a_proxy;
@@ -22,9 +20,9 @@ use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::DynValidator;
 use crate::auth::{Presented, Principal, ProtectedResource, TokenRefusal, bearer};
 use crate::config::SecureUrl;
+use crate::engine::choice::Choice;
+use crate::engine::head::BoundedRequest;
 use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
-use crate::server::access::has_scopes;
-use crate::text::Text;
 
 /// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {
@@ -117,10 +115,10 @@ impl AccessControl {
                  commas, or \"none\", and call `configured`; or call `auth` or `without_auth`"
             }
             Authentication::Misconfigured(Misconfiguration { problem, is_public }) => {
-                return Err(misconfigured(host, problem, *is_public));
+                return Err(unavailable(host, problem, *is_public));
             }
         };
-        Err(misconfigured(host, problem, true))
+        Err(unavailable(host, problem, true))
     }
 
     /// Admits a request for a document or a page that needs no token, and counts the request by its address. Returns whether calls of the
@@ -223,20 +221,10 @@ impl AccessControl {
         failure.into_http_error(&self.resource, None, self.rate_limiting.period())
     }
 
-    /// Checks that `caller` has the `needed` scopes. The error names all of them.
-    pub(super) fn authorize(
-        &self,
-        caller: Option<&Principal>,
-        needed: &[Text],
-        request_url: &str,
-        path: &str,
-    ) -> Result<(), Box<HttpError>> {
-        if caller.is_none_or(|caller| has_scopes(caller, needed)) {
-            return Ok(());
-        }
+    /// Returns the error for a caller that the endpoint rejects.
+    pub(super) fn failed(&self, failure: AuthFailure, request_url: &str, path: &str) -> Box<HttpError> {
         let url = self.server_url(request_url, path);
-        let failure = AuthFailure::InsufficientScope(needed.join(" "));
-        Err(failure.into_http_error(&self.resource, url.get(), self.rate_limiting.period()))
+        failure.into_http_error(&self.resource, url.get(), self.rate_limiting.period())
     }
 }
 

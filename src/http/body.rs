@@ -14,9 +14,9 @@ use http::header::{HeaderValue, RETRY_AFTER};
 
 use super::guard;
 use super::http_error::HttpError;
-use super::in_flight::Reservation;
-use super::limits::Limits;
 use crate::call::failure;
+use crate::engine::limits::Limits;
+use crate::engine::memory::Reservation;
 use crate::host::{self, BodyError, Host};
 use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};

@@ -30,8 +30,8 @@ impl Endpoint {
     /// ```
     pub fn check(&self, limits: SizeLimits) -> Result<Check, BuildError> {
         let head = Rc::new(http::Request::new(()).into_parts().0);
-        let request = self.request_info(head, None, OfClient::default());
-        let server = self.server_for_all(&request)?.with_task_service(self.has_task_objects());
+        let request = self.engine.request_info(head, None, OfClient::default());
+        let server = self.engine.server_for_all(&request)?;
         let entry = match &*self.access.authentication {
             Authentication::Undecided | Authentication::Misconfigured(_) => CallerAccess::Closed,
             Authentication::Open { is_public: false } => CallerAccess::SameMachine,

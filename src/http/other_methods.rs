@@ -3,12 +3,12 @@
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 
-use super::bounded_request::BoundedRequest;
 use super::constant_header::{allow_header, set};
 use super::http_error::HttpError;
 use super::stream::Body;
 use super::{cors, guard};
 use crate::call::session_required::SessionRequired;
+use crate::engine::head::BoundedRequest;
 use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The page for a person who opens the URL of the endpoint in a browser.

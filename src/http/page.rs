@@ -6,15 +6,15 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::{Response, StatusCode};
 
-use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
-use super::limits::Limits;
 use super::stream::Body;
 use super::{body, guard};
 use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, run_only};
 use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
+use crate::engine::head::BoundedRequest;
+use crate::engine::limits::Limits;
 use crate::host::Request;
 use crate::protocol::error::INTERNAL;
 use crate::text::Text;

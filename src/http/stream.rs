@@ -13,9 +13,9 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, Response, StatusCode};
 
 use super::constant_header::set;
-use super::in_flight::Reservation;
 use crate::call::connection::Open;
 use crate::call::notifications::Notifications;
+use crate::engine::memory::Reservation;
 
 /// The body of a response.
 #[derive(Debug)]
@@ -115,11 +115,10 @@ pub(super) fn response(stream: EventStream) -> Response<Body> {
     with_headers(Body::Stream(stream))
 }
 
-/// Returns the response with a complete event stream of `messages`.
+/// Returns the response with an event stream of one message.
 #[cold]
-pub(super) fn complete(messages: Vec<Vec<u8>>) -> Response<Body> {
-    let events: Vec<_> = messages.into_iter().map(|message| event(Part::Notification(message))).collect();
-    with_headers(Body::Bytes(events.concat()))
+pub(super) fn complete(message: Vec<u8>) -> Response<Body> {
+    with_headers(Body::Bytes(message_event(message)))
 }
 
 fn with_headers(body: Body) -> Response<Body> {

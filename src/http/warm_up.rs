@@ -44,9 +44,9 @@ impl Endpoint {
         host: &Rc<dyn Host>,
         answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Reply>,
     ) {
-        let info = self.request_info(request, None, OfClient::default());
+        let info = self.engine.request_info(request, None, OfClient::default());
         // If the server function fails, the first request reports the error.
-        drop(self.server_for(&info));
+        drop(self.engine.server_for_all(&info).map(|server| server.for_caller(&info)));
         if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
             warning::once(host, "warm-up", "the warm-up call failed, so the first answer is slow");
         }

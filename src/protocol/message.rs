@@ -45,6 +45,12 @@ impl RequestId {
         Self("\"native\"".into())
     }
 
+    /// Returns the id of the call of a durable task.
+    #[cfg(feature = "tasks")]
+    pub(crate) fn of_task() -> Self {
+        Self("\"task\"".into())
+    }
+
     /// Returns the id as JSON: `7`, `"a"`.
     pub fn as_json(&self) -> &str {
         &self.0
@@ -187,6 +193,15 @@ pub(crate) fn long_response(
     write::append(&mut body, result)?;
     body.push(b'}');
     Ok(body)
+}
+
+/// Returns the result in a response of [`result_response`] to `id`.
+#[cfg(feature = "tasks")]
+pub(crate) fn result_in(id: &RequestId, response: Vec<u8>) -> Option<String> {
+    let mut response = String::from_utf8(response).ok()?;
+    response.pop().filter(|last| *last == '}')?;
+    let result = response.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":")?.strip_prefix(id.as_json())?;
+    result.strip_prefix(",\"result\":").map(str::to_owned)
 }
 
 /// Returns the response with `error`. It has the `id` of the request if that could be read.

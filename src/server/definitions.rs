@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::extension::ExtensionMethod;
+use super::extension::{ExtensionMethod, StartMethod};
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -56,8 +56,9 @@ pub(crate) struct Definitions {
     /// The first parts of `ui://` URIs that belong to mounted servers.
     pub reserved_authorities: Vec<Text>,
     pub extension_methods: Vec<Rc<ExtensionMethod>>,
-    /// The function that starts a method of an extension, like `skill_methods`.
-    pub start_extension_method: Option<Rc<dyn Any>>,
+    /// The function that starts a method of an extension. Only a builder method that adds such methods sets it, so the wasm module of another
+    /// server does not contain the function.
+    pub start_extension_method: Option<StartMethod>,
     /// The skills and their methods. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills`
     /// sets it, so the wasm module of a server without skills does not contain the methods.
     pub skill_methods: Option<Rc<dyn Any>>,

@@ -121,7 +121,7 @@ pub(super) fn stopped() -> Result<End, String> {
 }
 
 /// Returns the end of a task with this error.
-fn error_end(error: &RpcError) -> Result<End, String> {
+pub(super) fn error_end(error: &RpcError) -> Result<End, String> {
     let error: Box<RawValue> = write::to_raw_value(error).map_err(|error| error.to_string())?;
     Ok(End::Error(error))
 }

@@ -10,9 +10,8 @@ use super::live::Live;
 use super::message::{Entry, Message, Reply, State, View, send};
 use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
 use super::rows::Rows;
-use crate::auth::StateKeys;
 use crate::call::failure;
-use crate::config::ConfigError;
+use crate::engine::begin::Engine;
 use crate::host::{Host, TaskObjects, TaskRows};
 use crate::limits::TASK_ALARM_SECONDS;
 
@@ -29,15 +28,9 @@ pub(crate) struct Object {
 
 impl Object {
     /// Opens the object `name`. Without keys, it can delete what has expired, and nothing else.
-    pub(crate) fn new(
-        name: &str,
-        rows: Rc<dyn TaskRows>,
-        keys: Rc<Result<StateKeys, ConfigError>>,
-        objects: Option<Rc<dyn TaskObjects>>,
-        version: Option<String>,
-        host: Rc<dyn Host>,
-    ) -> Self {
-        let rows = Rc::new(Rows::new(rows, keys, host.clone(), name.to_owned()));
+    pub(crate) fn new(name: &str, rows: Rc<dyn TaskRows>, engine: &Engine, host: Rc<dyn Host>) -> Self {
+        let rows = Rc::new(Rows::new(rows, engine.state_keys.clone(), host.clone(), name.to_owned()));
+        let (version, objects) = (engine.version.clone(), engine.task_objects.clone());
         Self { rows, host, version, objects, name: name.to_owned() }
     }
 

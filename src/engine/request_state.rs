@@ -13,7 +13,6 @@ use edge_json::{Document, JsonLimits, Value, canonical, write};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::call::Call;
 use crate::auth::encryption_keys::NONCE;
 use crate::auth::{Principal, StateKeys};
 use crate::base64::URL_SAFE;
@@ -45,15 +44,15 @@ struct RequestState {
 pub(super) type Asked = BTreeMap<String, String>;
 
 /// Creates the state of a call that ends with questions. `digest` is the result of [`request_digest`].
-pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
-    let (rounds, host) = (call.cx.rounds(), call.cx.host());
+pub(super) fn seal(cx: &Context, keys: &StateKeys, digest: String) -> Result<String, Box<dyn Error>> {
+    let (rounds, host) = (cx.rounds(), cx.host());
     let questions = rounds.questions();
     // `collect` would sort the items first. No other code needs this sort, so it would only make the wasm module larger.
     let mut asked = Asked::new();
     asked.extend(questions.iter().map(|(key, question)| (key.clone(), question.digest.clone())));
     let state = RequestState {
         id: rounds.call_id(host)?,
-        expires: now(call).saturating_add(keys.seconds()),
+        expires: now(cx).saturating_add(keys.seconds()),
         belongs: digest,
         asked,
         answers: rounds.answers().clone(),
@@ -67,8 +66,8 @@ pub(super) fn seal(call: &Call, keys: &StateKeys, digest: String) -> Result<Stri
 
 /// Decrypts the state `token`. Returns the digests of the questions that were sent with it, and the state of earlier rounds. Returns
 /// `None` if the token was encrypted with other keys, belongs to another call, or has expired. The client does not get the reason.
-pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
-    if token.len() > call.cx.rounds().state_limit() {
+pub(super) fn open(cx: &Context, request: &Request<'_>, keys: &StateKeys, token: &str) -> Option<(Asked, Earlier)> {
+    if token.len() > cx.rounds().state_limit() {
         return None;
     }
     // The decoder accepts only the canonical form of base64.
@@ -77,7 +76,7 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
     let document = Document::parse(&opened, JsonLimits::MOST).ok()?;
     let state = document.root();
     let expires: u64 = state.get("expires")?.text().parse().ok()?;
-    if now(call) >= expires || state.string("belongs")? != request_digest(&call.cx, request) {
+    if now(cx) >= expires || state.string("belongs")? != request_digest(cx, request) {
         return None;
     }
     let mut asked = Asked::new();
@@ -94,8 +93,8 @@ pub(super) fn open(call: &Call, request: &Request<'_>, keys: &StateKeys, token: 
     Some((asked, Earlier { id: state.string("id")?, answers, steps }))
 }
 
-fn now(call: &Call) -> u64 {
-    call.cx.host().now_ms() / 1000
+fn now(cx: &Context) -> u64 {
+    cx.host().now_ms() / 1000
 }
 
 /// Returns a digest of the caller, the server, the method, the parameters, and the parts of the request that the program passes on to other

@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use edge_json::Document;
 use edge_json::write::Raw;
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
 use super::call::{Call, MethodResponse};
 use super::pagination::page;
-use super::prepared::{Outcome, Work};
-use super::resolve::{Target, wrong_target};
+use super::running::Work;
+use super::target::{Item, wrong_target};
+use super::tool_call::run_tool;
 use super::{envelope, handler_error, input_required, params};
 use crate::call::failure;
 use crate::call::result::ToolResult;
@@ -26,10 +26,9 @@ use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Feature, Revision};
 use crate::protocol::task::RESULT_TYPE;
 use crate::schema::SchemaError;
-use crate::server::execute::execute;
-use crate::server::executed::Executed;
 use crate::server::list::ListKind;
 use crate::server::tool::Tool;
+use crate::server::tool_handler::ToolCall;
 use crate::text::Text;
 
 #[derive(Serialize)]
@@ -87,15 +86,15 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 }
 
 /// Answers `tools/call`.
-pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
-    let Target::Tool(tool) = target else { return Err(wrong_target(call)) };
+pub(super) fn call(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
+    let Item::Tool(tool) = target else { return Err(wrong_target(call)) };
     let mut arguments = params::optional_object(request, "arguments")?;
     if let Some(member) = tool.arguments_member {
         arguments = arguments.and_then(|arguments| arguments.get(member));
     }
-    input_required::resume(call, request)?;
+    input_required::resume(&call.cx, request)?;
     let empty = Document::empty_object();
-    let work = execute(&call.server, &tool, arguments.unwrap_or(empty.root()), &call.cx);
+    let work = run_tool(&call.server, &tool, arguments.unwrap_or(empty.root()), &call.cx);
     let is_of_objects = call.cx.revision().has(Feature::AnyStructuredContent)
         || tool.output_schema().is_ok_and(|schema| schema.is_none_or(|schema| schema.is_of_objects()));
     Ok(respond(call.clone(), tool.metadata.name.clone(), is_of_objects, work).boxed_local())
@@ -103,25 +102,16 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Target) -> Result
 
 /// Runs a call of the tool `name` to its end, and returns the response. In older revisions, structured content that is not an object, or that
 /// has an output schema for other values, becomes a member of an object.
-async fn respond(
-    call: Call,
-    name: Text,
-    is_of_objects: bool,
-    work: LocalBoxFuture<'static, Executed>,
-) -> Result<Outcome, RpcError> {
+async fn respond(call: Call, name: Text, is_of_objects: bool, work: ToolCall) -> Result<Option<Vec<u8>>, RpcError> {
     let mut result = match work.await {
-        Executed::Done(result) => result,
-        Executed::Waits => return Ok(Outcome::Waits),
+        Ok(Some(result)) => result,
+        Ok(None) => return Ok(None),
         // In revisions without `inputRequests`, a model sees the error.
-        Executed::CannotAsk(error) if call.cx.revision().era() == Era::Legacy => ToolResult::failure(error.0.message),
-        Executed::TaskFailed(error) if call.cx.revision().era() == Era::Legacy => {
-            ToolResult::failure(error.message.clone())
-        }
-        Executed::TaskFailed(error) => return Err(error),
-        Executed::CannotAsk(error) => return Err(handler_error::without_own_code(&call, &name, error)),
+        Err(error) if call.cx.revision().era() == Era::Legacy => ToolResult::failure(error.0.message),
+        Err(error) => return Err(handler_error::without_own_code(&call.cx, &name, error)),
     };
     if let Some(task) = result.task.take() {
-        return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Outcome::Response);
+        return envelope::of_extension(&call, Raw(task.get()), RESULT_TYPE, None, None).map(Some);
     }
     if result.is_error {
         call.record_tool_error();
@@ -136,5 +126,5 @@ async fn respond(
         result.structured_content = Some(format!("{{\"result\":{structured}}}").into());
     }
     let meta = result.meta.take();
-    envelope::complete_with_meta(&call, result, meta.as_deref()).map(Outcome::Response)
+    envelope::complete_with_meta(&call, result, meta.as_deref()).map(Some)
 }

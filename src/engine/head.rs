@@ -3,37 +3,40 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use http::StatusCode;
-
-use super::http_error::HttpError;
 use crate::host::{Host, Request, warning};
 use crate::limits::REQUEST_ID_BYTES;
 
-/// A request with a limit on the length of each header. It has no body: the pipeline reads the body from the request of the host.
+/// A request with a limit on the length of each header. It has no body: the body is read from the request of the host.
 ///
 /// The endpoint reads headers by [`standard_header`](Self::standard_header), which fails if a header is too long. The program reads headers
 /// by [`Request::header`], which returns `None` if a header is too long.
-pub(super) struct BoundedRequest {
+pub(crate) struct BoundedRequest {
     request: Rc<dyn Request>,
     limit: usize,
     host: Rc<dyn Host>,
 }
 
+/// The error of a header. It is for the caller.
+#[derive(Debug)]
+pub(crate) enum HeaderError {
+    /// The header is too long.
+    TooLong(String),
+    /// The header does not agree with the body.
+    Mismatch(String),
+}
+
 impl BoundedRequest {
-    pub(super) fn new(request: Rc<dyn Request>, limit: usize, host: Rc<dyn Host>) -> Self {
+    pub(crate) fn new(request: Rc<dyn Request>, limit: usize, host: Rc<dyn Host>) -> Self {
         Self { request, limit, host }
     }
 
     /// Returns a header that the endpoint uses.
-    ///
-    /// # Errors
-    /// 431 if the header is too long.
-    pub(super) fn standard_header(&self, name: &str) -> Result<Option<String>, Box<HttpError>> {
+    pub(crate) fn standard_header(&self, name: &str) -> Result<Option<String>, HeaderError> {
         match self.request.header(name) {
-            Some(value) if value.len() > self.limit => Err(HttpError::http(
-                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                format!("The header {name} is longer than the limit of {} bytes.", self.limit),
-            )),
+            Some(value) if value.len() > self.limit => Err(HeaderError::TooLong(format!(
+                "The header {name} is longer than the limit of {} bytes.",
+                self.limit
+            ))),
             value => Ok(value),
         }
     }

@@ -1,4 +1,4 @@
-//! The lookup of the method and its target. The checks of scopes and headers and the dispatch use the result of one lookup.
+//! The lookup of the method and the item that a message names. The checks of scopes and headers and the method use the result of one lookup.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,6 +7,7 @@ use std::rc::Rc;
 use edge_json::object;
 
 use super::call::Call;
+use super::message::Message;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
 use crate::call::failure;
@@ -25,16 +26,16 @@ use crate::server::resource::{NOT_FOUND, Resource, ResourceTemplate};
 use crate::server::tool::Tool;
 use crate::text::{Text, shortened};
 
-/// The method of a request and its target. It borrows nothing from the request.
-pub(crate) struct Resolved {
+/// What a message names: its method, and the item of the server. It borrows nothing from the message.
+pub(super) struct Target {
     /// The method, or `None` if the server does not offer it or the revision does not have it.
     pub method: Option<Method>,
-    pub target: Result<Target, RpcError>,
+    pub item: Result<Item, RpcError>,
 }
 
-/// The target of a method.
-pub(crate) enum Target {
-    /// The method has no target.
+/// The item of a server that a message names.
+pub(super) enum Item {
+    /// The method has no item.
     None,
     Tool(Rc<Tool>),
     Prompt(Rc<Prompt>),
@@ -48,58 +49,53 @@ pub(crate) enum Target {
     Extension(Rc<ExtensionMethod>),
 }
 
-impl Resolved {
-    /// Looks up the method and the target of a request.
-    pub(crate) fn new(request: &Request<'_>, server: &McpServer, revision: Revision) -> Self {
-        let method = request.known_method.filter(|method| method.is_in(revision) && is_offered(*method, server));
-        let target = match method {
+impl Target {
+    /// Looks up the method and the item of a message.
+    pub(super) fn of(Message { request, revision, .. }: &Message<'_>, server: &McpServer) -> Self {
+        let method = request.known_method.filter(|method| method.is_in(*revision) && is_offered(*method, server));
+        let item = match method {
             Some(Method::CallTool) => tool(request, server),
             Some(Method::GetPrompt) => prompt(request, server),
-            Some(Method::ReadResource) => resource(request, server, revision),
+            Some(Method::ReadResource) => resource(request, server, *revision),
             Some(Method::Complete) => reference(request, server),
             #[cfg(feature = "tasks")]
-            Some(Method::Listen) => Ok(listen(request, server, revision)),
-            Some(_) => Ok(Target::None),
-            None => Ok(server.extension_method(&request.method, revision).map_or(Target::None, Target::Extension)),
+            Some(Method::Listen) => Ok(listen(request, server, *revision)),
+            Some(_) => Ok(Item::None),
+            None => Ok(server.extension_method(&request.method, *revision).map_or(Item::None, Item::Extension)),
         };
-        Self { method, target }
+        Self { method, item }
     }
 
-    /// Returns the scopes that the request needs. If the target does not exist, returns an empty slice: the answer is an error anyway.
+    /// Returns the scopes that the message needs. If the item does not exist, returns an empty slice: the answer is an error anyway.
     ///
     /// Source: 2026-07-28, basic/authorization, "Runtime Insufficient Scope".
-    pub(crate) fn scopes(&self) -> &[Text] {
-        self.target.as_ref().ok().and_then(Target::access).map_or(&[], |access| &access.scopes)
+    pub(super) fn scopes(&self) -> &[Text] {
+        self.item.as_ref().ok().and_then(Item::access).map_or(&[], |access| &access.scopes)
     }
 
-    /// Returns the method of an extension that the request calls.
-    pub(crate) fn extension_method(&self) -> Option<&ExtensionMethod> {
-        match &self.target {
-            Ok(Target::Extension(method)) => Some(method),
+    /// Returns the method of an extension that the message calls.
+    pub(super) fn extension_method(&self) -> Option<&ExtensionMethod> {
+        match &self.item {
+            Ok(Item::Extension(method)) => Some(method),
             _ => None,
         }
     }
 
-    /// Returns whether the request listens to durable tasks. Its response is always a stream.
-    pub(crate) fn listens_to_tasks(&self) -> bool {
-        cfg!(feature = "tasks") && self.method == Some(Method::Listen) && self.extension_method().is_some()
-    }
-
     /// Returns whether the method runs a handler, which can send notifications before the answer.
-    pub(crate) fn notifies(&self) -> bool {
+    pub(super) fn notifies(&self) -> bool {
         self.method.is_some_and(Method::notifies) || self.extension_method().is_some_and(|method| method.notifies)
     }
 
-    /// Returns the tool that the request calls.
-    pub(crate) fn tool(&self) -> Option<&Tool> {
-        match &self.target {
-            Ok(Target::Tool(tool)) => Some(tool),
+    /// Returns the tool that the message calls.
+    pub(super) fn tool(&self) -> Option<&Rc<Tool>> {
+        match &self.item {
+            Ok(Item::Tool(tool)) => Some(tool),
             _ => None,
         }
     }
 }
 
-impl Target {
+impl Item {
     fn access(&self) -> Option<&Access> {
         match self {
             Self::None => None,
@@ -114,15 +110,11 @@ impl Target {
 
 /// Returns the operation of a request, for telemetry. Its target is a name that an item can have: a source gets names from the caller, which
 /// may send any text.
-pub(super) fn operation(
-    method: Option<Method>,
-    target: &Result<Target, RpcError>,
-    revision: Revision,
-) -> NewOperation<'_> {
-    let (name, extension) = match target {
-        Ok(Target::Tool(tool)) => (Some(tool.name()), None),
-        Ok(Target::Prompt(prompt)) => (Some(&*prompt.metadata.name), None),
-        Ok(Target::Extension(method)) => (None, Some(&*method.name)),
+pub(super) fn operation(Target { method, item }: &Target, revision: Revision) -> NewOperation<'_> {
+    let (name, extension) = match item {
+        Ok(Item::Tool(tool)) => (Some(tool.name()), None),
+        Ok(Item::Prompt(prompt)) => (Some(&*prompt.metadata.name), None),
+        Ok(Item::Extension(method)) => (None, Some(&*method.name)),
         _ => (None, None),
     };
     let method = method.map(Method::name).or(extension).unwrap_or("_OTHER");
@@ -149,58 +141,58 @@ fn is_offered(method: Method, server: &McpServer) -> bool {
     }
 }
 
-fn tool(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
+fn tool(request: &Request<'_>, server: &McpServer) -> Result<Item, RpcError> {
     let name = params::string(request, "name")?;
     let tool = server.tool(&name).ok_or_else(|| RpcError::invalid_params(unknown_tool(&name)))?;
     // A tool that calls another one is only its address: the scopes, the log and the call are those of the other tool.
     let called = tool.called.as_ref().and_then(|called| called(request.param("arguments")?));
     let called = called.filter(|called| server.shows(&called.access) && !server.has_own_tool(called.name()));
-    Ok(Target::Tool(called.map_or(tool, Rc::new)))
+    Ok(Item::Tool(called.map_or(tool, Rc::new)))
 }
 
-fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
+fn prompt(request: &Request<'_>, server: &McpServer) -> Result<Item, RpcError> {
     let name = params::string(request, "name")?;
     let version = params::optional_string(request, "version")?;
-    prompt_versions::find(server, &name, version.as_deref()).map(Target::Prompt)
+    prompt_versions::find(server, &name, version.as_deref()).map(Item::Prompt)
 }
 
-fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Result<Target, RpcError> {
+fn resource(request: &Request<'_>, server: &McpServer, revision: Revision) -> Result<Item, RpcError> {
     let uri = params::string(request, "uri")?;
     let found = match find(server, &uri) {
-        Found::Target(target) => Some(target),
+        Lookup::Item(target) => Some(target),
         // A source must not answer for a hidden item either.
-        Found::Hidden => None,
-        Found::Nothing => server.resource_of_sources(&uri).map(Target::Resource),
+        Lookup::Hidden => None,
+        Lookup::Nothing => server.resource_of_sources(&uri).map(Item::Resource),
     };
     found.ok_or_else(|| resource_not_found(revision, &uri))
 }
 
 /// Returns the target of `subscriptions/listen`: the method of the tasks extension, if the request names tasks and the server has them.
 #[cfg(feature = "tasks")]
-fn listen(request: &Request<'_>, server: &McpServer, revision: Revision) -> Target {
+fn listen(request: &Request<'_>, server: &McpServer, revision: Revision) -> Item {
     let names_tasks = request.param("notifications").is_some_and(|filter| filter.get("taskIds").is_some());
     let method = names_tasks.then(|| server.extension_method(&request.method, revision)).flatten();
-    method.map_or(Target::None, Target::Extension)
+    method.map_or(Item::None, Item::Extension)
 }
 
 /// Returns the target of `completion/complete`: a prompt or a template.
-fn reference(request: &Request<'_>, server: &McpServer) -> Result<Target, RpcError> {
+fn reference(request: &Request<'_>, server: &McpServer) -> Result<Item, RpcError> {
     let reference = params::object(request, "ref")?;
     let member = |name: &str| params::member(reference, "ref", name);
     match member("type")?.as_ref() {
-        "ref/prompt" => prompt_versions::find(server, &member("name")?, None).map(Target::Prompt),
+        "ref/prompt" => prompt_versions::find(server, &member("name")?, None).map(Item::Prompt),
         "ref/resource" => {
             let uri = member("uri")?;
             // A client sends the URI template from the list, or a URI that matches it.
             let named = server.templates().find(|template| template.description.uri_template == uri);
             if let Some(template) = named {
-                return Ok(Target::Template(template.clone(), BTreeMap::new()));
+                return Ok(Item::Template(template.clone(), BTreeMap::new()));
             }
             let found = match find(server, &uri) {
-                Found::Target(target) => Some(target),
-                Found::Hidden => None,
-                Found::Nothing => {
-                    server.template_of_sources(&uri).map(|template| Target::Template(template, BTreeMap::new()))
+                Lookup::Item(target) => Some(target),
+                Lookup::Hidden => None,
+                Lookup::Nothing => {
+                    server.template_of_sources(&uri).map(|template| Item::Template(template, BTreeMap::new()))
                 }
             };
             found.ok_or_else(|| unknown_template(&uri))
@@ -224,8 +216,8 @@ pub(super) fn resource_not_found(revision: Revision, uri: &str) -> RpcError {
 }
 
 /// The result of the lookup of a URI.
-enum Found {
-    Target(Target),
+enum Lookup {
+    Item(Item),
     /// Only items that the caller must not see have this URI.
     Hidden,
     Nothing,
@@ -237,14 +229,14 @@ enum Found {
 /// A URI has several spellings, such as `kb://payroll` and `kb://%70ayroll`, and a template reads the same variables from each of them. So
 /// the function expands the template with these variables, and repeats the lookup with the result. A resource or an earlier template that
 /// matches the result takes precedence, so its scopes and its visibility apply.
-fn find(server: &McpServer, uri: &str) -> Found {
+fn find(server: &McpServer, uri: &str) -> Lookup {
     let mut uri = Cow::Borrowed(uri);
     let mut is_hidden = false;
     // The expansion of a template matches the same template or an earlier one, so the number of lookups is bounded.
     for _ in 0..=server.definitions.templates.len() {
         if let Some(resource) = server.definitions.resource_at(&uri) {
             if server.shows(&resource.access) {
-                return Found::Target(Target::Resource(resource.clone()));
+                return Lookup::Item(Item::Resource(resource.clone()));
             }
             is_hidden = true;
         }
@@ -258,9 +250,9 @@ fn find(server: &McpServer, uri: &str) -> Found {
         let Some((template, parsed, variables)) = found else { break };
         match parsed.expand(&variables) {
             Ok(written) if written != uri => uri = Cow::Owned(written),
-            _ if is_hidden => return Found::Target(Target::Hidden(template.clone())),
-            _ => return Found::Target(Target::Template(template.clone(), variables)),
+            _ if is_hidden => return Lookup::Item(Item::Hidden(template.clone())),
+            _ => return Lookup::Item(Item::Template(template.clone(), variables)),
         }
     }
-    if is_hidden { Found::Hidden } else { Found::Nothing }
+    if is_hidden { Lookup::Hidden } else { Lookup::Nothing }
 }

@@ -10,7 +10,6 @@ use super::call::{Call, MethodResponse};
 use crate::call::failure;
 use crate::protocol::description::Implementation;
 use crate::protocol::message::{long_response, result_response};
-#[cfg(feature = "tasks")]
 use crate::protocol::method::Method;
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
@@ -32,7 +31,6 @@ struct Envelope<'a> {
 struct ResultMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/serverInfo", skip_serializing_if = "Option::is_none")]
     server_info: Option<&'a Implementation>,
-    #[cfg(feature = "tasks")]
     #[serde(rename = "io.modelcontextprotocol/subscriptionId", skip_serializing_if = "Option::is_none")]
     subscription_id: Option<Raw<'a>>,
     /// The members that the handler sets.
@@ -155,7 +153,6 @@ fn respond(
             let meta = ResultMeta {
                 server_info,
                 // The id is copied as text, because a number may exceed every number type.
-                #[cfg(feature = "tasks")]
                 subscription_id: (call.method == Some(Method::Listen)).then(|| Raw(call.cx.request_id().as_json())),
                 own,
             };

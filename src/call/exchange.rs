@@ -14,7 +14,7 @@ use crate::protocol::revision::Revision;
 use crate::text::Text;
 
 /// The data that a request shares with all its nested calls.
-pub(crate) struct OfRequest {
+pub(crate) struct Exchange {
     pub request: RequestInfo,
     pub id: RequestId,
     pub revision: Revision,
@@ -23,19 +23,6 @@ pub(crate) struct OfRequest {
     /// The place of the request in a trace, if it has one.
     pub trace: Option<Rc<Trace>>,
     pub live: Option<Live>,
-}
-
-impl OfRequest {
-    /// Creates the data of a request without a trace, whose response is not a stream.
-    pub(crate) fn new(
-        request: RequestInfo,
-        id: RequestId,
-        revision: Revision,
-        host: Rc<dyn Host>,
-        rounds: Rounds,
-    ) -> Self {
-        Self { request, id, revision, host, rounds: Rc::new(rounds), trace: None, live: None }
-    }
 }
 
 /// The parts of a context whose response may become a stream.

@@ -3,31 +3,31 @@
 use std::ops::Deref;
 
 /// A setting. The value of the program takes precedence over the value of the environment, regardless of the order of the calls.
-pub(super) struct Choice<T> {
+pub(crate) struct Choice<T> {
     value: T,
     is_set_by_program: bool,
 }
 
 impl<T> Choice<T> {
     /// Creates a setting with its default.
-    pub(super) const fn new(value: T) -> Self {
+    pub(crate) const fn new(value: T) -> Self {
         Self { value, is_set_by_program: false }
     }
 
     /// Sets the value of the program.
-    pub(super) fn set(&mut self, value: T) {
+    pub(crate) fn set(&mut self, value: T) {
         *self = Self { value, is_set_by_program: true };
     }
 
     /// Sets the value of the environment, unless the program has set one.
-    pub(super) fn configure(&mut self, value: T) {
+    pub(crate) fn configure(&mut self, value: T) {
         if !self.is_set_by_program {
             self.value = value;
         }
     }
 
     /// Returns whether the program has set the value.
-    pub(super) const fn is_set_by_program(&self) -> bool {
+    pub(crate) const fn is_set_by_program(&self) -> bool {
         self.is_set_by_program
     }
 }

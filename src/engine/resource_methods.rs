@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::call::{Call, MethodResponse};
 use super::pagination::{cursor, page};
-use super::prepared::{Outcome, Work};
-use super::resolve::{Target, resource_not_found, wrong_target};
+use super::running::Work;
+use super::target::{Item, resource_not_found, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::{run_only, run_or_ask};
 use crate::call::failure;
@@ -47,15 +47,15 @@ struct ReadResourceResult {
 }
 
 /// Answers `resources/list` with the resources, and then with the listed resources of each template.
-pub(super) fn list(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
+pub(super) fn list(call: &Call, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
     let cursor = cursor(request)?.map(Cow::into_owned);
     Ok(list_from(call.clone(), cursor).boxed_local())
 }
 
-async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcError> {
+async fn list_from(call: Call, cursor: Option<String>) -> Result<Option<Vec<u8>>, RpcError> {
     let call = call.with_sources(ListKind::Resources).await?;
     if let Some(response) = envelope::cached_list(&call, ListKind::Resources, cursor.as_deref()) {
-        return response.map(Outcome::Response);
+        return response.map(Some);
     }
     let mut resources = Vec::new();
     for resource in call.server.resources().filter(|resource| resource.is_listed && call.lists(&resource.access)) {
@@ -70,14 +70,15 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Outcome, RpcErr
             let listed =
                 run_only(&call.cx, template.deadline, &template.description.uri_template, list(call.cx.clone()))
                     .await?;
-            let listed = listed
-                .map_err(|error| handler_error::without_own_code(&call, &template.description.uri_template, error))?;
+            let listed = listed.map_err(|error| {
+                handler_error::without_own_code(&call.cx, &template.description.uri_template, error)
+            })?;
             resources.extend(listed.into_iter().map(Cow::Owned));
         }
     }
     let (resources, next_cursor) = page(&call, cursor.as_deref(), resources)?;
     let result = ListResourcesResult { resources, next_cursor };
-    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, 0, cache).map(Outcome::Response)
+    envelope::complete_list(&call, ListKind::Resources, cursor.as_deref(), result, 0, cache).map(Some)
 }
 
 /// Answers `resources/templates/list`.
@@ -96,39 +97,41 @@ pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> MethodRespons
 }
 
 /// Answers `resources/read`.
-pub(super) fn read(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
+pub(super) fn read(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
     let uri = params::string(request, "uri")?;
-    input_required::resume(call, request)?;
+    input_required::resume(&call.cx, request)?;
     let cx = call.cx.clone();
     let reading = match target {
-        Target::Resource(resource) => Reading {
+        Item::Resource(resource) => Reading {
             name: resource.description.uri.clone(),
             mime_type: resource.description.mime_type.clone(),
             cache: resource.cache,
             deadline: resource.deadline,
             contents: (resource.read)(cx),
         },
-        Target::Template(template, variables) => Reading {
+        Item::Template(template, variables) => Reading {
             name: template.description.uri_template.clone(),
             mime_type: template.description.mime_type.clone(),
             cache: template.cache,
             deadline: template.deadline,
             contents: (template.read)(&uri, variables, cx),
         },
-        Target::Hidden(_) => return Err(resource_not_found(call.cx.revision(), &uri)),
-        Target::None | Target::Tool(_) | Target::Prompt(_) | Target::Extension(_) => return Err(wrong_target(call)),
+        Item::Hidden(_) => return Err(resource_not_found(call.cx.revision(), &uri)),
+        Item::None | Item::Tool(_) | Item::Prompt(_) | Item::Extension(_) => return Err(wrong_target(call)),
     };
     Ok(respond(call.clone(), uri.into_owned(), reading).boxed_local())
 }
 
 /// Runs the handler of the resource at `uri` to its end, and returns the response.
-async fn respond(call: Call, uri: String, reading: Reading) -> Result<Outcome, RpcError> {
+async fn respond(call: Call, uri: String, reading: Reading) -> Result<Option<Vec<u8>>, RpcError> {
     let Reading { name, mime_type, cache, deadline, contents } = reading;
-    let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(Outcome::Waits) };
+    let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(None) };
     let Contents { parts, meta, is_foreign } = match contents {
         Ok(contents) => contents,
         Err(error) => {
-            return Err(handler_error::convert(&call, &name, error, |_| resource_not_found(call.cx.revision(), &uri)));
+            return Err(handler_error::convert(&call.cx, &name, error, |_| {
+                resource_not_found(call.cx.revision(), &uri)
+            }));
         }
     };
     if parts.is_empty() && !is_foreign {
@@ -137,7 +140,7 @@ async fn respond(call: Call, uri: String, reading: Reading) -> Result<Outcome, R
     }
     let contents = parts.into_iter().map(|content| content.or_mime_type(mime_type.as_ref())).collect();
     let hint = cache.unwrap_or_else(|| call.server.definitions.cache_of(Cacheable::ReadResource));
-    envelope::complete_read(&call, ReadResourceResult { contents }, hint, meta.as_ref()).map(Outcome::Response)
+    envelope::complete_read(&call, ReadResourceResult { contents }, hint, meta.as_ref()).map(Some)
 }
 
 /// A resource that is being read.

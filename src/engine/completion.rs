@@ -9,8 +9,8 @@ use futures::FutureExt;
 use serde::Serialize;
 
 use super::call::Call;
-use super::prepared::{Outcome, Work};
-use super::resolve::{Target, unknown_template, wrong_target};
+use super::running::Work;
+use super::target::{Item, unknown_template, wrong_target};
 use super::{envelope, handler_error, params};
 use crate::call::deadline::run_only;
 use crate::call::failure;
@@ -28,7 +28,7 @@ struct CompleteResult {
 }
 
 /// Answers `completion/complete`. For an argument without a completion, the list of suggestions is empty.
-pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
+pub(super) fn complete(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
     let argument = params::object(request, "argument")?;
     let name = params::member(argument, "argument", "name")?;
     let value = params::member(argument, "argument", "value")?;
@@ -38,11 +38,11 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Target) -> Re
         None => Vec::new(),
     };
     let (completion, deadline) = match &target {
-        Target::Prompt(prompt) => (of_prompt(call, prompt, &name)?, prompt.deadline),
-        Target::Template(template, _) | Target::Hidden(template) => (of_template(template, &name)?, template.deadline),
+        Item::Prompt(prompt) => (of_prompt(call, prompt, &name)?, prompt.deadline),
+        Item::Template(template, _) | Item::Hidden(template) => (of_template(template, &name)?, template.deadline),
         // The URI names a resource, not a template.
-        Target::Resource(resource) => return Err(unknown_template(&resource.description.uri)),
-        Target::None | Target::Tool(_) | Target::Extension(_) => return Err(wrong_target(call)),
+        Item::Resource(resource) => return Err(unknown_template(&resource.description.uri)),
+        Item::None | Item::Tool(_) | Item::Extension(_) => return Err(wrong_target(call)),
     };
     let suggestions = completion.map(|Completion(complete)| {
         let (argument, value) = (name.clone().into_owned(), value.into_owned());
@@ -60,16 +60,16 @@ async fn respond(
     name: String,
     deadline: Duration,
     suggestions: Option<SuggestionsFuture>,
-) -> Result<Outcome, RpcError> {
+) -> Result<Option<Vec<u8>>, RpcError> {
     let mut completion = match suggestions {
         Some(suggestions) => match run_only(&call.cx, deadline, &name, suggestions).await? {
             Ok(suggestions) => suggestions,
-            Err(error) => return Err(handler_error::without_own_code(&call, &name, error)),
+            Err(error) => return Err(handler_error::without_own_code(&call.cx, &name, error)),
         },
         None => Suggestions::of_all(Vec::new()),
     };
     let meta = completion.meta.take();
-    envelope::complete_with_meta(&call, CompleteResult { completion }, meta.as_ref()).map(Outcome::Response)
+    envelope::complete_with_meta(&call, CompleteResult { completion }, meta.as_ref()).map(Some)
 }
 
 fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {

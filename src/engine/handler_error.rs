@@ -2,7 +2,7 @@
 
 use edge_json::object;
 
-use super::call::Call;
+use crate::call::context::Context;
 use crate::call::error::{ErrorKind, HandlerError};
 use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
@@ -11,13 +11,13 @@ use crate::text::Text;
 
 /// Converts the error of the handler `name`, and logs its cause. `not_found` returns the error for an item that does not exist.
 pub(super) fn convert(
-    call: &Call,
+    cx: &Context,
     name: &str,
     error: HandlerError,
     not_found: impl FnOnce(HandlerError) -> RpcError,
 ) -> RpcError {
     if let Some(cause) = &error.0.cause {
-        failure::log(call.cx.host(), name, cause);
+        failure::log(cx.host(), name, cause);
     }
     if let Some(input) = error.0.input {
         return of_question(input, error.0.message);
@@ -43,10 +43,11 @@ fn of_question(InputError(problem): InputError, message: Text) -> RpcError {
         }
         InputProblem::Malformed(_) => RpcError::invalid_params(message),
         InputProblem::Forbidden(_) => RpcError::new(ErrorCode::Internal, message),
+        InputProblem::TaskFailed(error) => error,
     }
 }
 
 /// Converts the error of a prompt, of a function that lists or completes, or of a question of a tool.
-pub(super) fn without_own_code(call: &Call, name: &str, error: HandlerError) -> RpcError {
-    convert(call, name, error, |error| RpcError::invalid_params(error.0.message))
+pub(super) fn without_own_code(cx: &Context, name: &str, error: HandlerError) -> RpcError {
+    convert(cx, name, error, |error| RpcError::invalid_params(error.0.message))
 }

@@ -55,11 +55,11 @@ thread_local! {
 
 /// The error of a reservation that exceeds the limit.
 #[derive(Debug)]
-pub(super) struct MemoryFull;
+pub(crate) struct MemoryFull;
 
 /// Memory that a request has reserved. Dropping it releases the memory.
 #[derive(Debug)]
-pub(super) struct Reservation {
+pub(crate) struct Reservation {
     bytes: usize,
     period: u64,
     /// The memory that the bytes are a part of.
@@ -71,7 +71,7 @@ impl Reservation {
     ///
     /// # Errors
     /// [`MemoryFull`] if less memory than `bytes` is left.
-    pub(super) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, MemoryFull> {
+    pub(crate) fn new(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, MemoryFull> {
         Self::of(&BODIES, bytes, limit, now_ms)
     }
 
@@ -79,7 +79,7 @@ impl Reservation {
     ///
     /// # Errors
     /// [`MemoryFull`] if less memory than `bytes` is left.
-    pub(super) fn of_answer(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, MemoryFull> {
+    pub(crate) fn of_answer(bytes: usize, limit: usize, now_ms: u64) -> Result<Self, MemoryFull> {
         Self::of(&ANSWERS, bytes, limit, now_ms)
     }
 
@@ -100,7 +100,7 @@ impl Reservation {
     }
 
     /// Reserves the same memory from `now_ms` on. It does not fail, even if the total then exceeds the limit.
-    pub(super) fn renew(&mut self, now_ms: u64) {
+    pub(crate) fn renew(&mut self, now_ms: u64) {
         let bytes = self.bytes;
         self.set(0);
         let mut reserved = self.reserved.get().at(now_ms / PERIOD_MS);
@@ -110,7 +110,7 @@ impl Reservation {
     }
 
     /// Changes the reservation to `bytes`. It does not fail, even if the total then exceeds the limit.
-    pub(super) fn set(&mut self, bytes: usize) {
+    pub(crate) fn set(&mut self, bytes: usize) {
         let mut reserved = self.reserved.get();
         if let Some(count) = reserved.of_period(self.period) {
             *count = count.saturating_sub(self.bytes).saturating_add(bytes);

@@ -10,8 +10,8 @@ use futures::FutureExt;
 
 use super::call::Call;
 use super::pagination::cursor;
-use super::prepared::{Outcome, Work};
-use super::resolve::{Target, wrong_target};
+use super::running::Work;
+use super::target::{Item, wrong_target};
 use super::{envelope, handler_error, params};
 use crate::call::deadline::{DEADLINE, run_only};
 use crate::protocol::error::RpcError;
@@ -48,7 +48,7 @@ impl McpServerBuilder {
 }
 
 /// Starts one of the methods. A server without skills does not have them.
-pub(super) fn begin(call: &Call, request: &Request<'_>, _: Target) -> Result<Work, RpcError> {
+pub(super) fn begin(call: &Call, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
     let methods = call.server.definitions.skill_methods.as_ref();
     let methods = methods.and_then(|methods| methods.downcast_ref::<SkillMethods>());
     let SkillMethods { sets, start } = methods.ok_or_else(|| wrong_target(call))?;
@@ -68,10 +68,10 @@ fn start(sets: &SkillSets, call: &Call, request: &Request<'_>) -> Result<Work, R
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 
-async fn respond(call: Call, cacheable: Cacheable, work: SkillFuture<String>) -> Result<Outcome, RpcError> {
+async fn respond(call: Call, cacheable: Cacheable, work: SkillFuture<String>) -> Result<Option<Vec<u8>>, RpcError> {
     let name = call.method_name();
     let result = run_only(&call.cx, DEADLINE, name, work).await?;
-    let result = result.map_err(|error| handler_error::without_own_code(&call, name, error))?;
+    let result = result.map_err(|error| handler_error::without_own_code(&call.cx, name, error))?;
     let hint = call.server.definitions.cache_of(cacheable);
-    envelope::complete_cacheable(&call, Raw(&result), hint).map(Outcome::Response)
+    envelope::complete_cacheable(&call, Raw(&result), hint).map(Some)
 }

@@ -32,7 +32,7 @@ pub struct Limits {
 
 impl Limits {
     /// Returns the limit on the answers that wait. An answer of the maximum size always fits alone.
-    pub(super) fn waiting_answers(&self) -> usize {
+    pub(crate) fn waiting_answers(&self) -> usize {
         self.output.max(WAITING_ANSWERS)
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::call::{Call, MethodResponse};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
+use crate::call::context::Context;
 use crate::call::failure;
 use crate::call::rounds::{Answered, Earlier, Obstacle};
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -23,8 +24,8 @@ struct InputRequiredResult {
 }
 
 /// Restores the answers and the state that a request contains.
-pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError> {
-    if call.cx.revision().era() == Era::Legacy {
+pub(super) fn resume(cx: &Context, request: &Request<'_>) -> Result<(), RpcError> {
+    if cx.revision().era() == Era::Legacy {
         return Ok(());
     }
     let state = params::optional_string(request, "requestState")?;
@@ -32,12 +33,12 @@ pub(super) fn resume(call: &Call, request: &Request<'_>) -> Result<(), RpcError>
     if state.is_none() && responses.is_none() {
         return Ok(());
     }
-    resume_with(call, request, state.as_deref(), responses)
+    resume_with(cx, request, state.as_deref(), responses)
 }
 
 #[inline(never)]
 fn resume_with(
-    call: &Call,
+    cx: &Context,
     request: &Request<'_>,
     state: Option<&str>,
     responses: Option<Value<'_>>,
@@ -45,7 +46,7 @@ fn resume_with(
     let (asked, mut earlier) = match state {
         None => (Asked::new(), Earlier::default()),
         Some(token) => {
-            let opened = (*call.keys).as_ref().ok().and_then(|keys| open(call, request, keys, token));
+            let opened = cx.request().state_keys().and_then(|keys| open(cx, request, keys, token));
             opened.ok_or_else(|| {
                 RpcError::invalid_params(
                     "`params.requestState` is not valid for this call, or has expired. Call again without it.",
@@ -68,7 +69,7 @@ fn resume_with(
             }
         }
     }
-    call.cx.rounds().resume(earlier);
+    cx.rounds().resume(earlier);
     Ok(())
 }
 
@@ -84,9 +85,10 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> MethodResponse {
         Some(Obstacle::Journal(cause)) => return Err(internal(&cause)),
         Some(Obstacle::Excess(cause)) => return Err(state_too_large(call, &cause)),
     }
-    let keys = (*call.keys).as_ref().map_err(|error| internal(error))?;
+    let keys = call.cx.request().configured_keys().ok_or_else(|| internal(&"the call has no keys"))?;
+    let keys = keys.as_ref().map_err(|error| internal(error))?;
     let digest = digest.ok_or_else(|| internal(&"the request has no digest for its request state"))?;
-    let request_state = seal(call, keys, digest).map_err(|error| internal(&error))?;
+    let request_state = seal(&call.cx, keys, digest).map_err(|error| internal(&error))?;
     let (length, limit) = (request_state.len(), rounds.state_limit());
     if length > limit {
         return Err(state_too_large(call, &format!("its request state has {length} bytes (limit: {limit})")));

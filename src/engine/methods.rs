@@ -1,4 +1,4 @@
-//! The dispatch of a request to the function of its method.
+//! The function of each method.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,10 +7,11 @@ use futures::FutureExt;
 
 use super::call::{Call, MethodResponse};
 use super::pagination::cursor;
-use super::prepared::{Outcome, Prepared, Stage, Work, within_limit};
-use super::resolve::{Target, operation};
+use super::running::{Running, Stage, Work, within_limit};
+use super::target::{Item, Target, operation};
 use super::{
-    completion, discover, extension_methods, lifecycle, prompt_methods, resource_methods, skill_methods, tool_methods,
+    completion, discover, extension_methods, lifecycle, listen, prompt_methods, resource_methods, skill_methods,
+    tool_methods,
 };
 use crate::call::session_required::SessionRequired;
 use crate::protocol::error::{ErrorCode, RpcError};
@@ -21,49 +22,51 @@ use crate::text::shortened;
 
 /// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
 /// but does not poll it.
-pub(crate) fn prepare(call: Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Prepared {
+pub(super) fn begin(call: Call, request: &Request<'_>, target: Target) -> Running {
     if let Some(trace) = call.cx.trace() {
-        trace.start(&operation(call.method, &target, call.cx.revision()), call.cx.host());
+        trace.start(&operation(&target, call.cx.revision()), call.cx.host());
     }
+    let tool = target.tool().cloned();
     // If the program unwinds on panic, a panic fails only this request.
-    let stage = catch_unwind(AssertUnwindSafe(|| begin(&call, request, target)));
+    let stage = catch_unwind(AssertUnwindSafe(|| read(&call, request, target.item)));
     let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));
-    Prepared::new(call, stage)
+    Running { call, stage, tool, receiver: None, digest: None }
 }
 
-fn begin(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
+fn read(call: &Call, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<Stage, RpcError> {
     let Some(method) = call.method else {
-        return extension(call, request, target);
+        return extension(call, request, item);
     };
-    let target = target?;
+    let item = item?;
     match method {
         Method::Initialize => answer_directly(call, request, lifecycle::initialize),
         Method::Ping => answer_directly(call, request, lifecycle::ping),
         Method::Discover => answer_directly(call, request, discover::discover),
         Method::ListTools => list(call, request, ListKind::Tools, tool_methods::list),
-        Method::CallTool => start_handler(call, request, target, tool_methods::call),
-        Method::ListResources => start_handler(call, request, target, resource_methods::list),
+        Method::CallTool => start_handler(call, request, item, tool_methods::call),
+        Method::ListResources => start_handler(call, request, item, resource_methods::list),
         Method::ListResourceTemplates => {
             list(call, request, ListKind::ResourceTemplates, resource_methods::list_templates)
         }
-        Method::ReadResource => start_handler(call, request, target, resource_methods::read),
+        Method::ReadResource => start_handler(call, request, item, resource_methods::read),
         Method::ListPrompts => list(call, request, ListKind::Prompts, prompt_methods::list),
-        Method::GetPrompt => start_handler(call, request, target, prompt_methods::get),
-        Method::Complete => start_handler(call, request, target, completion::complete),
+        Method::GetPrompt => start_handler(call, request, item, prompt_methods::get),
+        Method::Complete => start_handler(call, request, item, completion::complete),
         Method::SetLogLevel => answer_directly(call, request, lifecycle::set_log_level),
         Method::ListSkills | Method::GetSkill | Method::ReadDirectory => {
-            start_handler(call, request, target, skill_methods::begin)
+            start_handler(call, request, item, skill_methods::begin)
         }
-        #[cfg(feature = "tasks")]
-        Method::Listen if call.cx.live().is_some() => extension(call, request, Ok(target)),
         // The response is a stream. An endpoint without streams does not serve this method.
-        Method::Listen => Err(not_found(&request.method)),
+        Method::Listen if call.cx.live().is_none() => Err(not_found(&request.method)),
+        #[cfg(feature = "tasks")]
+        Method::Listen if matches!(item, Item::Extension(_)) => extension(call, request, Ok(item)),
+        Method::Listen => answer_directly(call, request, listen::listen),
     }
 }
 
 /// Starts a method of an extension.
-fn extension(call: &Call, request: &Request<'_>, target: Result<Target, RpcError>) -> Result<Stage, RpcError> {
-    let Ok(Target::Extension(method)) = target else { return Err(not_found(&request.method)) };
+fn extension(call: &Call, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<Stage, RpcError> {
+    let Ok(Item::Extension(method)) = item else { return Err(not_found(&request.method)) };
     let work = extension_methods::begin(call, request, method);
     work.unwrap_or_else(|| Err(not_found(&request.method))).map(Stage::Working)
 }
@@ -80,7 +83,7 @@ fn answer_directly(
 ) -> Result<Stage, RpcError> {
     method(call, request)
         .and_then(|response| within_limit(call, response))
-        .map(|response| Stage::Ended(Ok(Outcome::Response(response))))
+        .map(|response| Stage::Ended(Ok(Some(response))))
 }
 
 /// Answers a list. If the server has sources, it asks them first.
@@ -94,12 +97,12 @@ fn list(
     let cursor = cursor(request)?;
     if call.server.definitions.has_sources() {
         let (call, cursor) = (call.clone(), cursor.map(Cow::into_owned));
-        let work = async move { list(&call.with_sources(kind).await?, cursor.as_deref()).map(Outcome::Response) };
+        let work = async move { list(&call.with_sources(kind).await?, cursor.as_deref()).map(Some) };
         return Ok(Stage::Working(work.boxed_local()));
     }
     list(call, cursor.as_deref())
         .and_then(|response| within_limit(call, response))
-        .map(|response| Stage::Ended(Ok(Outcome::Response(response))))
+        .map(|response| Stage::Ended(Ok(Some(response))))
 }
 
 /// Starts a method that runs a handler.
@@ -107,10 +110,10 @@ fn list(
 fn start_handler(
     call: &Call,
     request: &Request<'_>,
-    target: Target,
-    method: fn(&Call, &Request<'_>, Target) -> Result<Work, RpcError>,
+    item: Item,
+    method: fn(&Call, &Request<'_>, Item) -> Result<Work, RpcError>,
 ) -> Result<Stage, RpcError> {
-    method(call, request, target).map(Stage::Working)
+    method(call, request, item).map(Stage::Working)
 }
 
 /// Returns the error for a method that is not available. If the method needs a session, the error has the reason and an alternative.

@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use super::call::{Call, MethodResponse};
 use super::pagination::page;
-use super::prepared::{Outcome, Work};
 use super::prompt_versions::{select, versions};
-use super::resolve::{Target, wrong_target};
+use super::running::Work;
+use super::target::{Item, wrong_target};
 use super::{envelope, handler_error, input_required, params};
 use crate::call::deadline::run_or_ask;
 use crate::call::failure;
@@ -79,8 +79,8 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
 }
 
 /// Answers `prompts/get`.
-pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<Work, RpcError> {
-    let Target::Prompt(prompt) = target else { return Err(wrong_target(call)) };
+pub(super) fn get(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
+    let Item::Prompt(prompt) = target else { return Err(wrong_target(call)) };
     let given = params::strings(request, "arguments")?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
 
@@ -103,7 +103,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
     if !mistakes.is_empty() {
         return Err(mismatch(&prompt, &mistakes.join("; ")));
     }
-    input_required::resume(call, request)?;
+    input_required::resume(&call.cx, request)?;
     let work = match prompt.handler.call(arguments.root(), call.cx.clone()) {
         Ok(work) => work,
         Err(mistake) => return Err(mismatch(&prompt, &mistake)),
@@ -112,14 +112,14 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Target) -> Result<
 }
 
 /// Runs the handler of a prompt to its end, and returns the response.
-async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Outcome, RpcError> {
-    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(Outcome::Waits) };
-    let result = result.map_err(|error| handler_error::without_own_code(&call, &prompt.metadata.name, error))?;
+async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Option<Vec<u8>>, RpcError> {
+    let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(None) };
+    let result = result.map_err(|error| handler_error::without_own_code(&call.cx, &prompt.metadata.name, error))?;
     let revision = call.cx.revision();
     let description = result.description.as_deref().or(prompt.metadata.description.as_deref());
     let messages = result.messages.into_iter().map(|message| message.for_revision(revision)).collect();
     let result_of_prompt = GetPromptResult { description, messages };
-    envelope::complete_with_meta(&call, result_of_prompt, result.meta.as_ref()).map(Outcome::Response)
+    envelope::complete_with_meta(&call, result_of_prompt, result.meta.as_ref()).map(Some)
 }
 
 fn mismatch(prompt: &Prompt, mistakes: &str) -> RpcError {

@@ -7,16 +7,15 @@ use edge_json::{Document, JsonLimits, Kind, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::access::permits;
-use super::builder::McpServer;
-use super::execute::execute;
-use super::executed::Executed;
-use super::tool::Tool;
+use super::tool_call::run_tool;
 use crate::call::context::{CallTools, CallableTool, Context, Hook, PassTasks, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::NESTED_CALLS;
 use crate::protocol::error::INTERNAL;
+use crate::server::access::permits;
+use crate::server::builder::McpServer;
+use crate::server::tool::Tool;
 
 impl McpServer {
     /// Calls the tool `name` from the program, like a call of a client. The arguments, the scopes of the caller in `cx` and
@@ -45,12 +44,12 @@ impl McpServer {
         cx: &Context,
     ) -> Result<ToolResult, HandlerError> {
         let tool = self.tool(name).ok_or_else(|| HandlerError::new(unknown_tool(name)))?;
-        execute_nested(Rc::new(self.clone()), &tool, arguments, cx).await
+        call_tool(Rc::new(self.clone()), &tool, arguments, cx).await
     }
 }
 
 /// Calls `tool`, a tool of `server` or of a source, as a nested call of `cx`.
-pub(crate) async fn execute_nested(
+pub(crate) async fn call_tool(
     server: Rc<dyn CallTools>,
     tool: &Rc<Tool>,
     arguments: serde_json::Value,
@@ -59,11 +58,11 @@ pub(crate) async fn execute_nested(
     let text = write::text(&arguments);
     // Free the arguments before the tool runs.
     drop(arguments);
-    execute_nested_text(server, tool, text, cx).await
+    call_tool_with_text(server, tool, text, cx).await
 }
 
-/// Calls `tool` like [`execute_nested`]. The arguments are JSON text.
-pub(crate) async fn execute_nested_text(
+/// Calls `tool` like [`call_tool`]. The arguments are JSON text.
+pub(crate) async fn call_tool_with_text(
     server: Rc<dyn CallTools>,
     tool: &Rc<Tool>,
     text: String,
@@ -83,18 +82,16 @@ pub(crate) async fn execute_nested_text(
         .filter(|document| document.root().kind() == Kind::Object)
         .ok_or_else(|| HandlerError::new(format!("The arguments of `{name}` must be an object.")))?;
     let inner = cx.within(server.clone(), name, &text);
-    let work = execute(&*server, tool, document.root(), &inner);
+    let work = run_tool(&*server, tool, document.root(), &inner);
     // Free the arguments before the tool runs.
     drop(document);
     drop(text);
-    match work.await {
+    match work.await? {
         // A nested call never becomes a task.
-        Executed::Done(result) if result.task.is_some() => Err(HandlerError::new(INTERNAL)),
-        Executed::Done(result) => Ok(result),
-        Executed::CannotAsk(error) => Err(error),
-        Executed::TaskFailed(_) => Err(HandlerError::new(INTERNAL)),
+        Some(result) if result.task.is_some() => Err(HandlerError::new(INTERNAL)),
+        Some(result) => Ok(result),
         // The questions also end the outermost call.
-        Executed::Waits => std::future::pending().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,10 +1,6 @@
 //! The data that all methods need: the server, the context, and the limit of a response.
 
-use std::rc::Rc;
-
-use crate::auth::StateKeys;
 use crate::call::context::Context;
-use crate::config::ConfigError;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::method::Method;
 use crate::server::access::{Access, permits};
@@ -13,13 +9,11 @@ use crate::server::list::ListKind;
 
 /// The data for answering a request, except its parameters. It is cheap to clone and borrows nothing from the request.
 #[derive(Clone)]
-pub(crate) struct Call {
+pub(super) struct Call {
     pub server: McpServer,
     pub cx: Context,
     /// The method, or `None` if the server does not offer it.
     pub method: Option<Method>,
-    /// The keys for request states, or the error in their configuration.
-    pub keys: Rc<Result<StateKeys, ConfigError>>,
     /// The maximum size of the response, in bytes.
     pub response_limit: usize,
 }
@@ -58,4 +52,4 @@ impl Call {
 }
 
 /// The bytes of a response with a result, or an error.
-pub(crate) type MethodResponse = Result<Vec<u8>, RpcError>;
+pub(super) type MethodResponse = Result<Vec<u8>, RpcError>;

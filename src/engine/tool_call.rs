@@ -6,13 +6,7 @@ use std::time::Duration;
 
 use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
-use super::approval::{ApprovalFuture, Approved};
-use super::executed::Executed;
-use super::hook::{notify, of_result};
-use super::tool::Tool;
-use super::tool_handler::ToolFuture;
 use crate::call::clean::{Clean, cleaned_or_failure};
 use crate::call::context::{CallTools, Context, Hook};
 use crate::call::deadline::{Ended, late, run};
@@ -23,25 +17,27 @@ use crate::call::task_info::Begin;
 use crate::call::tool_event::{Observed, ToolEvent};
 use crate::limits::{ARGUMENT_TREE, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
+use crate::server::approval::{ApprovalFuture, Approved};
+use crate::server::hook::{notify, of_result};
+use crate::server::tool::Tool;
+use crate::server::tool_handler::{ToolCall, ToolFuture};
 use crate::text::{Text, visible};
+
+/// The end of a call: see [`ToolCall`].
+type ToolEnd = Result<Option<ToolResult>, HandlerError>;
 
 /// The longest time of an attempt of a durable task.
 const LONGEST_ATTEMPT: Duration = Duration::from_secs(TASK_ATTEMPT_SECONDS.saturating_add(TASK_GRACE_SECONDS));
 
 /// Runs a call of `tool`, a tool of `server`, or starts its durable task. The returned future owns its data.
-pub(crate) fn execute(
-    server: &dyn CallTools,
-    tool: &Rc<Tool>,
-    arguments: Value<'_>,
-    cx: &Context,
-) -> LocalBoxFuture<'static, Executed> {
-    let Some(task) = tool.durable_task() else { return execute_directly(server, tool, arguments, cx) };
+pub(super) fn run_tool(server: &dyn CallTools, tool: &Rc<Tool>, arguments: Value<'_>, cx: &Context) -> ToolCall {
+    let Some(task) = tool.durable_task() else { return run_directly(server, tool, arguments, cx) };
     match task.begin(&tool.metadata.name, cx) {
-        Err(error) => ready(Executed::CannotAsk(error)).boxed_local(),
-        Ok(Begin::Never) => execute_directly(server, tool, arguments, cx),
+        Err(error) => ready(Err(error)).boxed_local(),
+        Ok(Begin::Never) => run_directly(server, tool, arguments, cx),
         Ok(begin) => {
             cx.rounds().begin_task(begin);
-            let call = execute_directly(server, tool, arguments, cx);
+            let call = run_directly(server, tool, arguments, cx);
             task.start_after(call, tool.metadata.name.clone(), arguments.text().into(), cx.clone())
         }
     }
@@ -51,17 +47,12 @@ pub(crate) fn execute(
 /// end, or to the point at which its durable task begins.
 ///
 /// The future is boxed, so the wasm module contains it only once, for calls of clients and nested calls.
-fn execute_directly(
-    server: &dyn CallTools,
-    tool: &Rc<Tool>,
-    arguments: Value<'_>,
-    cx: &Context,
-) -> LocalBoxFuture<'static, Executed> {
+fn run_directly(server: &dyn CallTools, tool: &Rc<Tool>, arguments: Value<'_>, cx: &Context) -> ToolCall {
     // The attempt of a durable task limits its handler, and the request that created the task had the approval.
     let is_attempt = cx.rounds().journal().is_some() && (cx.depth() == 0 || tool.durable_task().is_some());
     let hooks = [server.hooks(), &tool.hooks].concat();
     let is_observed = !hooks.is_empty();
-    let mut called = Called {
+    let mut call = CheckedCall {
         name: tool.metadata.name.clone(),
         deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },
         observed: Observed { began_ms: if is_observed { cx.now_ms() } else { 0 }, arguments: None },
@@ -75,18 +66,18 @@ fn execute_directly(
         if is_observed || approval.is_some() {
             check_memory(tool, arguments)?;
         }
-        called.observed.arguments = is_observed.then(|| observed(tool, arguments)).transpose()?;
+        call.observed.arguments = is_observed.then(|| observed(tool, arguments)).transpose()?;
         Ok(())
     });
     match (checked, approval) {
         (Ok(()), Some(approval)) => match approval(&tool.metadata.name, arguments, cx.clone()) {
-            Ok(asking) => called.run_with_approval(asking, tool.clone(), arguments.text().into()).boxed_local(),
+            Ok(asking) => call.run_with_approval(asking, tool.clone(), arguments.text().into()).boxed_local(),
             Err(mistake) => {
-                let refused = Executed::Done(refused(&tool.metadata.name, &mistake));
-                called.run_with_hooks(sent(arguments.text()), Err(refused)).boxed_local()
+                let refused = refused(&tool.metadata.name, &mistake);
+                call.run_with_hooks(sent(arguments.text()), Err(Some(refused))).boxed_local()
             }
         },
-        (checked, _) => called.begin(tool, arguments, checked, false),
+        (checked, _) => call.begin(tool, arguments, checked, false),
     }
 }
 
@@ -123,8 +114,8 @@ fn mistakes(tool: &Tool, arguments: Value<'_>, cx: &Context) -> Result<Vec<Strin
     Ok(tool.input_schema()?.validate_within(arguments, cx.request().argument_steps()))
 }
 
-/// The data that a call needs after its handler was called. It owns all of its data, so it can outlive the request.
-struct Called {
+/// The data that a call needs after its handler was call. It owns all of its data, so it can outlive the request.
+struct CheckedCall {
     name: Text,
     deadline: Duration,
     hooks: Vec<Hook>,
@@ -134,16 +125,10 @@ struct Called {
     cx: Context,
 }
 
-impl Called {
+impl CheckedCall {
     /// Calls the handler of `tool` with arguments that have been checked, and runs the call to its end. `is_approved` is whether a person
     /// approved the call.
-    fn begin(
-        self,
-        tool: &Tool,
-        arguments: Value<'_>,
-        checked: Result<(), ToolResult>,
-        is_approved: bool,
-    ) -> LocalBoxFuture<'static, Executed> {
+    fn begin(self, tool: &Tool, arguments: Value<'_>, checked: Result<(), ToolResult>, is_approved: bool) -> ToolCall {
         if checked.is_ok() && self.cx.depth() == 0 && self.cx.rounds().begin() == Begin::AtOnce {
             // The task calls the handler, and the hooks observe it there. Only this request knows of the approval.
             self.cx.rounds().start_task("");
@@ -152,7 +137,7 @@ impl Called {
                 input.extend(sent(arguments.text()));
                 input.push(ToolEvent::Approval { is_approved });
             }
-            return self.run_with_hooks(input, Err(Executed::Waits)).boxed_local();
+            return self.run_with_hooks(input, Err(None)).boxed_local();
         }
         let call = || tool.handler.call(arguments, self.cx.clone()).map_err(|mistake| refused(&self.name, &mistake));
         let work = checked.and_then(|()| call());
@@ -164,15 +149,15 @@ impl Called {
             input.extend(is_approved.then_some(ToolEvent::Approval { is_approved }));
             input.extend(self.observed.arguments.clone().filter(|_| work.is_ok()).map(ToolEvent::InputAvailable));
         }
-        self.run_with_hooks(input, work.map_err(Executed::Done)).boxed_local()
+        self.run_with_hooks(input, work.map_err(Some)).boxed_local()
     }
 
     /// Waits for the approval, and then calls the handler. The approval and the handler each have the whole deadline.
     ///
     /// The arguments are read again after the approval, because the body of the request is dropped while the approval waits.
-    async fn run_with_approval(self, asking: ApprovalFuture, tool: Rc<Tool>, arguments: Box<str>) -> Executed {
+    async fn run_with_approval(self, asking: ApprovalFuture, tool: Rc<Tool>, arguments: Box<str>) -> ToolEnd {
         let mut input = sent(&arguments);
-        let ended = match run(&self.cx, self.deadline, asking).await {
+        let end = match run(&self.cx, self.deadline, asking).await {
             Ended::Done(Ok(Approved::No(error))) => {
                 input.push(ToolEvent::Approval { is_approved: false });
                 self.failed(error)
@@ -181,67 +166,79 @@ impl Called {
             Ended::Done(Ok(Approved::NotNeeded)) => return self.run_approved(false, &tool, arguments).await,
             Ended::Done(Err(error)) => self.failed(error),
             // The question ends the round before the handler is called.
-            Ended::Waits => return Executed::Waits,
-            Ended::Late => Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
+            Ended::Waits => return Ok(None),
+            Ended::Late => Ok(Some(ToolResult::failure(late(&self.cx, self.deadline)))),
         };
-        self.run_with_hooks(input, Err(ended)).await
+        self.observe(input).await;
+        self.observe_end(end).await
     }
 
     /// Calls the handler after the question for approval.
-    async fn run_approved(self, is_approved: bool, tool: &Tool, arguments: Box<str>) -> Executed {
+    async fn run_approved(self, is_approved: bool, tool: &Tool, arguments: Box<str>) -> ToolEnd {
         let work = match Document::parse(arguments.as_bytes(), JsonLimits::MOST) {
             Ok(document) => self.begin(tool, document.root(), Ok(()), is_approved),
             // The arguments were valid before, so this is a fault of the library.
             Err(error) => {
                 let cause = error.to_string();
-                return Executed::Done(failure::of_tool(self.cx.host(), &self.name, &cause, "The call ended."));
+                return Ok(Some(failure::of_tool(self.cx.host(), &self.name, &cause, "The call ended.")));
             }
         };
         drop(arguments);
         work.await
     }
 
-    /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the outcome.
-    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, Executed>) -> Executed {
+    /// Runs the call to its end. Hooks receive the `input` events first, and then the event for the end. The call has already ended if there is no
+    /// `work`.
+    async fn run_with_hooks(self, input: Vec<ToolEvent>, work: Result<ToolFuture, Option<ToolResult>>) -> ToolEnd {
+        self.observe(input).await;
+        let end = match work {
+            Ok(work) => self.finish(work).await,
+            Err(result) => Ok(result),
+        };
+        self.observe_end(end).await
+    }
+
+    /// Sends events to the hooks.
+    async fn observe(&self, events: Vec<ToolEvent>) {
         if !self.hooks.is_empty() {
-            for event in input {
+            for event in events {
                 self.notify(event).await;
             }
         }
-        let executed = match work {
-            Ok(work) => self.finish(work).await,
-            Err(executed) => executed,
-        };
-        let event = if self.hooks.is_empty() { None } else { outcome(&executed) };
+    }
+
+    /// Sends the event for the end of the call to the hooks, and returns the end.
+    async fn observe_end(&self, end: ToolEnd) -> ToolEnd {
+        let event = if self.hooks.is_empty() { None } else { last_event(&end) };
         if let Some(event) = event {
             self.notify(event).await;
         }
-        executed
+        end
     }
 
     /// Runs the handler to its end or its deadline, and checks the result.
-    async fn finish(&self, work: ToolFuture) -> Executed {
+    async fn finish(&self, work: ToolFuture) -> ToolEnd {
         match run(&self.cx, self.deadline, work).await {
-            Ended::Waits => Executed::Waits,
-            Ended::Late => Executed::Done(ToolResult::failure(late(&self.cx, self.deadline))),
-            Ended::Done(Ok(result)) => Executed::Done(self.checked(self.cleaned(result))),
+            Ended::Waits => Ok(None),
+            Ended::Late => Ok(Some(ToolResult::failure(late(&self.cx, self.deadline)))),
+            Ended::Done(Ok(result)) => Ok(Some(self.checked(self.cleaned(result)))),
             Ended::Done(Err(error)) => self.failed(error),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn failed(&self, HandlerError(mut error): HandlerError) -> Executed {
+    fn failed(&self, HandlerError(mut error): HandlerError) -> ToolEnd {
         if error.input.is_some() {
             if self.clean.is_some() {
                 error.message = visible(&error.message).into();
             }
-            return Executed::CannotAsk(HandlerError(error));
+            return Err(HandlerError(error));
         }
         if let Some(cause) = &error.cause {
             failure::log(self.cx.host(), &self.name, cause);
         }
-        Executed::Done(self.cleaned(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) }))
+        Ok(Some(self.cleaned(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })))
     }
 
     fn cleaned(&self, result: ToolResult) -> ToolResult {
@@ -286,11 +283,11 @@ fn sent(arguments: &str) -> Vec<ToolEvent> {
 /// Returns the last event of a call for its hooks. Returns `None` for a call that asks the client, or that another server continues as a task.
 #[cold]
 #[inline(never)]
-fn outcome(executed: &Executed) -> Option<ToolEvent> {
-    match executed {
-        Executed::Done(result) => of_result(result),
-        Executed::CannotAsk(error) => Some(ToolEvent::Error(error.0.message.clone())),
-        Executed::Waits | Executed::TaskFailed(_) => None,
+fn last_event(end: &ToolEnd) -> Option<ToolEvent> {
+    match end {
+        Ok(Some(result)) => of_result(result),
+        Ok(None) => None,
+        Err(error) => Some(ToolEvent::Error(error.0.message.clone())),
     }
 }
 
