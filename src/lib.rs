@@ -284,9 +284,8 @@ pub mod check {
 /// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
 pub mod skills {
     pub use crate::server::skills::catalog::{Catalog, File, Skill};
-    pub use crate::server::skills::digest::digest;
-    pub use crate::server::skills::manifest::{ListedFile, SkillManifest};
-    pub use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+    pub use crate::server::skills::entry::{SkillEntry, SkillFile, digest};
+    pub use crate::server::skills::store::{SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 }
 
 /// Functions that the fuzz targets call directly. They read headers, bodies and texts whose bytes a caller or another server chooses.

@@ -68,8 +68,6 @@ pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{
     MemoryTokens, OwnClient, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration,
 };
-pub use skills::entry::{SkillEntry, SkillFile};
-pub use skills::verify::SkillContent;
 pub use source::RemoteTools;
 pub use tokens::client_credentials::{AuthorizationServer, ClientCredentials};
 pub use upstream::Upstream;
