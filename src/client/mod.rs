@@ -27,6 +27,7 @@
 mod configuration;
 mod connection;
 mod error;
+mod foreign_tool;
 mod mcp_client;
 mod oauth;
 mod of_call;
@@ -45,11 +46,11 @@ pub(crate) mod wire;
 pub(crate) use connection::to as connection_to;
 pub use connection::{Connection, Peer};
 pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable, Unverified};
+#[cfg(feature = "gateway")]
+pub(crate) use foreign_tool::foreign_tool;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
-#[cfg(feature = "gateway")]
-pub(crate) use operations::definition::OutputSchema;
 pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
 pub(crate) use operations::passed_task::Added;
