@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{
-    ClientError, Executed, Failure, InProcess, Listing, McpClient, SkillContent, SkillEntry, Unverified, Upstream,
+    ClientError, Delivery, Failure, InProcess, Listing, McpClient, SkillContent, SkillEntry, Unverified, Upstream,
 };
 use edge_mcp::skills::{Catalog, File, Skill};
 use edge_mcp::testing::{self, Client, TestHost};
@@ -160,7 +160,7 @@ fn only_declared_methods_are_called() {
         let client = pinned(&peer);
         let error = list(&client).expect_err("no skills");
         assert!(matches!(error.failure(), Failure::Undeclared(_)), "{error}");
-        assert_eq!(error.executed(), Executed::No);
+        assert_eq!(error.delivery(), Delivery::NotExecuted);
         assert_eq!(
             error.to_string(),
             "The server `parcels` does not declare skills (the extension `io.modelcontextprotocol/skills`)."
@@ -231,7 +231,7 @@ fn a_file_that_is_not_listed_is_not_requested() {
     for (skill, reference) in all.map(|it| (held(&entry()), it)).into_iter().chain([(dynamic, "SKILL.md")]) {
         let error = read_file(&client, &skill, reference).expect_err(reference);
         assert_eq!(*error.failure(), Failure::Unverified(Unverified::Unlisted), "{reference}");
-        assert_eq!(error.executed(), Executed::No);
+        assert_eq!(error.delivery(), Delivery::NotExecuted);
     }
     // The identity of a skill is its server and its URI.
     let of_other = SkillEntry::from_json(&json!({ "server": "desk", "skill": entry() }).to_string()).expect("an entry");
@@ -272,7 +272,7 @@ fn a_file_is_verified() {
     ] {
         let error = read_from(&entry(), "SKILL.md", contents.clone()).expect_err("not verified");
         assert_eq!(*error.failure(), Failure::Unverified(expected), "{contents}");
-        assert_eq!(error.executed(), Executed::Yes);
+        assert_eq!(error.delivery(), Delivery::Executed);
         assert!(!error.to_string().contains("Ask"), "the content is not handed out: {error}");
     }
     for contents in [

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::entry::{SkillEntry, SkillFile};
 use super::frontmatter::{self, Mistake};
-use crate::client::error::{Failed, Failure, Unverified};
+use crate::client::error::{ClientError, Failure, Unverified};
 use crate::protocol::resource_contents::ResourceContents;
 use crate::server::skills::digest::digest;
 use crate::text::visible;
@@ -37,8 +37,8 @@ pub(in crate::client) fn verified(
     entry: &SkillEntry,
     file: &SkillFile,
     result: Value<'_>,
-) -> Result<SkillContent, Failed> {
-    let malformed = |problem| Failed::from(Failure::Malformed(problem));
+) -> Result<SkillContent, ClientError> {
+    let malformed = |problem| ClientError::from(Failure::Malformed(problem));
     let contents = result.get("contents").filter(|contents| contents.kind() == Kind::Array);
     let mut contents = contents.into_iter().flat_map(Value::items);
     let (Some(content), None) = (contents.next(), contents.next()) else {
@@ -61,7 +61,7 @@ pub(in crate::client) fn verified(
     let content = SkillContent { uri: file.uri.clone(), mime_type, bytes };
     if normalized(&file.uri) == normalized(entry.uri()) {
         check_frontmatter(entry, &content)
-            .map_err(|problem| Failed::new(Failure::Unverified(Unverified::Frontmatter), Some(problem)))?;
+            .map_err(|problem| ClientError::new(Failure::Unverified(Unverified::Frontmatter), Some(problem)))?;
     }
     Ok(content)
 }
