@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::connection::Link;
+use super::conversation::Conversation;
 use super::error::{ClientError, Failure};
 use super::foreign_tool::foreign_tool;
 use super::mcp_client::{McpClient, Server};
@@ -124,14 +124,16 @@ impl Source for RemoteTools {
         let found = async move {
             let connection = source.client.connect(&cx);
             let mut found = Found::default();
-            for (link, list) in connection.each_list(ListKind::Tools, |server| source.includes_server(server)).await {
+            for (conversation, list) in
+                connection.each_list(ListKind::Tools, |server| source.includes_server(server)).await
+            {
                 if let Err(error) = &list
                     && let Failure::SignInRequired { url } = error.failure()
                 {
-                    let sign_in = source.clone().after_sign_in(link.clone(), error.clone(), url.clone());
+                    let sign_in = source.clone().after_sign_in(conversation.clone(), error.clone(), url.clone());
                     found = found.after_sign_in(error.server(), sign_in);
                 }
-                found = source.with_list(found, &link, list, &cx);
+                found = source.with_list(found, &conversation, list, &cx);
             }
             found
         };
@@ -141,14 +143,14 @@ impl Source for RemoteTools {
 
 impl RemoteTools {
     /// Adds the tools of a server, or the reason why they are missing.
-    fn with_list(&self, mut found: Found, link: &Link, list: ListResult, cx: &Context) -> Found {
+    fn with_list(&self, mut found: Found, conversation: &Conversation, list: ListResult, cx: &Context) -> Found {
         let list = match list {
             Ok(list) => list,
             Err(error) => return found.missing(error.server(), error.to_string()),
         };
         found = found.answered();
         for listed in list.items.iter().filter(|tool| self.includes(tool)) {
-            match self.tool_of(listed, link.channel.upstream().is_trusted, cx) {
+            match self.tool_of(listed, conversation.server.upstream.is_trusted, cx) {
                 Some(tool) => found = found.tool(tool),
                 None => warn_of_invalid(listed.server(), cx),
             }
@@ -158,18 +160,18 @@ impl RemoteTools {
 
     /// Returns a function that asks a caller to sign in at `url`, and then lists the tools of the server. If the caller cannot be asked, they are
     /// missing because of `error`.
-    fn after_sign_in(self, link: Rc<Link>, error: ClientError, url: String) -> AskSignIn {
+    fn after_sign_in(self, conversation: Rc<Conversation>, error: ClientError, url: String) -> AskSignIn {
         Box::new(move |cx: Context| {
             let listed = async move {
                 let method = Method::ListTools.name();
                 // The question belongs to this request, so that it is the same in each round.
-                let asking = cx.at_call(Callee { server: Some(&link.channel.server().name), tool: method }, "{}");
-                let list = match link.channel.sign_in(&url, &asking).await {
-                    Ok(true) => link.lists.new_list(ListKind::Tools).await,
+                let asking = cx.at_call(Callee { server: Some(&conversation.server.name), tool: method }, "{}");
+                let list = match conversation.sign_in(&url, &asking).await {
+                    Ok(true) => conversation.new_list(ListKind::Tools).await,
                     Ok(false) => Err(error),
-                    Err(failed) => Err(link.channel.failed(method.into(), failed)),
+                    Err(error) => Err(conversation.error_of(method)(error)),
                 };
-                self.with_list(Found::default(), &link, list, &cx)
+                self.with_list(Found::default(), &conversation, list, &cx)
             };
             listed.boxed_local()
         })

@@ -179,7 +179,7 @@ impl Mounted {
     }
 
     fn not_asked(&self, problem: &str) -> ClientError {
-        ClientError::new(&self.name, "connect".into(), Failure::Local(problem.to_owned()))
+        ClientError::new(Failure::Local(problem.to_owned()), None).named(&self.name, "connect")
     }
 
     /// Returns the tools of a list that exist here, with their names. Of two tools that come to one name, the one whose name at the server is
@@ -292,7 +292,7 @@ impl Mounted {
         let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
         match select(list.boxed_local(), cx.host().sleep(time)).await {
             Either::Left((list, _)) => list,
-            Either::Right(_) => Err(ClientError::new(&self.name, method.name().into(), Failure::Timeout(time))),
+            Either::Right(_) => Err(ClientError::new(Failure::Timeout(time), None).named(&self.name, method.name())),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::PassedTask;
 use crate::call::result::ToolResult;
-use crate::client::{Called, ClientError, Definition, Peer, foreign_tool};
+use crate::client::{CallOutcome, ClientError, Definition, Peer, foreign_tool};
 use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
 use crate::protocol::description::Icon;
 use crate::protocol::error::INTERNAL;
@@ -206,13 +206,13 @@ async fn call(
         mount.warn(cx, SESSIONS);
     }
     Ok(match (called, passing) {
-        (Called::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
-        (Called::Task(remote, members), Some(passing)) => {
+        (CallOutcome::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
+        (CallOutcome::Task(remote, members), Some(passing)) => {
             let task = PassedTask { mount: mount.name.to_string(), tool: shown, id: remote.id().to_owned() };
             passing.describe(&task, &members, cx).map(ToolResult::of_task)
         }
         // Without a way to pass a task on, the client waits for it.
-        (Called::Task(..), None) => Err(HandlerError::new(INTERNAL)),
+        (CallOutcome::Task(..), None) => Err(HandlerError::new(INTERNAL)),
     })
 }
 

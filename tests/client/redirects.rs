@@ -1,6 +1,6 @@
 //! Redirects to another path of the same server.
 
-use edge_mcp::client::{Executed, Failure, Upstream};
+use edge_mcp::client::{Delivery, Failure, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Revision, SecureUrl};
 use http::Request;
@@ -72,7 +72,7 @@ fn one_redirect_is_followed_for_each_request() {
     let circle = || [redirect(307, "/mcp/"), redirect(307, "/mcp")];
     let peer = Peer::new(circle().into_iter().chain(circle()));
     let failed = track(pinned(&peer)).expect_err("a failure");
-    assert_eq!((failed.failure(), failed.executed()), (&Failure::Redirected { to: None }, Executed::No));
+    assert_eq!((failed.failure(), failed.delivery()), (&Failure::Redirected { to: None }, Delivery::NotExecuted));
     assert_eq!(peer.requests().len(), 2);
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
-use edge_mcp::client::{ClientError, Executed, Failure, InProcess, Listing, McpClient, Unverified, Upstream};
+use edge_mcp::client::{ClientError, Delivery, Failure, InProcess, Listing, McpClient, Unverified, Upstream};
 use edge_mcp::skills::{Catalog, File, Skill, SkillContent, SkillEntry};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{McpServer, Revision, Skills};
@@ -158,7 +158,7 @@ fn only_declared_methods_are_called() {
         let client = pinned(&peer);
         let error = list(&client).expect_err("no skills");
         assert!(matches!(error.failure(), Failure::Undeclared(_)), "{error}");
-        assert_eq!(error.executed(), Executed::No);
+        assert_eq!(error.delivery(), Delivery::NotExecuted);
         assert_eq!(
             error.to_string(),
             "The server `parcels` does not declare skills (the extension `io.modelcontextprotocol/skills`)."
@@ -229,7 +229,7 @@ fn a_file_that_is_not_listed_is_not_requested() {
     for (skill, reference) in all.map(|it| (held(&entry()), it)).into_iter().chain([(dynamic, "SKILL.md")]) {
         let error = read_file(&client, &skill, reference).expect_err(reference);
         assert_eq!(*error.failure(), Failure::Unverified(Unverified::Unlisted), "{reference}");
-        assert_eq!(error.executed(), Executed::No);
+        assert_eq!(error.delivery(), Delivery::NotExecuted);
     }
     // The identity of a skill is its server and its URI.
     let of_other = SkillEntry::from_json(&json!({ "server": "desk", "skill": entry() }).to_string()).expect("an entry");
@@ -270,7 +270,7 @@ fn a_file_is_verified() {
     ] {
         let error = read_from(&entry(), "SKILL.md", contents.clone()).expect_err("not verified");
         assert_eq!(*error.failure(), Failure::Unverified(expected), "{contents}");
-        assert_eq!(error.executed(), Executed::Yes);
+        assert_eq!(error.delivery(), Delivery::Executed);
         assert!(!error.to_string().contains("Ask"), "the content is not handed out: {error}");
     }
     for contents in [

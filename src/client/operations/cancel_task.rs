@@ -8,12 +8,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::select;
 
-use super::waiting::continues_later;
 use crate::call::context::Context;
+use crate::call::error::HandlerError;
+use crate::call::journal::JournalError;
+use crate::call::rounds::Obstacle;
+use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::remote_task::RemoteTask;
-use crate::client::session::outgoing::Outgoing;
-use crate::client::session::request::Session;
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::task;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
@@ -22,12 +24,13 @@ use crate::protocol::error::ErrorCode;
 const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
 
 /// Creates a request about a task.
-pub(super) fn request(method: &'static str, remote: &RemoteTask, params: Params, timeout: Duration) -> Outgoing {
-    let mut outgoing = Outgoing::of_extension(method.into(), params.with_text(task::ID, remote.id()), timeout);
-    outgoing.target = Some(remote.id().to_owned());
-    // None of the three methods has a further effect when it is repeated.
-    outgoing.is_repeatable = true;
-    outgoing
+pub(super) fn request(method: &'static str, remote: &RemoteTask, params: Params, timeout: Duration) -> RemoteRequest {
+    RemoteRequest {
+        target: Some(remote.id().to_owned()),
+        // None of the three methods has a further effect when it is repeated.
+        is_repeatable: true,
+        ..RemoteRequest::with_effects(method, params.with_text(task::ID, remote.id()), timeout)
+    }
 }
 
 /// Returns the error of a request about a task. A server that does not know the task says so with the code for invalid parameters.
@@ -47,17 +50,17 @@ const UNKNOWN: i64 = ErrorCode::InvalidParams.number() as i64;
 ///
 /// If the call is dropped because the caller of this program is asked, the task continues, and the next round waits for it again.
 pub(super) struct Unfinished {
-    session: Rc<Session>,
+    conversation: Rc<Conversation>,
     cx: Context,
     is_kept: bool,
-    cancellation: Option<Outgoing>,
+    cancellation: Option<RemoteRequest>,
 }
 
 impl Unfinished {
     /// Creates the cancellation of a task of the call of `cx`. `is_kept` says whether a later round knows the task.
-    pub(super) fn new(session: &Rc<Session>, remote: &RemoteTask, cx: &Context, is_kept: bool) -> Self {
+    pub(super) fn new(conversation: &Rc<Conversation>, remote: &RemoteTask, cx: &Context, is_kept: bool) -> Self {
         let cancellation = request(task::CANCEL, remote, Params::default(), CLOSING);
-        Self { session: session.clone(), cx: cx.clone(), is_kept, cancellation: Some(cancellation) }
+        Self { conversation: conversation.clone(), cx: cx.clone(), is_kept, cancellation: Some(cancellation) }
     }
 
     /// Drops the cancellation: the task has ended, or the program gets it.
@@ -68,15 +71,35 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        let Some(mut cancellation) = self.cancellation.take() else { return };
+        let Some(cancellation) = self.cancellation.take() else { return };
         if self.is_kept && continues_later(&self.cx) {
             return;
         }
-        let session = self.session.clone();
-        session.channel.of_call().permit_one();
-        let closing = session.channel.host().sleep(CLOSING);
+        let conversation = self.conversation.clone();
+        conversation.budget.permit_one();
+        let closing = conversation.cx.host().sleep(CLOSING);
         // The answer does not matter: a server may also finish the task.
-        let cancelling = async move { drop(session.exchange(&mut cancellation).await) };
-        self.session.channel.host().spawn(select(cancelling.boxed_local(), closing).map(drop).boxed_local());
+        let cancelling = async move { drop(conversation.send(&cancellation).await) };
+        self.conversation.cx.host().spawn(select(cancelling.boxed_local(), closing).map(drop).boxed_local());
     }
+}
+
+/// Returns whether the round of our caller's request ends, so that a later round, or a later attempt of the durable task, continues the work that
+/// is dropped now.
+pub(super) fn continues_later(cx: &Context) -> bool {
+    let (rounds, obstacle) = (cx.rounds(), cx.rounds().obstacle());
+    rounds.is_waiting()
+        && match rounds.journal() {
+            None => obstacle.is_none(),
+            Some(journal) => {
+                let is_temporary = matches!(obstacle, None | Some(Obstacle::Journal(JournalError::Temporary(_))));
+                is_temporary && !journal.is_cancelled()
+            }
+        }
+}
+
+/// Waits for the end of a round that [continues later](continues_later). The person is asked at once, although a step runs: no step begins while
+/// a question is open, and a step that waits for another one does not hold the round.
+pub(super) async fn end_of_round(cx: &Context) -> Result<(), HandlerError> {
+    cx.step("the next round", &(), async || Ok(())).await
 }

@@ -13,15 +13,16 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::param_headers;
 use super::strict_schema::{has_strict_root, with_strict_root};
 use crate::client::wire::visible_schema::{HiddenInContract, cleaned};
 use crate::config::ConfigError;
 use crate::host::{Host, warning};
-use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES};
+use crate::limits::{
+    FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES, UPSTREAM_PARAMS,
+};
 use crate::protocol::method::Method;
 use crate::protocol::ui;
-use crate::schema::{HeaderParam, NotEnforceable, Schema, SchemaError};
+use crate::schema::{HeaderParam, NotEnforceable, Schema, SchemaError, header_params};
 use crate::server::list::ListKind;
 use crate::text::{Text, is_plain, line, visible};
 
@@ -135,7 +136,7 @@ impl Definition {
             };
             definition.is_for_app_only = ui::is_for_app_only(item);
             definition.app = ui::resource_uri(item).and_then(Value::as_str).map(Cow::into_owned);
-            definition.headers = param_headers::marked(item).map_err(invalid)?.into();
+            definition.headers = marked_arguments(item).map_err(invalid)?.into();
             definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?.flatten();
             let output = |schema| OutputSchema::read(server, &definition.name, schema);
             definition.output = item.get("outputSchema").map(output).transpose().map_err(invalid)?.map(Rc::new);
@@ -315,6 +316,20 @@ impl Definition {
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
     }
+}
+
+/// Returns the arguments of a tool that headers repeat.
+///
+/// # Errors
+/// The problem with a mark.
+fn marked_arguments(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
+    let Some(schema) = tool.get("inputSchema") else { return Ok(Vec::new()) };
+    // Few schemas have marks. A key with an escape may also be `x-mcp-header`.
+    if !schema.text().contains("x-mcp-header") && !schema.text().contains("\\u") {
+        return Ok(Vec::new());
+    }
+    let schema = schema.to_json().ok_or("a number of the input schema is too large")?;
+    header_params(&schema, UPSTREAM_PARAMS).map_err(|error| error.to_string())
 }
 
 /// Returns whether a URI can be that of a user interface. `.` and `..` have no meaning in it, so a client must not resolve them.

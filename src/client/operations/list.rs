@@ -5,7 +5,8 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use super::listing::{ListResult, Listing, Toolset};
-use crate::client::connection::{Connection, Link, Peer};
+use crate::client::connection::{Connection, Peer};
+use crate::client::conversation::Conversation;
 use crate::client::error::ClientError;
 use crate::client::mcp_client::Server;
 use crate::limits::UPSTREAM_PARALLEL;
@@ -31,8 +32,8 @@ impl Connection {
 
     /// Lists the tools of all servers, by server.
     pub async fn list_toolsets(&self) -> Vec<Toolset> {
-        let toolset = |(link, tools): (Rc<Link>, ListResult)| Toolset {
-            server: link.channel.server().name.clone(),
+        let toolset = |(conversation, tools): (Rc<Conversation>, ListResult)| Toolset {
+            server: conversation.server.name.clone(),
             tools: tools.map(Rc::unwrap_or_clone),
         };
         self.each_list(ListKind::Tools, |_| true).await.into_iter().map(toolset).collect()
@@ -75,13 +76,13 @@ impl Connection {
         &self,
         kind: ListKind,
         wanted: impl Fn(&Server) -> bool,
-    ) -> Vec<(Rc<Link>, ListResult)> {
-        let links = self.links().iter().filter(|link| wanted(link.channel.server())).cloned();
-        let asked = links.map(|link| async move {
-            let list = link.lists.list(kind).await;
-            (link, list)
+    ) -> Vec<(Rc<Conversation>, ListResult)> {
+        let servers = self.conversations().iter().filter(|conversation| wanted(&conversation.server)).cloned();
+        let lists = servers.map(|conversation| async move {
+            let list = conversation.list(kind).await;
+            (conversation, list)
         });
-        parallel(asked.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
+        parallel(lists.map(FutureExt::boxed_local), UPSTREAM_PARALLEL).await
     }
 }
 
@@ -89,13 +90,13 @@ impl Peer {
     /// Returns a list from the cache, or `None`. The list may be stale. It does not ask the server.
     #[cfg(feature = "gateway")]
     pub(crate) async fn cached_list(&self, kind: ListKind) -> Result<Option<Rc<Listing>>, ClientError> {
-        self.0.lists.cached_list(kind).await
+        self.0.cached_list(kind).await
     }
 
     /// Reads a list from the server.
     #[cfg(feature = "gateway")]
     pub(crate) async fn new_list(&self, kind: ListKind) -> ListResult {
-        self.0.lists.new_list(kind).await
+        self.0.new_list(kind).await
     }
 
     /// Lists the tools.
@@ -103,7 +104,7 @@ impl Peer {
     /// # Errors
     /// The server cannot be asked, or its answer is not valid.
     pub async fn list_tools(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(ListKind::Tools).await.map(Rc::unwrap_or_clone)
+        self.0.list(ListKind::Tools).await.map(Rc::unwrap_or_clone)
     }
 
     /// Lists the resources.
@@ -111,7 +112,7 @@ impl Peer {
     /// # Errors
     /// As for [`list_tools`](Self::list_tools).
     pub async fn list_resources(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(ListKind::Resources).await.map(Rc::unwrap_or_clone)
+        self.0.list(ListKind::Resources).await.map(Rc::unwrap_or_clone)
     }
 
     /// Lists the resource templates.
@@ -119,7 +120,7 @@ impl Peer {
     /// # Errors
     /// As for [`list_tools`](Self::list_tools).
     pub async fn list_resource_templates(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(ListKind::ResourceTemplates).await.map(Rc::unwrap_or_clone)
+        self.0.list(ListKind::ResourceTemplates).await.map(Rc::unwrap_or_clone)
     }
 
     /// Lists the prompts.
@@ -127,6 +128,6 @@ impl Peer {
     /// # Errors
     /// As for [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> Result<Listing, ClientError> {
-        self.0.lists.list(ListKind::Prompts).await.map(Rc::unwrap_or_clone)
+        self.0.list(ListKind::Prompts).await.map(Rc::unwrap_or_clone)
     }
 }

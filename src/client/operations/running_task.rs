@@ -8,22 +8,20 @@ use edge_json::write;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::asked::Asked;
 use super::cancel_task::{request, unknown};
 use super::definition::Definition;
+use super::respondent::{Respondent, TaskWait};
 use super::result::CallResult;
 use super::step::step;
 use super::task::result_of_known;
-use super::tool_request::checked;
-use crate::call::call_path::Callee;
 use crate::call::context::Context;
-use crate::client::connection::{Connection, Link, Peer};
+use crate::client::connection::{Connection, Peer};
+use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::passed::{Pass, pass};
 use crate::client::remote_task::RemoteTask;
-use crate::client::session::outgoing::Outgoing;
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::RoundResult;
 use crate::client::wire::task;
 use crate::protocol::method::Method;
 
@@ -32,7 +30,7 @@ use crate::protocol::method::Method;
 /// Dropping it does not cancel the task.
 #[must_use = "the result of a task is requested when it is awaited"]
 pub struct RunningTask {
-    link: Rc<Link>,
+    conversation: Rc<Conversation>,
     remote: RemoteTask,
     timeout: Duration,
     task_timeout: Option<Duration>,
@@ -77,9 +75,9 @@ impl Peer {
     /// ```
     pub fn task(&self, remote: &RemoteTask) -> RunningTask {
         RunningTask {
-            link: self.0.clone(),
+            conversation: self.0.clone(),
             remote: remote.clone(),
-            timeout: self.0.channel.upstream().timeout,
+            timeout: self.0.server.upstream.timeout,
             task_timeout: None,
             definition: None,
             asks: None,
@@ -119,40 +117,37 @@ impl RunningTask {
     /// The server cannot be asked, or it does not know the task.
     pub async fn cancel(self) -> Result<(), ClientError> {
         self.check()?;
-        let mut cancellation = request(task::CANCEL, &self.remote, Params::default(), self.timeout);
-        self.link.session.request(&mut cancellation).await.map(drop).map_err(unknown)
+        let cancellation = request(task::CANCEL, &self.remote, Params::default(), self.timeout);
+        self.conversation.result(&cancellation).await.map(drop).map_err(unknown)
     }
 
     /// Checks that the task belongs to the server.
     fn check(&self) -> Result<(), ClientError> {
-        let server = &self.link.channel.server().name;
-        if self.remote.server() == server {
+        if self.remote.server() == self.conversation.server.name {
             return Ok(());
         }
         let failure = Failure::Local("was not called: the task belongs to another server.".into());
-        Err(ClientError::new(server, Method::CallTool.name().into(), failure))
+        Err(self.conversation.error_of(Method::CallTool.name())(failure.into()))
     }
 
     async fn send(self) -> Result<CallResult, ClientError> {
         self.check()?;
-        let Self { link, remote, timeout, task_timeout, definition, asks } = self;
-        let (cx, pass) = asks.map_or_else(|| (link.channel.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
-        let (server, tool) = (&*link.channel.server().name, remote.tool().to_owned());
+        let Self { conversation, remote, timeout, task_timeout, definition, asks } = self;
+        let tool = remote.tool().to_owned();
         // The same task has the same place in each round.
-        let cx = cx.at_call(Callee { server: Some(server), tool: &tool }, write::literal(remote.id()).get());
-        let mut outgoing = Outgoing::new(Method::CallTool, Params::default(), timeout);
-        outgoing.is_repeatable = true;
-        outgoing.target = Some(tool.clone());
-        outgoing.task_wait.time = task_timeout;
-        let asked = Asked { cx, pass, is_kept: true };
-        outgoing.capabilities = Some(asked.capabilities(link.channel.upstream()));
-        let work = async {
-            let result = result_of_known(&link.session, &outgoing, remote, &asked).await?;
-            Ok(RoundResult::complete(result))
+        let respondent = Respondent::of_call(&conversation, asks, &tool, write::literal(remote.id()).get());
+        let respondent = Respondent { task_wait: TaskWait { time: task_timeout, ..TaskWait::default() }, ..respondent };
+        let call = RemoteRequest {
+            is_repeatable: true,
+            target: Some(tool.clone()),
+            capabilities: Some(respondent.capabilities(&conversation)),
+            ..RemoteRequest::new(Method::CallTool, Params::default(), timeout)
         };
-        let name = format!("task {server}_{tool}");
-        let result = step(&link.channel, &asked.cx, &name, &outgoing, work.boxed_local()).await?.result;
-        checked(&link, &outgoing, definition, &result, &asked.cx).await
+        let work = result_of_known(&conversation, &call, remote, &respondent).boxed_local();
+        let name = format!("task {}_{tool}", conversation.server.name);
+        let result = step(&conversation, &respondent.cx, &name, &call, work).await?.result;
+        let result = conversation.checked(&tool, definition, &result, &respondent.cx).await;
+        result.map_err(conversation.error_of(Method::CallTool.name()))
     }
 }
 

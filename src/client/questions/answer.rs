@@ -14,7 +14,7 @@ use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::Sampled;
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{ClientError, Failure};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
 /// A form of a question.
@@ -48,7 +48,7 @@ pub(in crate::client) fn to_form(
     outcome: Result<Elicited<Json>, HandlerError>,
     form: &Form,
     steps: &CheckSteps,
-) -> Result<Box<RawValue>, Failed> {
+) -> Result<Box<RawValue>, ClientError> {
     of_form(outcome.map_err(unanswered)?, form, steps)
 }
 
@@ -56,7 +56,7 @@ pub(in crate::client) fn to_form(
 ///
 /// # Errors
 /// The function fails.
-pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> Result<Box<RawValue>, Failed> {
+pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> Result<Box<RawValue>, ClientError> {
     Ok(action(&outcome.map_err(unanswered)?).finish_raw())
 }
 
@@ -64,7 +64,7 @@ pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> 
 ///
 /// # Errors
 /// The function fails.
-pub(in crate::client) fn to_sampling(outcome: Result<Sampled, HandlerError>) -> Result<Box<RawValue>, Failed> {
+pub(in crate::client) fn to_sampling(outcome: Result<Sampled, HandlerError>) -> Result<Box<RawValue>, ClientError> {
     Ok(of_sampled(&outcome.map_err(unanswered)?))
 }
 
@@ -74,9 +74,9 @@ pub(in crate::client) fn to_roots(roots: &[Root]) -> Box<RawValue> {
     ObjectWriter::new().json("roots", &format!("[{}]", roots.join(","))).finish_raw()
 }
 
-fn unanswered(error: HandlerError) -> Failed {
+fn unanswered(error: HandlerError) -> ClientError {
     let problem = format!("asked a question that this program did not answer: {}", error.message());
-    Failed::new(Failure::Local(problem), error.0.cause)
+    ClientError::new(Failure::Local(problem), error.0.cause)
 }
 
 /// Writes the answer to an elicitation, without its content.
@@ -92,7 +92,7 @@ fn action<T>(elicited: &Elicited<T>) -> ObjectWriter {
 /// Completes the content of a form with the defaults of its fields, and checks it.
 ///
 /// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, Failed> {
+fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, ClientError> {
     let written = action(&answer);
     let content = match answer {
         Elicited::Accepted(Json::Object(content)) => content,
@@ -123,9 +123,9 @@ fn completed(mut content: Map<String, Json>, schema: &Json) -> Json {
     Json::Object(content)
 }
 
-fn unfit(problem: &str) -> Failed {
+fn unfit(problem: &str) -> ClientError {
     let message = "asked for a form, and the answer of this program does not fit the form.";
-    Failed::new(Failure::Local(message.into()), Some(problem.to_owned()))
+    ClientError::new(Failure::Local(message.into()), Some(problem.to_owned()))
 }
 
 fn of_sampled(Sampled { text, model, stop_reason }: &Sampled) -> Box<RawValue> {

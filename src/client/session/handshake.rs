@@ -12,17 +12,16 @@ use http::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::about::About;
-use super::channel::Channel;
-use super::initialized::Initialized;
-use super::negotiation::{Known, Sent};
-use super::outgoing::Outgoing;
+use super::negotiation::{History, Known};
 use super::reactions::RequestKind;
-use super::send::{Accepted, Ready, send};
+use super::remote_request::RemoteRequest;
+use super::send::Ready;
 use super::standing_stream;
-use crate::client::error::{ClientError, Failed, Failure, of_rpc_error};
+use crate::client::conversation::Conversation;
+use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{RpcResult, ServerResponse, unsupported};
+use crate::client::wire::response::unsupported;
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
@@ -32,42 +31,115 @@ const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 /// The longest id of a session.
 const SESSION_ID: usize = 512;
 
-/// The knowledge from the answer to `server/discover`, and the error of a server that rejects it.
-pub(super) type Discovery = (Known, Option<ClientError>);
+/// The result of `initialize`: the session of a legacy server, or its absence.
+pub(in crate::client) struct Initialized {
+    pub revision: Revision,
+    /// The id of the session. `None` if the server has no sessions.
+    pub id: Option<HeaderValue>,
+    /// Whether the server sends log messages.
+    logs: bool,
+    /// The lowest level of log messages that the client has requested.
+    log_level: Option<LogLevel>,
+}
 
-/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer. A server that rejects it may be
-/// legacy.
-pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Discovery, ClientError> {
-    let mut outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
-    let mut sent = Sent::new(Known::Nothing, RequestKind::Discover, false);
-    let failed = |failed| channel.failed(Method::Discover.name().into(), of_negotiation(failed));
-    let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
-    match (sent.known, accepted.answer.into_result()) {
-        (Known::Modern(revision), Ok(result)) => {
-            channel.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
-            Ok((sent.known, None))
+impl Initialized {
+    /// Returns whether a request must lower the level of the log messages of the session, and records the level.
+    fn lowers_log_level(&mut self, level: LogLevel) -> bool {
+        let is_lower = self.id.is_some() && self.logs && self.log_level.is_none_or(|known| level < known);
+        if is_lower {
+            self.log_level = Some(level);
+        }
+        is_lower
+    }
+}
+
+impl Conversation {
+    /// Returns what is known about the server, after the requests that must come before another request. `may_probe` says whether that request
+    /// may be the first one.
+    pub(super) async fn negotiated(self: &Rc<Self>, may_probe: bool) -> Result<Known, ClientError> {
+        let needs_discovery = |known| known == Known::Unsettled || known == Known::Nothing && !may_probe;
+        let known = self.known();
+        if !needs_discovery(known) && !self.needs_session(known) {
+            return Ok(known);
+        }
+        // Parallel requests of a conversation wait for one negotiation.
+        let _negotiation = self.negotiation.lock().await;
+        let (mut known, mut rejected) = (self.known(), None);
+        if needs_discovery(known) {
+            (known, rejected) = discover(self).await?;
+        }
+        if self.needs_session(known) {
+            known = begin(self, known, rejected).await?;
+        }
+        Ok(known)
+    }
+
+    /// Returns whether `initialize` must come before the next request.
+    pub(super) fn needs_session(&self, known: Known) -> bool {
+        matches!(known, Known::WithSession(_)) && !self.has_session()
+    }
+
+    /// Returns the description of the server. The server is asked once.
+    pub(in crate::client) async fn about(self: &Rc<Self>) -> Result<About, ClientError> {
+        {
+            let _negotiation = self.negotiation.lock().await;
+            let (mut known, mut rejected) = (self.known(), None);
+            if matches!(known, Known::Nothing | Known::Unsettled) {
+                (known, rejected) = discover(self).await?;
+            }
+            if known.era() == Era::Legacy && self.about.borrow().is_none() {
+                begin(self, known, rejected).await?;
+            }
+        }
+        if let Some(about) = &*self.about.borrow() {
+            return Ok(about.clone());
+        }
+        let discovery = RemoteRequest::new(Method::Discover, Params::default(), TIME);
+        let result = self.result(&discovery).await?;
+        let about = match self.known() {
+            Known::Modern(revision) => About::of(revision, result),
+            _ => Err(Failure::Malformed("contradicts the earlier answers of the server").into()),
+        };
+        let about = about.map_err(self.error_of(discovery.method.clone()))?;
+        self.about.replace(Some(about.clone()));
+        Ok(about)
+    }
+}
+
+/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer, and the error of a server that rejects
+/// it. Such a server may be legacy.
+async fn discover(conversation: &Rc<Conversation>) -> Result<(Known, Option<ClientError>), ClientError> {
+    let discovery = RemoteRequest::new(Method::Discover, Params::default(), TIME);
+    let failed = |error| conversation.error_of(discovery.method.clone())(of_negotiation(error));
+    let mut history = History::new(Known::Nothing, RequestKind::Discover, false);
+    let unknown = || ready(Ok(Known::Nothing)).boxed_local();
+    match (conversation.attempts(&discovery, &mut history, &unknown).await, history.known) {
+        (Ok(result), Known::Modern(revision)) => {
+            conversation.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
+            Ok((history.known, None))
         }
         // The error does not show the era of the server.
-        (Known::Nothing, Err(error)) => Err(failed(error)),
-        (known, answer) => Ok((known, answer.err().map(failed))),
+        (Err(error), Known::Nothing) => Err(failed(error)),
+        (answer, known) => Ok((known, answer.err().map(failed))),
     }
 }
 
 /// Begins a session with a server that seems to be legacy. `rejected` is the error of a server that rejected `server/discover` just now.
 ///
 /// If a server that was legacy rejects `initialize`, it may be modern now, which `server/discover` shows.
-pub(super) async fn begin(
-    channel: &Rc<Channel>,
+async fn begin(
+    conversation: &Rc<Conversation>,
     known: Known,
     rejected: Option<ClientError>,
 ) -> Result<Known, ClientError> {
     // The headers of `initialize` do not have the revision of an earlier `initialize`.
-    channel.end_session();
-    let error = match initialize(channel, known).await {
+    conversation.session.take();
+    let initialize = RemoteRequest::new(Method::Initialize, initialize_params(conversation, known.legacy()), TIME);
+    let error = match initialized(conversation, &initialize, known).await {
         Ok(known) => return Ok(known),
-        Err(error) => error,
+        Err(error) => conversation.error_of(initialize.method.clone())(of_negotiation(error)),
     };
-    channel.assume(None);
+    conversation.assumed.set(None);
     if !error.failure().is_rejection() {
         return Err(error);
     }
@@ -75,72 +147,74 @@ pub(super) async fn begin(
         // The server accepts neither request, so it is not legacy: the first rejection counts.
         return Err(rejected);
     }
-    if channel.learned().era() == Era::Legacy && !channel.is_pinned() {
-        let discovered = discover(channel).await;
+    if conversation.learned().era() == Era::Legacy && !conversation.is_pinned() {
+        let discovered = discover(conversation).await;
         if let Ok((known @ Known::Modern(_), _)) = discovered {
             return Ok(known);
         }
-        channel.assume(None);
+        conversation.assumed.set(None);
     }
     Err(error)
 }
 
 /// Returns the failure of a request of the negotiation. A JSON-RPC error that answers it must not look like the answer to the request that
 /// comes after it.
-fn of_negotiation(failed: Failed) -> Failed {
-    match failed.failure() {
-        Failure::Rpc { code, message, .. } => Failed::new(Failure::NotNegotiated, Some(of_rpc_error(*code, message))),
-        _ => failed,
+fn of_negotiation(error: ClientError) -> ClientError {
+    match error.failure() {
+        Failure::Rpc { code, message, .. } => {
+            ClientError::new(Failure::NotNegotiated, Some(of_rpc_error(*code, message)))
+        }
+        _ => error,
     }
 }
 
 /// Sends `initialize` and `notifications/initialized`, and returns the knowledge from the answer.
 ///
 /// A server with a session may reject a request that overtakes the notification.
-async fn initialize(channel: &Rc<Channel>, known: Known) -> Result<Known, ClientError> {
-    let requested = match known {
-        Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
-        _ => Revision::NEWEST_LEGACY,
-    };
-    let failed = |failed| channel.failed(Method::Initialize.name().into(), of_negotiation(failed));
-    let mut outgoing = Outgoing::new(Method::Initialize, initialize_params(channel, requested), TIME);
-    let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
-    let Accepted { answer, .. } = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(known)).boxed_local()).await?;
-    let id = match &answer {
-        ServerResponse::Rpc { session, .. } => session.clone().filter(is_session_id),
-        ServerResponse::Http { .. } => None,
-    };
-    let RpcResult { json, .. } = answer.into_result().map_err(failed)?;
-    let (version, logs) = version_and_logs(&json);
+async fn initialized(
+    conversation: &Rc<Conversation>,
+    initialize: &RemoteRequest,
+    known: Known,
+) -> Result<Known, ClientError> {
+    let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
+    let result = conversation.attempts(initialize, &mut history, &|| ready(Ok(known)).boxed_local()).await?;
+    let id = result.session.filter(is_session_id);
+    let (version, logs) = version_and_logs(&result.json);
     let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
-        return Err(failed(unsupported(vec![version])));
+        return Err(unsupported(vec![version]));
     };
     let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
-    channel.begin_session(Initialized { revision, id, logs, log_level: None });
-    channel.learn(known);
-    channel.about.replace(Some(About::of(revision, json).map_err(failed)?));
-    channel.notify("notifications/initialized").await.map_err(failed)?;
-    standing_stream::open(channel).await;
+    conversation.session.replace(Some(Initialized { revision, id, logs, log_level: None }));
+    conversation.learn(known);
+    conversation.about.replace(Some(About::of(revision, result.json)?));
+    conversation.notify("notifications/initialized").await?;
+    standing_stream::open(conversation).await;
     Ok(known)
 }
 
-fn initialize_params(channel: &Channel, revision: Revision) -> Params {
-    let upstream = channel.upstream();
+fn initialize_params(conversation: &Conversation, revision: Revision) -> Params {
+    let upstream = &conversation.server.upstream;
     let capabilities = capabilities_json(upstream.handlers.capabilities(), &upstream.extensions, revision);
     Params::default()
         .with_text("protocolVersion", revision.name())
         .with("capabilities", write::raw_value(capabilities))
-        .with("clientInfo", channel.client_info().to_owned())
+        .with("clientInfo", conversation.client.0.info.clone())
 }
 
 /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
-pub(super) async fn set_log_level(channel: &Rc<Channel>, level: LogLevel, known: Known, negotiated: &Ready<'_>) {
-    if channel.lowers_log_level(level) {
+pub(super) async fn set_log_level(
+    conversation: &Rc<Conversation>,
+    level: LogLevel,
+    known: Known,
+    negotiated: &Ready<'_>,
+) {
+    let is_lower = conversation.session.borrow_mut().as_mut().is_some_and(|session| session.lowers_log_level(level));
+    if is_lower {
         let params = Params::default().with_text("level", level.name());
-        let mut outgoing = Outgoing::new(Method::SetLogLevel, params, TIME);
+        let setting = RemoteRequest::new(Method::SetLogLevel, params, TIME);
         // Without the level, the server decides which messages it sends.
-        let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
-        let _ = send(channel, &mut outgoing, &mut sent, negotiated).await;
+        let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
+        let _ = conversation.attempts(&setting, &mut history, negotiated).await;
     }
 }
 

@@ -3,7 +3,7 @@
 //! A server belongs to one era. A legacy server rejects a modern request, or answers it in the legacy form.
 
 use super::reactions::{Action, Form, Lesson, Reaction, RequestKind, Stage, reaction};
-use crate::client::error::Executed;
+use crate::client::error::Delivery;
 use crate::protocol::revision::{Era, Revision};
 
 const MODERN: Known = Known::Modern(Revision::V2026_07_28);
@@ -50,6 +50,14 @@ impl Known {
         }
     }
 
+    /// Returns the revision that `initialize` requests.
+    pub(super) fn legacy(self) -> Revision {
+        match self {
+            Self::WithSession(revision) | Self::WithoutSession(revision) => revision,
+            _ => Revision::NEWEST_LEGACY,
+        }
+    }
+
     /// Returns the knowledge after a lesson, or `None` if it does not change.
     pub(super) fn after(self, lesson: Lesson) -> Option<Self> {
         match (lesson, self) {
@@ -77,7 +85,7 @@ impl Known {
 
 /// A request, with the actions that its earlier answers have caused.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct History {
     pub known: Known,
     /// Whether the request was posted with the id of a session.
     pub has_session: bool,
@@ -86,12 +94,12 @@ pub(super) struct Sent {
     is_pinned: bool,
     taken: Vec<Action>,
     /// Whether the server executed the request in an earlier attempt.
-    pub executed: Executed,
+    pub delivery: Delivery,
 }
 
-impl Sent {
+impl History {
     pub(super) fn new(known: Known, kind: RequestKind, is_pinned: bool) -> Self {
-        Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
+        Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), delivery: Delivery::NotExecuted }
     }
 
     pub(super) fn kind(&self) -> RequestKind {
@@ -107,7 +115,7 @@ impl Sent {
         // The rest of an answer belongs to the same attempt. The next attempt has its own answer.
         if reaction.action.repeats() && reaction.action != Action::Resume {
             self.taken.retain(|taken| *taken != Action::Resume);
-            self.executed = reaction.executed.or(self.executed);
+            self.delivery = reaction.delivery.or(self.delivery);
         }
         reaction
     }
@@ -149,7 +157,7 @@ mod tests {
     /// C36: the reactions to the first and the second answer of each form, and whether the server executed the request.
     #[test]
     fn each_answer_has_its_reaction() {
-        use Executed::{No, Unknown};
+        use Delivery::{NotExecuted as No, Unknown};
         use Known::Nothing;
         use RequestKind::{Discover, Effectful, Handshake, Repeatable};
         const SAME: Action = Action::Accept(Lesson::Nothing);
@@ -220,9 +228,9 @@ mod tests {
             (SESSIONLESS, Repeatable, error(400, -32_020), again(Lesson::Session), accept(Lesson::Session), Unknown),
             (SESSIONLESS, Effectful, error(400, -32_022), accept(Lesson::Session), accept(Lesson::Session), Unknown),
         ] {
-            let mut sent = Sent::new(known, kind, false);
+            let mut sent = History::new(known, kind, false);
             sent.has_session = known == LEGACY;
-            assert_eq!(sent.react(form), Reaction { action: first, executed }, "{known:?} {kind:?} {form:?}");
+            assert_eq!(sent.react(form), Reaction { action: first, delivery: executed }, "{known:?} {kind:?} {form:?}");
             assert_eq!(sent.react(form).action, second, "{known:?} {kind:?} {form:?}");
         }
     }
@@ -233,14 +241,14 @@ mod tests {
         use Action::{Pause, Resume};
         let same = accept(Lesson::Nothing);
         for (kind, expected, executed) in [
-            (RequestKind::Effectful, vec![Resume, Resume, same, same], Executed::No),
-            (RequestKind::Handshake, vec![Resume, Resume, same, same], Executed::No),
-            (RequestKind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Executed::Unknown),
+            (RequestKind::Effectful, vec![Resume, Resume, same, same], Delivery::NotExecuted),
+            (RequestKind::Handshake, vec![Resume, Resume, same, same], Delivery::NotExecuted),
+            (RequestKind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Delivery::Unknown),
         ] {
-            let mut sent = Sent::new(LEGACY, kind, false);
+            let mut sent = History::new(LEGACY, kind, false);
             let taken: Vec<_> = expected.iter().map(|_| sent.react(Form::Interrupted).action).collect();
             // A resumption says nothing about earlier attempts.
-            assert_eq!((taken, sent.executed), (expected, executed), "{kind:?}");
+            assert_eq!((taken, sent.delivery), (expected, executed), "{kind:?}");
         }
     }
 
@@ -248,11 +256,11 @@ mod tests {
     #[test]
     fn a_request_without_a_session_id_is_of_no_session() {
         for known in [LEGACY, SESSIONLESS] {
-            let mut sent = Sent::new(known, RequestKind::Effectful, false);
-            let failed = Reaction { action: accept(Lesson::Session), executed: Executed::Unknown };
+            let mut sent = History::new(known, RequestKind::Effectful, false);
+            let failed = Reaction { action: accept(Lesson::Session), delivery: Delivery::Unknown };
             assert_eq!(sent.react(http(404)), failed, "{known:?}");
             sent.has_session = true;
-            let ended = Reaction { action: again(Lesson::Session), executed: Executed::No };
+            let ended = Reaction { action: again(Lesson::Session), delivery: Delivery::NotExecuted };
             assert_eq!(sent.react(http(404)), ended, "{known:?}");
         }
     }
@@ -261,10 +269,10 @@ mod tests {
     #[test]
     fn a_set_revision_has_no_other_era() {
         for form in [http(400), http(404), error(400, -32_000), error(404, -32_601), result(false)] {
-            let reaction = Sent::new(MODERN, RequestKind::Repeatable, true).react(form);
+            let reaction = History::new(MODERN, RequestKind::Repeatable, true).react(form);
             assert_eq!(reaction.action, accept(Lesson::Nothing), "{form:?}");
         }
-        let reaction = Sent::new(MODERN, RequestKind::Repeatable, true).react(offer(400, &["2025-11-25"]));
+        let reaction = History::new(MODERN, RequestKind::Repeatable, true).react(offer(400, &["2025-11-25"]));
         assert_eq!(reaction.action, Action::Unsupported);
     }
 
@@ -285,7 +293,7 @@ mod tests {
                 (400, RequestKind::Effectful, true),
                 (200, RequestKind::Effectful, false),
             ] {
-                let mut sent = Sent::new(MODERN, kind, false);
+                let mut sent = History::new(MODERN, kind, false);
                 let form = offer(status, &supported);
                 let found = [sent.react(form).action, sent.react(form).action];
                 let expected = if is_sent { [first, second] } else { [accept(Lesson::Nothing); 2] };

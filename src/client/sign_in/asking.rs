@@ -9,17 +9,22 @@ use futures::future::LocalBoxFuture;
 use crate::call::context::Context;
 use crate::call::elicitation::Elicited;
 use crate::call::error::HandlerError;
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{ClientError, Failure};
 use crate::limits::{SIGN_IN_QUESTIONS, SIGN_IN_WAIT_SECONDS};
 
 /// The time between two looks at the token store.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Returns whether the person has signed in since the server rejected the last token.
-pub(super) type IsRenewed<'a> = dyn Fn() -> LocalBoxFuture<'a, Result<bool, Failed>> + 'a;
+pub(super) type IsRenewed<'a> = dyn Fn() -> LocalBoxFuture<'a, Result<bool, ClientError>> + 'a;
 
 /// Asks the caller of `cx` to open `link`. Returns whether the person has signed in to `server`.
-pub(super) async fn ask(server: &str, link: &str, cx: &Context, is_renewed: &IsRenewed<'_>) -> Result<bool, Failed> {
+pub(super) async fn ask(
+    server: &str,
+    link: &str,
+    cx: &Context,
+    is_renewed: &IsRenewed<'_>,
+) -> Result<bool, ClientError> {
     // The link is different each time, and a question must be the same in each round.
     let link: String = cx.step("sign in", &(), async || Ok(link.to_owned())).await.map_err(failed)?;
     let message = format!("The server `{server}` requires you to sign in. Open the page, sign in, and come back.");
@@ -32,7 +37,10 @@ pub(super) async fn ask(server: &str, link: &str, cx: &Context, is_renewed: &IsR
             }
             Err(unasked) if unasked.is_unasked() => return Ok(false),
             Err(malformed) => {
-                return Err(Failed::new(Failure::not_called("your answer is not valid."), Some(malformed.to_string())));
+                return Err(ClientError::new(
+                    Failure::not_called("your answer is not valid."),
+                    Some(malformed.to_string()),
+                ));
             }
         }
         if is_renewed().await? {
@@ -57,6 +65,6 @@ pub(super) async fn ask(server: &str, link: &str, cx: &Context, is_renewed: &IsR
     Ok(false)
 }
 
-fn failed(error: HandlerError) -> Failed {
-    Failed::new(Failure::not_called("the sign-in failed. Try again later."), Some(error.message().to_owned()))
+fn failed(error: HandlerError) -> ClientError {
+    ClientError::new(Failure::not_called("the sign-in failed. Try again later."), Some(error.message().to_owned()))
 }

@@ -12,9 +12,9 @@ use super::stored_tokens::StoredTokens;
 use super::ticket::Ticket;
 use super::values::Entry;
 use crate::call::context::Context;
-use crate::client::error::{Failed, Failure};
+use crate::client::budget::Budget;
+use crate::client::error::{ClientError, Failure};
 use crate::client::oauth::error::OAuthError;
-use crate::client::of_call::OfCall;
 use crate::client::tokens::token_source::{Rejection, TokenSource};
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
@@ -48,18 +48,18 @@ impl PersonTokens {
     }
 
     /// Returns the failure of a request to the server.
-    fn failed(&self, error: OAuthError) -> Failed {
-        if self.is_untrusted { error.of_untrusted().into_failed() } else { error.into_failed() }
+    fn failed(&self, error: OAuthError) -> ClientError {
+        if self.is_untrusted { error.of_untrusted().into_client_error() } else { error.into_client_error() }
     }
 
     /// Returns the person and their account, or `None` if the caller is not known.
-    fn account(&self, url: &SecureUrl, call: &OfCall) -> Option<(String, Account)> {
+    fn account(&self, url: &SecureUrl, call: &Budget) -> Option<(String, Account)> {
         let person = person_key(call.cx.request().caller()?);
         let account = Account::new(self.sign_in.values(&call.cx), &person, url);
         Some((person, account))
     }
 
-    async fn current(&self, url: &SecureUrl, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
+    async fn current(&self, url: &SecureUrl, call: &Budget) -> Result<Option<HeaderValue>, ClientError> {
         let mut state = self.state.lock().await;
         let now = call.cx.host().now_ms();
         let is_usable = state.tokens.as_ref().is_none_or(|tokens| now < tokens.used_until);
@@ -71,7 +71,7 @@ impl PersonTokens {
         Ok(state.tokens.as_ref().and_then(header))
     }
 
-    async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+    async fn replacement(&self, rejection: Rejection<'_>, url: &SecureUrl, call: &Budget) -> Result<bool, ClientError> {
         let mut state = self.state.lock().await;
         let Some((person, account)) = self.account(url, call) else {
             let reason = "a person must sign in to it, and the caller of this program is not authenticated.";
@@ -109,7 +109,7 @@ impl PersonTokens {
     ///
     /// # Errors
     /// The store cannot be read.
-    async fn is_renewed(&self, url: &SecureUrl, call: &OfCall) -> Result<bool, Failed> {
+    async fn is_renewed(&self, url: &SecureUrl, call: &Budget) -> Result<bool, ClientError> {
         let mut state = self.state.lock().await;
         let Some((_, account)) = self.account(url, call) else { return Ok(false) };
         let Entry { value: stored, .. } = account.stored().await.map_err(|error| self.failed(error))?;
@@ -136,8 +136,8 @@ impl TokenSource for PersonTokens {
     fn token<'a>(
         &'a self,
         url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, ClientError>> {
         self.current(url, call).boxed_local()
     }
 
@@ -145,8 +145,8 @@ impl TokenSource for PersonTokens {
         &'a self,
         rejection: Rejection<'a>,
         url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
         self.replacement(rejection, url, call).boxed_local()
     }
 
@@ -155,8 +155,8 @@ impl TokenSource for PersonTokens {
         link: &'a str,
         cx: &'a Context,
         url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
         let is_renewed = move || self.is_renewed(url, call).boxed_local();
         async move { ask(&self.server, link, cx, &is_renewed).await }.boxed_local()
     }

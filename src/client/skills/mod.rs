@@ -9,7 +9,7 @@ use edge_json::{Document, JsonLimits, Kind, Value};
 use edge_uri_template::normalized;
 
 use self::frontmatter::Frontmatter;
-use super::error::{Failed, Failure, Unverified};
+use super::error::{ClientError, Failure, Unverified};
 use crate::config::ConfigError;
 use crate::limits::{FRONTMATTER_BYTES, UPSTREAM_SKILL_BYTES};
 use crate::protocol::resource_contents::ResourceContents;
@@ -83,8 +83,8 @@ fn resolved(root: &str, reference: &str) -> Option<String> {
 }
 
 /// Returns the content in a result of `resources/read`, if it is that of `file`.
-pub(super) fn verified(entry: &SkillEntry, file: &SkillFile, result: Value<'_>) -> Result<SkillContent, Failed> {
-    let malformed = |problem| Failed::from(Failure::Malformed(problem));
+pub(super) fn verified(entry: &SkillEntry, file: &SkillFile, result: Value<'_>) -> Result<SkillContent, ClientError> {
+    let malformed = |problem| ClientError::from(Failure::Malformed(problem));
     let contents = result.get("contents").filter(|contents| contents.kind() == Kind::Array);
     let mut contents = contents.into_iter().flat_map(Value::items);
     let (Some(content), None) = (contents.next(), contents.next()) else {
@@ -108,7 +108,7 @@ pub(super) fn verified(entry: &SkillEntry, file: &SkillFile, result: Value<'_>) 
     let content = SkillContent { uri: file.uri.clone(), mime_type, digest: Some(digest), bytes, scopes: Vec::new() };
     if normalized(&file.uri) == normalized(entry.uri()) {
         check_frontmatter(entry, &content)
-            .map_err(|problem| Failed::new(Failure::Unverified(Unverified::Frontmatter), Some(problem)))?;
+            .map_err(|problem| ClientError::new(Failure::Unverified(Unverified::Frontmatter), Some(problem)))?;
     }
     Ok(content)
 }

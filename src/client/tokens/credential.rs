@@ -6,8 +6,8 @@ use http::HeaderValue;
 
 use super::token_source::{Rejection, TokenSource};
 use crate::call::context::Context;
-use crate::client::error::Failed;
-use crate::client::of_call::OfCall;
+use crate::client::budget::Budget;
+use crate::client::error::ClientError;
 use crate::config::SecureUrl;
 
 /// The credential for one server, for one connection.
@@ -24,8 +24,8 @@ impl Credential {
     pub(in crate::client) async fn header(
         &self,
         url: &SecureUrl,
-        call: &OfCall,
-    ) -> Result<Option<HeaderValue>, Failed> {
+        call: &Budget,
+    ) -> Result<Option<HeaderValue>, ClientError> {
         match self {
             Self::None => Ok(None),
             Self::Fixed(header) => Ok(Some(header.clone())),
@@ -38,8 +38,8 @@ impl Credential {
         &self,
         rejection: Rejection<'_>,
         url: &SecureUrl,
-        call: &OfCall,
-    ) -> Result<bool, Failed> {
+        call: &Budget,
+    ) -> Result<bool, ClientError> {
         match self {
             Self::Source(source) => source.refresh(rejection, url, call).await,
             Self::None | Self::Fixed(_) => Ok(false),
@@ -52,8 +52,8 @@ impl Credential {
         link: &str,
         cx: &Context,
         url: &SecureUrl,
-        call: &OfCall,
-    ) -> Result<bool, Failed> {
+        call: &Budget,
+    ) -> Result<bool, ClientError> {
         match self {
             Self::Source(source) => source.sign_in(link, cx, url, call).await,
             Self::None | Self::Fixed(_) => Ok(false),

@@ -10,11 +10,11 @@ use http::HeaderValue;
 
 use super::client_credentials::ClientCredentials;
 use super::token_source::{Rejection, TokenSource};
-use crate::client::error::Failed;
+use crate::client::budget::Budget;
+use crate::client::error::ClientError;
 use crate::client::oauth::documents::{Documents, ResourceServer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
-use crate::client::of_call::OfCall;
 use crate::config::SecureUrl;
 
 /// The cached token of this program, or a new one.
@@ -24,7 +24,7 @@ pub(in crate::client) struct IssuedToken {
     /// The token that this connection requested last.
     requested: RefCell<Option<HeaderValue>>,
     /// Held while a token is requested. It has the failure of the last request, if that failed.
-    request: Mutex<Option<Failed>>,
+    request: Mutex<Option<ClientError>>,
 }
 
 impl IssuedToken {
@@ -34,7 +34,7 @@ impl IssuedToken {
 
     /// Returns the cached token, or requests one. Parallel requests of a connection wait for one token. Before the server has rejected a
     /// request, the client may not know a token endpoint, and returns `None`.
-    async fn cached_or_new(&self, call: &OfCall) -> Result<Option<HeaderValue>, Failed> {
+    async fn cached_or_new(&self, call: &Budget) -> Result<Option<HeaderValue>, ClientError> {
         let mut failure = self.request.lock().await;
         if let Some(token) = self.client.token(call.cx.host().now_ms()) {
             return Ok(Some(token));
@@ -52,7 +52,7 @@ impl IssuedToken {
     /// Requests another token than the cached one. A token that this connection requested is not replaced, so a server that rejects every
     /// token ends the call. All callers share the token, and a server may reject a request because of its caller. So a new token is not
     /// replaced, and an old one is used until there is another one.
-    async fn replacement(&self, rejection: Rejection<'_>, call: &OfCall) -> Result<bool, Failed> {
+    async fn replacement(&self, rejection: Rejection<'_>, call: &Budget) -> Result<bool, ClientError> {
         if rejection.lacks_scope {
             return Ok(false);
         }
@@ -83,19 +83,19 @@ impl IssuedToken {
     fn kept(
         &self,
         outcome: Result<HeaderValue, OAuthError>,
-        failure: &mut Option<Failed>,
-    ) -> Result<HeaderValue, Failed> {
+        failure: &mut Option<ClientError>,
+    ) -> Result<HeaderValue, ClientError> {
         match outcome {
             Ok(token) => {
                 self.requested.replace(Some(token.clone()));
                 Ok(token)
             }
-            Err(error) => Err(failure.insert(error.into_failed()).clone()),
+            Err(error) => Err(failure.insert(error.into_client_error()).clone()),
         }
     }
 }
 
-fn requests<'a>(call: &'a OfCall, spend: &'a dyn Fn() -> bool) -> Requests<'a> {
+fn requests<'a>(call: &'a Budget, spend: &'a dyn Fn() -> bool) -> Requests<'a> {
     Requests { host: &**call.cx.host(), spend }
 }
 
@@ -103,8 +103,8 @@ impl TokenSource for IssuedToken {
     fn token<'a>(
         &'a self,
         _: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, ClientError>> {
         self.cached_or_new(call).boxed_local()
     }
 
@@ -112,8 +112,8 @@ impl TokenSource for IssuedToken {
         &'a self,
         rejection: Rejection<'a>,
         _: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
         self.replacement(rejection, call).boxed_local()
     }
 }

@@ -7,8 +7,8 @@ use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
 use crate::call::context::Context;
-use crate::client::error::Failed;
-use crate::client::of_call::OfCall;
+use crate::client::budget::Budget;
+use crate::client::error::ClientError;
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
 
@@ -31,8 +31,8 @@ pub(in crate::client) trait TokenSource {
     fn token<'a>(
         &'a self,
         url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>>;
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, ClientError>>;
 
     /// Forgets a token that the server rejects, and gets another one if it can. Returns whether it has another one.
     ///
@@ -42,8 +42,8 @@ pub(in crate::client) trait TokenSource {
         &'a self,
         rejection: Rejection<'a>,
         url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
         let _ = (rejection, url, call);
         ready(Ok(false)).boxed_local()
     }
@@ -57,8 +57,8 @@ pub(in crate::client) trait TokenSource {
         link: &'a str,
         cx: &'a Context,
         url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
+        call: &'a Budget,
+    ) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
         let _ = (link, cx, url, call);
         ready(Ok(false)).boxed_local()
     }

@@ -12,12 +12,11 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
 
 use super::challenge::Challenge;
-use super::event_stream::EventStream;
 use super::headers::{self, HEADER_BYTES};
 use super::response::{self, RpcResponse, ServerResponse};
 use super::sse::{Event, EventReader};
 use super::statuses;
-use crate::client::error::{Failed, Failure, NotMcp, Unreachable};
+use crate::client::error::{ClientError, Failure, NotMcp, Unreachable};
 use crate::host::{FetchError, Opened};
 use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
@@ -36,6 +35,20 @@ pub(in crate::client) struct Expected {
     pub total: usize,
     /// The position at which the stream of a legacy server was interrupted.
     pub position: RefCell<Option<Position>>,
+}
+
+/// An open event stream, and the amount that was read from it.
+pub(in crate::client) struct EventStream {
+    opened: Opened,
+    reader: EventReader,
+    bytes: usize,
+    events: usize,
+}
+
+impl EventStream {
+    pub(in crate::client) fn new(opened: Opened) -> Self {
+        Self { opened, reader: EventReader::default(), bytes: 0, events: 0 }
+    }
 }
 
 /// A position in an event stream, at which a server can resume the stream.
@@ -64,7 +77,7 @@ pub(in crate::client) trait Receiver {
     ///
     /// # Errors
     /// The failure ends the exchange.
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>>;
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), ClientError>>;
 }
 
 impl Expected {
@@ -72,7 +85,7 @@ impl Expected {
     ///
     /// # Errors
     /// All answers together are longer than their limit.
-    fn count(&self, bytes: usize) -> Result<(), Failed> {
+    fn count(&self, bytes: usize) -> Result<(), ClientError> {
         self.received.set(self.received.get().saturating_add(bytes));
         if self.received.get() > self.total { Err(TOO_LONG.into()) } else { Ok(()) }
     }
@@ -93,11 +106,11 @@ pub(in crate::client) async fn read(
     mut opened: Opened,
     expected: &Expected,
     receiver: &dyn Receiver,
-) -> Result<ServerResponse, Failed> {
+) -> Result<ServerResponse, ClientError> {
     let status = opened.status;
     let challenge = challenge(&opened);
-    if let Some(failed) = statuses::of_status(&mut opened, challenge.as_ref()).await {
-        return Ok(ServerResponse::Http { status, failed, challenge });
+    if let Some(error) = statuses::of_status(&mut opened, challenge.as_ref()).await {
+        return Ok(ServerResponse::Http { status, error, challenge });
     }
     let media_type = media_type(&opened.headers);
     match media_type.as_deref() {
@@ -105,16 +118,23 @@ pub(in crate::client) async fn read(
         Some("text/event-stream") if status < 300 => read_stream(opened, expected, receiver).await,
         _ if status >= 300 => Ok(not_rpc(status)),
         Some("text/html") => Err(Failure::NotMcp(NotMcp::WebPage).into()),
-        _ => Err(Failed::new(
+        _ => Err(ClientError::new(
             Failure::Malformed("is not of type application/json or text/event-stream"),
             media_type.filter(|it| is_usual(it)),
         )),
     }
 }
 
+fn rpc(opened: &Opened, mut outcome: RpcResponse) -> ServerResponse {
+    if let Ok(result) = &mut outcome {
+        result.session = opened.headers.get(headers::SESSION).cloned();
+    }
+    ServerResponse::Rpc { status: opened.status, outcome }
+}
+
 /// Returns the answer for a body that is not JSON-RPC.
 fn not_rpc(status: u16) -> ServerResponse {
-    ServerResponse::Http { status, failed: statuses::of_other_body(status), challenge: None }
+    ServerResponse::Http { status, error: statuses::of_other_body(status), challenge: None }
 }
 
 /// Returns the challenge of a response that rejects the credential.
@@ -122,7 +142,7 @@ pub(in crate::client) fn challenge(opened: &Opened) -> Option<Challenge> {
     if matches!(opened.status, 401 | 403) { Challenge::of(&opened.headers) } else { None }
 }
 
-async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResponse, Failed> {
+async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResponse, ClientError> {
     let mut body = Vec::new();
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
@@ -132,7 +152,6 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResp
         }
         body.extend_from_slice(&chunk);
     }
-    let session = opened.headers.get(headers::SESSION).cloned();
     let document = match Document::parse(&body, JsonLimits::default()) {
         Ok(document) => document,
         Err(_) if opened.status >= 300 => return Ok(not_rpc(opened.status)),
@@ -145,7 +164,7 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResp
         Ok(ServerMessage::Response { id, outcome })
             if id == Some(&*expected.id) || (outcome.is_err() && is_of_request(id)) =>
         {
-            Ok(ServerResponse::Rpc { status: opened.status, outcome: response::outcome(outcome), session })
+            Ok(rpc(&opened, response::outcome(outcome)))
         }
         Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
         _ if opened.status >= 300 => Ok(not_rpc(opened.status)),
@@ -154,10 +173,14 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResp
     }
 }
 
-async fn read_stream(opened: Opened, expected: &Expected, receiver: &dyn Receiver) -> Result<ServerResponse, Failed> {
+async fn read_stream(
+    opened: Opened,
+    expected: &Expected,
+    receiver: &dyn Receiver,
+) -> Result<ServerResponse, ClientError> {
     let mut stream = EventStream::new(opened);
     let answer = read_events(&mut stream, expected, receiver).await;
-    if expected.era == Era::Legacy && answer.as_ref().is_err_and(Failed::is_interruption) {
+    if expected.era == Era::Legacy && answer.as_ref().is_err_and(ClientError::is_interruption) {
         expected.position.replace(Position::of(&stream.reader));
     }
     answer
@@ -179,9 +202,8 @@ pub(in crate::client) async fn read_events(
     stream: &mut EventStream,
     expected: &Expected,
     receiver: &dyn Receiver,
-) -> Result<ServerResponse, Failed> {
+) -> Result<ServerResponse, ClientError> {
     let EventStream { opened, reader, bytes, events } = stream;
-    let session = opened.headers.get(headers::SESSION).cloned();
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
         *bytes = bytes.saturating_add(chunk.len());
@@ -194,9 +216,7 @@ pub(in crate::client) async fn read_events(
             }
             match read_event(&event, expected, receiver)? {
                 Meaning::Nothing => {}
-                Meaning::Response(outcome) => {
-                    return Ok(ServerResponse::Rpc { status: opened.status, outcome, session });
-                }
+                Meaning::Response(outcome) => return Ok(rpc(opened, outcome)),
                 Meaning::Request(request) => receiver.request(request).await?,
             }
         }
@@ -208,7 +228,7 @@ pub(in crate::client) async fn read_events(
 }
 
 /// Reads one event.
-fn read_event(event: &Event, expected: &Expected, receiver: &dyn Receiver) -> Result<Meaning, Failed> {
+fn read_event(event: &Event, expected: &Expected, receiver: &dyn Receiver) -> Result<Meaning, ClientError> {
     if !matches!(event.name.as_slice(), b"" | b"message") {
         return Ok(Meaning::Nothing);
     }
@@ -239,34 +259,34 @@ fn read_event(event: &Event, expected: &Expected, receiver: &dyn Receiver) -> Re
 }
 
 /// Returns the failure of a text that is not JSON. The log gets nothing of the text.
-fn not_json(error: &JsonError) -> Failed {
+fn not_json(error: &JsonError) -> ClientError {
     let cause = match error {
         JsonError::DuplicateKey { .. } => "a key occurs twice in one object".to_owned(),
         error => error.to_string(),
     };
-    Failed::new(Failure::Malformed("is not valid JSON"), Some(cause))
+    ClientError::new(Failure::Malformed("is not valid JSON"), Some(cause))
 }
 
 /// The failure of an answer that exceeds a limit of its bytes or its events.
 pub(in crate::client) const TOO_LONG: Failure = Failure::LimitExceeded("the answer is too long");
 
 /// Returns the failure of a connection that breaks while the body arrives.
-fn of_body(error: FetchError) -> Failed {
+fn of_body(error: FetchError) -> ClientError {
     match error {
         FetchError::TooLarge => TOO_LONG.into(),
-        FetchError::TooSlow => Failed::new(Failure::Interrupted, Some(error.to_string())),
-        FetchError::Failed(cause) => Failed::new(Failure::Interrupted, Some(cause)),
-        error => Failed::new(Failure::Interrupted, Some(error.to_string())),
+        FetchError::TooSlow => ClientError::new(Failure::Interrupted, Some(error.to_string())),
+        FetchError::Failed(cause) => ClientError::new(Failure::Interrupted, Some(cause)),
+        error => ClientError::new(Failure::Interrupted, Some(error.to_string())),
     }
 }
 
 /// Returns the failure of a request that has no response.
-pub(in crate::client) fn of_connection(error: FetchError) -> Failed {
+pub(in crate::client) fn of_connection(error: FetchError) -> ClientError {
     let cause = match error {
         FetchError::Failed(cause) => cause,
         error => error.to_string(),
     };
-    Failed::new(Failure::Unreachable(Unreachable::Connection), Some(cause))
+    ClientError::new(Failure::Unreachable(Unreachable::Connection), Some(cause))
 }
 
 /// Returns the media type in lower case, without its parameters.
@@ -282,10 +302,10 @@ fn is_usual(media_type: &str) -> bool {
 }
 
 /// Checks the answer to a notification.
-pub(in crate::client) async fn accepted(opened: &mut Opened) -> Result<(), Failed> {
+pub(in crate::client) async fn accepted(opened: &mut Opened) -> Result<(), ClientError> {
     let challenge = challenge(opened);
     match statuses::of_status(opened, challenge.as_ref()).await {
-        Some(failed) => Err(failed),
+        Some(error) => Err(error),
         None if opened.status < 300 => Ok(()),
         None => Err(statuses::of_other_body(opened.status)),
     }

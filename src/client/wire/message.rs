@@ -30,6 +30,10 @@ impl Params {
         self
     }
 
+    pub(in crate::client) fn get(&self, name: &str) -> Option<&RawValue> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
     /// Removes members.
     pub(in crate::client) fn without(mut self, names: &[&str]) -> Self {
         self.0.retain(|(name, _)| !names.contains(&&**name));

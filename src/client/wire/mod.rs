@@ -5,7 +5,6 @@
 
 pub(super) mod absent;
 pub(super) mod challenge;
-pub(super) mod event_stream;
 pub(super) mod exchange;
 pub(super) mod headers;
 pub(super) mod message;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::challenge::Challenge;
-use crate::client::error::{Failed, Failure, of_rpc_error};
+use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
 use crate::server::extension::is_identifier;
@@ -26,16 +26,11 @@ const EXTENSION: usize = 128;
 #[derive(Debug)]
 pub(in crate::client) enum ServerResponse {
     /// A JSON-RPC response.
-    Rpc {
-        status: u16,
-        outcome: RpcResponse,
-        /// The session that the response to `initialize` names.
-        session: Option<HeaderValue>,
-    },
+    Rpc { status: u16, outcome: RpcResponse },
     /// A response whose status alone counts, or that is not JSON-RPC, with its failure. The status may show the era of the server.
     Http {
         status: u16,
-        failed: Failed,
+        error: ClientError,
         /// The challenge of a response with status 401 or 403.
         challenge: Option<Challenge>,
     },
@@ -51,6 +46,8 @@ pub(in crate::client) struct RpcResult {
     /// Whether the result has `isError`.
     pub is_error: bool,
     pub json: Box<RawValue>,
+    /// The session that the response to `initialize` names.
+    pub session: Option<HeaderValue>,
 }
 
 /// A JSON-RPC error of a server.
@@ -86,10 +83,52 @@ impl RoundResult {
 }
 
 impl RpcResult {
-    /// Returns whether the result is a task.
-    pub(in crate::client) fn is_task(&self) -> bool {
+    fn is_task(&self) -> bool {
         self.kind.as_deref() == Some("task")
     }
+
+    /// Returns the result of a modern server. A result without a `resultType` is complete. `known` are further types, which the program knows.
+    /// `may_be_task` says whether the request declared that its result may be a task.
+    ///
+    /// # Errors
+    /// Its `resultType` is unknown or not permitted.
+    pub(in crate::client) fn into_round_result(
+        self,
+        known: &[Text],
+        may_be_task: bool,
+    ) -> Result<RoundResult, ClientError> {
+        let kind = match self.kind.as_deref() {
+            None | Some("complete") => ResultKind::Complete,
+            Some("input_required") => ResultKind::Asks,
+            _ if self.is_task() && may_be_task => ResultKind::Task,
+            _ if self.is_task() => {
+                return Err(Failure::Malformed("is a task, which only a tool call can have").into());
+            }
+            Some(kind) if known.iter().any(|known| known == kind) => ResultKind::Complete,
+            Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
+        };
+        Ok(RoundResult { kind, result: self.json })
+    }
+
+    /// Returns the result of a legacy server, which is complete.
+    ///
+    /// # Errors
+    /// It is a task, which legacy revisions do not have in this form.
+    pub(in crate::client) fn into_legacy_result(self) -> Result<RoundResult, ClientError> {
+        if self.is_task() {
+            return Err(Failure::Malformed("is a task, which only servers of revision 2026-07-28 can send").into());
+        }
+        Ok(RoundResult::complete(self.json))
+    }
+}
+
+/// Parses the result of a server.
+///
+/// # Errors
+/// The result is not JSON.
+pub(in crate::client) fn parsed(result: &RawValue) -> Result<Document<'_>, ClientError> {
+    Document::parse(result.get().as_bytes(), JsonLimits::MOST)
+        .map_err(|_| Failure::Malformed("has a result that is not JSON").into())
 }
 
 /// Reads the outcome in a response.
@@ -100,6 +139,7 @@ pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) ->
             kind: result.string("resultType"),
             is_error: result.get("isError").is_some_and(|is_error| is_error.text() == "true"),
             json: result.to_raw().unwrap_or_default(),
+            session: None,
         }),
         Err(ServerError { code, message, data }) => {
             Err(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
@@ -126,52 +166,20 @@ impl ServerResponse {
     ///
     /// # Errors
     /// The response is an error.
-    pub(in crate::client) fn into_result(self) -> Result<RpcResult, Failed> {
+    pub(in crate::client) fn into_result(self) -> Result<RpcResult, ClientError> {
         match self {
             Self::Rpc { outcome: Ok(result), .. } => Ok(result),
             Self::Rpc { outcome: Err(error), .. } => {
                 let cause = of_rpc_error(error.code, &error.message);
-                Err(Failed::new(failure(error), Some(cause)))
+                Err(ClientError::new(failure(error), Some(cause)))
             }
-            Self::Http { failed, .. } => Err(failed),
+            Self::Http { error, .. } => Err(error),
         }
-    }
-
-    /// Returns the result of a modern server. A result without a `resultType` is complete. `known` are further types, which the program knows.
-    /// `may_be_task` says whether the request declared that its result may be a task.
-    ///
-    /// # Errors
-    /// The response is an error, or its `resultType` is unknown or not permitted.
-    pub(in crate::client) fn into_round_result(self, known: &[Text], may_be_task: bool) -> Result<RoundResult, Failed> {
-        let result = self.into_result()?;
-        let kind = match result.kind.as_deref() {
-            None | Some("complete") => ResultKind::Complete,
-            Some("input_required") => ResultKind::Asks,
-            _ if result.is_task() && may_be_task => ResultKind::Task,
-            _ if result.is_task() => {
-                return Err(Failure::Malformed("is a task, which only a tool call can have").into());
-            }
-            Some(kind) if known.iter().any(|known| known == kind) => ResultKind::Complete,
-            Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
-        };
-        Ok(RoundResult { kind, result: result.json })
-    }
-
-    /// Returns the result of a legacy server, which is complete.
-    ///
-    /// # Errors
-    /// The response is an error, or it is a task, which legacy revisions do not have in this form.
-    pub(in crate::client) fn into_legacy_result(self) -> Result<RoundResult, Failed> {
-        let result = self.into_result()?;
-        if result.is_task() {
-            return Err(Failure::Malformed("is a task, which only servers of revision 2026-07-28 can send").into());
-        }
-        Ok(RoundResult::complete(result.json))
     }
 }
 
 /// Returns the failure for a server without a common revision. A message shows its revisions, so other characters are left out.
-pub(in crate::client) fn unsupported(offered: Vec<String>) -> Failed {
+pub(in crate::client) fn unsupported(offered: Vec<String>) -> ClientError {
     let mut shown = Vec::new();
     for mut name in offered {
         name.retain(|c| c.is_ascii_alphanumeric() || "-._".contains(c));

@@ -10,7 +10,7 @@ use http::header::{LOCATION, RETRY_AFTER};
 
 use super::challenge::Challenge;
 use super::headers::text;
-use crate::client::error::{Failed, Failure, NotMcp, Unreachable};
+use crate::client::error::{ClientError, Failure, NotMcp, Unreachable};
 use crate::config::SecureUrl;
 use crate::host::Opened;
 
@@ -72,7 +72,7 @@ fn row(status: u16) -> Option<(Body, Meaning)> {
 }
 
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
-pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<Failed> {
+pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<ClientError> {
     let (Body::Any, meaning) = row(opened.status)? else { return None };
     let after = retry_after(&opened.headers);
     let failure = match meaning {
@@ -87,17 +87,17 @@ pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>
         Meaning::Platform => of_platform_error(opened).await,
         _ => Failure::ServerFailed { status: opened.status },
     };
-    Some(Failed::new(failure, Some(format!("status {}", opened.status))))
+    Some(ClientError::new(failure, Some(format!("status {}", opened.status))))
 }
 
 /// Returns the failure of a body that is not JSON-RPC.
-pub(super) fn of_other_body(status: u16) -> Failed {
+pub(super) fn of_other_body(status: u16) -> ClientError {
     let failure = match row(status) {
         Some((_, Meaning::NotFound)) => Failure::NotMcp(NotMcp::NotFound),
         Some((_, Meaning::NoPost)) => Failure::NotMcp(NotMcp::NoPost),
         _ => Failure::Rejected { status },
     };
-    Failed::new(failure, Some(format!("status {status}")))
+    ClientError::new(failure, Some(format!("status {status}")))
 }
 
 /// Reads the number of an error page of Cloudflare, such as `error code: 1016`.

@@ -1,16 +1,18 @@
 //! The questions of a server within a request, and their answers: from functions of the program, or from the caller of this program.
 
+use std::time::Duration;
+
 use edge_json::write::ObjectWriter;
 use edge_json::{Kind, Value};
 use serde_json::value::RawValue;
 
+use crate::call::call_path::Callee;
 use crate::call::context::Context;
-use crate::client::error::{ClientError, Failed, Failure};
+use crate::client::conversation::Conversation;
+use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::{AnswerFuture, undeclared};
 use crate::client::questions::passed::Pass;
 use crate::client::questions::question::ServerQuestion;
-use crate::client::session::channel::Channel;
-use crate::client::upstream::Upstream;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::parallel::try_parallel;
 use crate::protocol::capabilities::ClientCapabilities;
@@ -21,14 +23,26 @@ pub(super) const ANSWERS: &str = "inputResponses";
 /// The failure of a request in which the server asks again and again.
 pub(super) const TOO_MANY_ROUNDS: Failure = Failure::LimitExceeded("the server asks questions in too many rounds");
 
-/// The context and the settings for the questions of a request.
-pub(super) struct Asked {
+/// Who answers the questions of a server within a request, and how long the client waits for its task.
+pub(super) struct Respondent {
     /// The context of the call. Questions and steps belong to it.
     pub cx: Context,
     /// Passes the questions for which the program has no function on to the caller of this program.
     pub pass: Option<Pass>,
     /// Whether the rounds are remembered while the caller of this program is asked.
     pub is_kept: bool,
+    pub task_wait: TaskWait,
+}
+
+/// The wait for the task with which a server may answer a tool call.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TaskWait {
+    /// The longest time to wait. `None` means the default.
+    pub time: Option<Duration>,
+    /// Whether the task is cancelled after this time. Otherwise, the program gets it.
+    pub cancels_late: bool,
+    /// The program gets a task at once instead of its result, if the id as JSON text is not longer than this.
+    pub longest_passed_id: Option<usize>,
 }
 
 /// A question of a server.
@@ -40,14 +54,28 @@ pub(super) struct Question {
     pub answer: AnswerFuture,
 }
 
-impl Asked {
-    /// Creates the settings for a request whose questions only the program answers, in the context of the connection.
-    pub(super) fn by_program(cx: &Context) -> Self {
-        Self { cx: cx.clone(), pass: None, is_kept: false }
+impl Respondent {
+    /// Creates the respondent of a request whose questions only the program answers, in the context of the connection.
+    pub(super) fn program(cx: &Context) -> Self {
+        Self { cx: cx.clone(), pass: None, is_kept: false, task_wait: TaskWait::default() }
+    }
+
+    /// Creates the respondent of a request, which has a place of its own in the work for our caller: that of `name` with these arguments.
+    /// `asks` has the context whose caller answers questions.
+    pub(super) fn of_call(
+        conversation: &Conversation,
+        asks: Option<(Context, Pass)>,
+        name: &str,
+        arguments: &str,
+    ) -> Self {
+        let (cx, pass) = asks.map_or_else(|| (conversation.cx.clone(), None), |(cx, pass)| (cx, Some(pass)));
+        let cx = cx.at_call(Callee { server: Some(&conversation.server.name), tool: name }, arguments);
+        Self { cx, pass, is_kept: true, task_wait: TaskWait::default() }
     }
 
     /// Returns the capabilities to declare to a server, whose questions the program and perhaps the caller of this program answer.
-    pub(super) fn capabilities(&self, upstream: &Upstream) -> ClientCapabilities {
+    pub(super) fn capabilities(&self, conversation: &Conversation) -> ClientCapabilities {
+        let upstream = &conversation.server.upstream;
         let own = upstream.handlers.capabilities();
         let caller = if self.pass.is_some() { self.cx.client_capabilities() } else { ClientCapabilities::default() };
         ClientCapabilities {
@@ -67,22 +95,21 @@ impl Asked {
     ///
     /// # Errors
     /// The caller does not sign in.
-    pub(super) async fn signs_in(&self, channel: &Channel, error: &ClientError) -> Result<bool, Failed> {
+    pub(super) async fn signs_in(&self, conversation: &Conversation, error: &ClientError) -> Result<bool, ClientError> {
         match error.failure() {
-            Failure::SignInRequired { url } if self.pass.is_some() => channel.sign_in(url, &self.cx).await,
+            Failure::SignInRequired { url } if self.pass.is_some() => conversation.sign_in(url, &self.cx).await,
             _ => Ok(false),
         }
     }
 
     /// Explains in the error why the caller of this program was not asked.
-    pub(super) fn explained(&self, channel: &Channel, error: ClientError) -> ClientError {
+    pub(super) fn explained(&self, error: ClientError) -> ClientError {
         if self.pass.is_none() || *error.failure() != Failure::CapabilityRequired {
             return error;
         }
         let problem = "needs to ask a person, but the caller of this program cannot be asked. A client of revision 2026-07-28 that \
                        supports elicitation can be asked.";
-        ClientError::new(&channel.server().name, error.method().clone(), Failure::Local(problem.into()))
-            .executed_as(error.executed())
+        error.with_failure(Failure::Local(problem.into()))
     }
 
     /// Reads the `inputRequests` of a server, and prepares the answers. Questions whose key is `answered` are left out. `passed_key` returns the
@@ -92,18 +119,18 @@ impl Asked {
     /// A question cannot be answered. In this case, no question is asked.
     pub(super) fn questions(
         &self,
-        channel: &Channel,
+        conversation: &Conversation,
         requests: Option<Value<'_>>,
         capabilities: ClientCapabilities,
         answered: &dyn Fn(&str) -> bool,
         passed_key: &dyn Fn(usize, &str) -> String,
-    ) -> Result<Vec<Question>, Failed> {
-        let malformed = |problem| Failed::from(Failure::Malformed(problem));
-        let exceeded = |limit| Failed::from(Failure::LimitExceeded(limit));
+    ) -> Result<Vec<Question>, ClientError> {
+        let malformed = |problem| ClientError::from(Failure::Malformed(problem));
+        let exceeded = |limit| ClientError::from(Failure::LimitExceeded(limit));
         if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
             return Err(malformed("has `inputRequests` that are not an object"));
         }
-        let pages = channel.client().sign_in_pages();
+        let pages = conversation.client.sign_in_pages();
         let mut questions = Vec::new();
         let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
         for (key, request) in requests {
@@ -114,15 +141,16 @@ impl Asked {
                 return Err(exceeded("a question is too long"));
             }
             let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
-            let question = ServerQuestion::of(&channel.server().name, &method, request.get("params"));
+            let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"));
             let question = question?.ok_or(Failure::CapabilityRequired)?;
-            let (is_passed, answer) = match (channel.upstream().handlers.answer(&question, &self.cx)?, self.pass) {
-                (Some(answer), _) => (false, answer),
-                (None, Some(pass)) if question.is_declared(capabilities) => {
-                    (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
-                }
-                _ => return Err(undeclared()),
-            };
+            let (is_passed, answer) =
+                match (conversation.server.upstream.handlers.answer(&question, &self.cx)?, self.pass) {
+                    (Some(answer), _) => (false, answer),
+                    (None, Some(pass)) if question.is_declared(capabilities) => {
+                        (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
+                    }
+                    _ => return Err(undeclared()),
+                };
             questions.push(Question { key: key.into_owned(), is_passed, answer });
         }
         Ok(questions)
@@ -130,7 +158,7 @@ impl Asked {
 }
 
 /// Waits for answers at the same time. Returns them as a JSON object.
-pub(super) async fn answers(questions: Vec<(String, AnswerFuture)>) -> Result<Box<RawValue>, Failed> {
+pub(super) async fn answers(questions: Vec<(String, AnswerFuture)>) -> Result<Box<RawValue>, ClientError> {
     let (keys, answers): (Vec<_>, Vec<_>) = questions.into_iter().unzip();
     let answers = try_parallel(answers.into_iter()).await?;
     let answered = keys.iter().zip(answers);
