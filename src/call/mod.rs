@@ -5,7 +5,7 @@
 //! (requests to other servers, work after the answer), and `notifications`. `of_request` has the data that nested calls share.
 //!
 //! A handler can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of
-//! other servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. An answer counts only for the same
+//! other servers (and `passed_task` their tasks), and `client_need` has what a question needs of the client. An answer counts only for the same
 //! `forwarded` values. A hook observes each `tool_event`.
 //!
 //! After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds, and
@@ -17,6 +17,7 @@ mod ask;
 pub(crate) mod call_path;
 pub(crate) mod clean;
 pub(crate) mod client_extensions;
+pub(crate) mod client_need;
 pub(crate) mod connection;
 pub(crate) mod context;
 pub(crate) mod deadline;
@@ -32,7 +33,6 @@ pub(crate) mod of_request;
 mod passed_question;
 pub(crate) mod passed_task;
 mod platform;
-pub(crate) mod question_kind;
 pub(crate) mod request_info;
 pub(crate) mod result;
 mod retry;

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::client_need::{ClientNeed, PASSED};
 use super::context::Context;
 use super::input_error::InputError;
-use super::question_kind::{PASSED, QuestionKind};
 
 impl Context {
     /// Asks the client a question of another server. Returns the answer as the client sent it.
@@ -17,7 +17,7 @@ impl Context {
 
     /// Asks the client a question of a durable task. Returns the answer as the client sent it.
     pub(crate) async fn relay_question(&self, key: &str, question: Value) -> Result<Box<RawValue>, InputError> {
-        let kind = QuestionKind::of(&question);
+        let kind = ClientNeed::of(&question);
         self.answer(key, question, kind).await.map(|(_, answer)| answer)
     }
 }

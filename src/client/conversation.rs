@@ -18,7 +18,7 @@ use super::operations::lists::Lists;
 use super::session::about::About;
 use super::session::handshake::Initialized;
 use super::session::negotiation::Known;
-use super::tokens::credential::Credential;
+use super::tokens::token_source::TokenSource;
 use super::wire::exchange::EventStream;
 use super::wire::headers;
 use crate::call::context::Context;
@@ -35,7 +35,7 @@ pub(super) struct Conversation {
     pub cx: Context,
     /// The requests that the call may send to all its servers.
     pub budget: Rc<Budget>,
-    pub credential: Credential,
+    pub credential: Rc<dyn TokenSource>,
     /// The assumption about the server that its last rejection leads to. A rejection may be about this caller or this request, so it proves
     /// nothing, and no other conversation gets the assumption.
     pub assumed: Cell<Option<Known>>,
@@ -61,7 +61,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new(client: McpClient, server: Rc<Server>, budget: Rc<Budget>) -> Self {
-        let credential = server.upstream.credential(&server.name);
+        let credential = server.upstream.credential(&server.name, &budget);
         let url = Rc::new(RefCell::new(server.upstream.url.as_str().to_owned()));
         Self {
             client,
@@ -122,7 +122,7 @@ impl Drop for Conversation {
         // The task that drops the conversation does not wait for the answer, so another conversation ends the session.
         let Some(session) = self.session.take() else { return };
         let mut closing = Self::new(self.client.clone(), self.server.clone(), self.budget.clone());
-        closing.credential = std::mem::replace(&mut self.credential, Credential::None);
+        closing.credential = self.credential.clone();
         closing.url = std::mem::take(&mut self.url);
         closing.cancellations = std::mem::take(&mut self.cancellations);
         let ending = async move { closing.end_session(session).await };

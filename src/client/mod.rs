@@ -56,7 +56,7 @@ pub use operations::call::Call;
 pub use operations::definition::Definition;
 pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
-pub(crate) use operations::passed_task::Added;
+pub(crate) use operations::passed_task::{DetailedTask, TaskDetail};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::request::{Request, RequestResult};
 pub use operations::result::CallResult;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::model::ChatModel;
-use super::offered::Offered;
+use super::offered::AgentTool;
 use super::wire::{self, ToolCall};
 use crate::agents::agent::{AgentCall, AgentReply, Missing, Usage};
 use crate::call::context::Context;
@@ -27,7 +27,7 @@ use crate::text::shortened;
 pub(super) struct Conversation<'a> {
     pub model: &'a ChatModel,
     pub cx: &'a Context,
-    pub tools: &'a [Offered],
+    pub tools: &'a [AgentTool],
     pub deadline: Deadline,
     pub messages: Vec<Value>,
     /// The servers whose tools could not be used.
@@ -41,7 +41,7 @@ pub(super) struct Conversation<'a> {
 impl Conversation<'_> {
     /// Runs the conversation until the model answers.
     pub(super) async fn answer(mut self) -> Result<AgentReply, HandlerError> {
-        let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
+        let offers: Vec<_> = self.tools.iter().map(AgentTool::offer).collect();
         let mut used: Option<Usage> = None;
         let mut dropped = 0;
         for round in 1..=AGENT_ROUNDS {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::conversation::Conversation;
 pub use self::model::ChatModel;
-use self::offered::{Offered, own_tools, wire_name};
+use self::offered::{AgentTool, own_tools, wire_name};
 use super::agent::{Agent, AgentReply, Missing};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -31,7 +31,8 @@ const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.a
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
-type AddSources = for<'a> fn(Vec<Offered>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, (Vec<Offered>, Missing)>;
+type AddSources =
+    for<'a> fn(Vec<AgentTool>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, (Vec<AgentTool>, Missing)>;
 
 /// An agent that asks a model and calls tools of the same server for it. It calls only its own [tools](Self::tools), with
 /// the caller's permissions. With the feature `client`, it can also call tools of other servers.
@@ -153,7 +154,7 @@ impl ChatAgent {
     }
 
     /// Returns the tools that the model may call: those of the server, and then those of the sources. Returns also what the sources are missing.
-    async fn offered(&self, cx: &Context) -> (Vec<Offered>, Missing) {
+    async fn offered(&self, cx: &Context) -> (Vec<AgentTool>, Missing) {
         let own = own_tools(&self.tools, cx);
         match &self.sources {
             Some(sources) => (sources.add_sources)(own, &*sources.all, cx).await,
@@ -182,7 +183,7 @@ impl ChatAgent {
     }
 
     /// Returns the messages that the conversation begins with: the instructions, the question, and the first call.
-    fn first_messages(&self, question: &str, tools: &[Offered]) -> Vec<Value> {
+    fn first_messages(&self, question: &str, tools: &[AgentTool]) -> Vec<Value> {
         let mut messages = Vec::new();
         if !self.instructions.is_empty() {
             messages.push(wire::message("system", &self.instructions));

@@ -27,7 +27,7 @@ pub(super) fn wire_name(name: &str) -> String {
 }
 
 /// A tool that the model may call.
-pub(super) struct Offered {
+pub(super) struct AgentTool {
     tool: CallableTool,
     /// The input schema.
     parameters: Value,
@@ -36,7 +36,7 @@ pub(super) struct Offered {
     of_source: Option<(Rc<dyn CallTools>, Rc<Tool>)>,
 }
 
-impl Offered {
+impl AgentTool {
     /// Returns the tool, or `None` if its input schema is not an object.
     fn new(tool: CallableTool) -> Option<Self> {
         let parameters = tool.input.to_value().filter(Value::is_object)?;
@@ -81,10 +81,10 @@ impl Offered {
 }
 
 /// Returns the tools with these names that exist for the caller and whose scopes the caller has.
-pub(super) fn own_tools(names: &[Text], cx: &Context) -> Vec<Offered> {
+pub(super) fn own_tools(names: &[Text], cx: &Context) -> Vec<AgentTool> {
     let mut offered = Vec::new();
     for tool in names.iter().filter_map(|name| cx.tools()?.callable(name, cx)) {
-        offered.extend(Offered::new(tool));
+        offered.extend(AgentTool::new(tool));
     }
     offered
 }
@@ -92,10 +92,10 @@ pub(super) fn own_tools(names: &[Text], cx: &Context) -> Vec<Offered> {
 /// Adds the tools that the sources find for the caller of `cx`, and returns also what is missing. A caller who must sign in to a server is asked
 /// to. The log has the parts of a source that failed and the tools that are left out.
 pub(super) async fn with_sources(
-    mut offered: Vec<Offered>,
+    mut offered: Vec<AgentTool>,
     sources: &dyn Source,
     cx: &Context,
-) -> (Vec<Offered>, Missing) {
+) -> (Vec<AgentTool>, Missing) {
     // An agent that the program calls without a server has no tools.
     let Some(server) = cx.tools() else { return (offered, Missing::default()) };
     let found = sources.find(ListKind::Tools, cx).await;
@@ -113,7 +113,7 @@ pub(super) async fn with_sources(
         let next = match problem(&callable, &offered) {
             _ if tool.is_for_app_only() => Err("is for user interfaces only"),
             Some(problem) => Err(problem),
-            None => Offered::of_source(callable, server.clone(), tool).ok_or("has no input schema"),
+            None => AgentTool::of_source(callable, server.clone(), tool).ok_or("has no input schema"),
         };
         let next = match next {
             Ok(next) => next,
@@ -140,7 +140,7 @@ fn without_links(problem: &str) -> String {
 }
 
 /// Returns why the model cannot be offered a tool next to the tools in `offered`.
-fn problem(tool: &CallableTool, offered: &[Offered]) -> Option<&'static str> {
+fn problem(tool: &CallableTool, offered: &[AgentTool]) -> Option<&'static str> {
     let name = wire_name(&tool.name);
     let is_function = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.is_empty() || name.len() > NAME || !name.bytes().all(is_function) {

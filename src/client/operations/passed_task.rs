@@ -1,7 +1,7 @@
 //! Requests about a task of another server that the caller of this program follows itself.
 
+use edge_json::Value;
 use edge_json::write::ObjectWriter;
-use edge_json::{Kind, Value};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
@@ -9,50 +9,54 @@ use super::cancel_task::{request, unknown};
 use super::respondent::{ANSWERS, Respondent, TaskWait};
 use super::result::CallResult;
 use crate::call::context::Context;
+use crate::call::result::ToolResult;
 use crate::client::connection::Peer;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::undeclared;
 use crate::client::questions::passed::{self, pass};
-use crate::client::questions::question::{QuestionKind, ServerQuestion};
+use crate::client::questions::question::{ServerQuestion, input_requests};
 use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{of_task_error, parsed};
 use crate::client::wire::task::{CANCEL, GET, Status, TaskState, UPDATE};
-use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
+use crate::protocol::capabilities::QuestionKind;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
 
-/// The members that the state of a task adds to its description.
-pub(crate) enum Added {
-    Nothing,
-    /// The questions for the caller, by the keys of the server.
+/// A task with the state that its caller asked for.
+pub(crate) struct DetailedTask {
+    pub members: TaskMembers,
+    pub detail: TaskDetail,
+}
+
+/// The member that the state of a task adds to its description.
+pub(crate) enum TaskDetail {
+    None,
+    /// The questions for the caller, by their keys.
     Questions(Vec<(String, Json)>),
-    Result(CallResult),
+    Result(ToolResult),
     /// The code of the error, and a sentence about it.
     Error(i32, String),
 }
 
 impl Peer {
     /// Requests the state of a task once, for the caller of `cx`.
-    pub(crate) async fn task_state(
-        &self,
-        remote: &RemoteTask,
-        cx: &Context,
-    ) -> Result<(TaskMembers, Added), ClientError> {
+    pub(crate) async fn task_state(&self, remote: &RemoteTask, cx: &Context) -> Result<DetailedTask, ClientError> {
         let json = self.0.result(&self.about_task(GET, remote, Params::default(), cx)).await.map_err(unknown)?;
         let failed = self.0.error_of(GET);
-        let state = parsed(&json).and_then(|document| {
+        let task = parsed(&json).and_then(|document| {
             let TaskState { status, members } =
                 TaskState::read(document.root(), remote.id()).map_err(Failure::Malformed)?;
-            let added = match status {
-                Status::Working | Status::Cancelled => Added::Nothing,
-                Status::Asks(requests) => Added::Questions(questions(&self.0, requests, cx)?),
+            let detail = match status {
+                Status::Working | Status::Cancelled => TaskDetail::None,
+                Status::Asks(requests) => TaskDetail::Questions(questions(&self.0, requests, cx)?),
                 Status::Completed(result) => {
                     // The blocks of a result are parts of its text.
                     let json = result.to_raw().unwrap_or_default();
-                    Added::Result(CallResult::read(parsed(&json)?.root()).map_err(Failure::Malformed)?)
+                    let result = CallResult::read(parsed(&json)?.root()).map_err(Failure::Malformed)?;
+                    TaskDetail::Result(result.into_tool_result())
                 }
                 Status::Failed(error) => {
                     let failure = of_task_error(error);
@@ -60,12 +64,12 @@ impl Peer {
                         Failure::Rpc { code, .. } => i32::try_from(code).ok(),
                         _ => None,
                     };
-                    Added::Error(code.unwrap_or(ErrorCode::Internal.number()), failed(failure.into()).to_string())
+                    TaskDetail::Error(code.unwrap_or(ErrorCode::Internal.number()), failed(failure.into()).to_string())
                 }
             };
-            Ok((members, added))
+            Ok(DetailedTask { members, detail })
         });
-        state.map_err(failed)
+        task.map_err(failed)
     }
 
     /// Sends answers of the caller of `cx` to a task.
@@ -102,25 +106,12 @@ fn questions(
     requests: Option<Value<'_>>,
     cx: &Context,
 ) -> Result<Vec<(String, Json)>, ClientError> {
-    if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
-        return Err(Failure::Malformed("has `inputRequests` that are not an object").into());
-    }
-    let pages = conversation.client.sign_in_pages();
-    let mut questions = Vec::new();
-    for (key, request) in requests.into_iter().flat_map(Value::members) {
-        if questions.len() >= UPSTREAM_QUESTIONS {
-            return Err(Failure::LimitExceeded("the server asks too many questions at once").into());
-        }
-        if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
-            return Err(Failure::LimitExceeded("a question is too long").into());
-        }
-        let method = request.string("method").ok_or(Failure::Malformed("asks without a method"))?;
-        let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"))?;
-        let question = question.ok_or(Failure::CapabilityRequired)?;
-        if question.kind == QuestionKind::Sampling && !conversation.server.upstream.passes_sampling {
+    let (server, pages) = (&conversation.server, conversation.client.sign_in_pages());
+    let question = |(key, question): (String, ServerQuestion<'_>)| {
+        if question.kind == QuestionKind::Sampling && !server.upstream.passes_sampling {
             return Err(undeclared());
         }
-        questions.push((key.into_owned(), passed::request(&question, &pages, cx)?));
-    }
-    Ok(questions)
+        Ok((key, passed::request(&question, &pages, cx)?))
+    };
+    input_requests(&server.name, requests, &|_| false)?.into_iter().map(question).collect()
 }

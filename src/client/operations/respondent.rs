@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use edge_json::Value;
 use edge_json::write::ObjectWriter;
-use edge_json::{Kind, Value};
 use serde_json::value::RawValue;
 
 use crate::call::call_path::Callee;
@@ -12,8 +12,7 @@ use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::{AnswerFuture, undeclared};
 use crate::client::questions::passed::Pass;
-use crate::client::questions::question::ServerQuestion;
-use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
+use crate::client::questions::question::input_requests;
 use crate::parallel::try_parallel;
 use crate::protocol::capabilities::ClientCapabilities;
 
@@ -125,33 +124,18 @@ impl Respondent {
         answered: &dyn Fn(&str) -> bool,
         passed_key: &dyn Fn(usize, &str) -> String,
     ) -> Result<Vec<Question>, ClientError> {
-        let malformed = |problem| ClientError::from(Failure::Malformed(problem));
-        let exceeded = |limit| ClientError::from(Failure::LimitExceeded(limit));
-        if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
-            return Err(malformed("has `inputRequests` that are not an object"));
-        }
         let pages = conversation.client.sign_in_pages();
         let mut questions = Vec::new();
-        let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
-        for (key, request) in requests {
-            if questions.len() >= UPSTREAM_QUESTIONS {
-                return Err(exceeded("the server asks too many questions at once"));
-            }
-            if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
-                return Err(exceeded("a question is too long"));
-            }
-            let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
-            let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"));
-            let question = question?.ok_or(Failure::CapabilityRequired)?;
+        for (key, question) in input_requests(&conversation.server.name, requests, answered)? {
             let (is_passed, answer) =
                 match (conversation.server.upstream.handlers.answer(&question, &self.cx)?, self.pass) {
                     (Some(answer), _) => (false, answer),
-                    (None, Some(pass)) if question.is_declared(capabilities) => {
+                    (None, Some(pass)) if question.kind.is_declared(&capabilities) => {
                         (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
                     }
                     _ => return Err(undeclared()),
                 };
-            questions.push(Question { key: key.into_owned(), is_passed, answer });
+            questions.push(Question { key, is_passed, answer });
         }
         Ok(questions)
     }

@@ -29,17 +29,17 @@ const UNANSWERED: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 impl Conversation {
     /// Returns the header for the next request, or `None` if the server gets no credential.
     pub(in crate::client) async fn authorization(&self) -> Result<Option<HeaderValue>, ClientError> {
-        self.credential.header(&self.server.upstream.url, &self.budget).await
+        self.credential.token().await
     }
 
     /// Forgets a token that the server rejects. Returns whether there is another one.
     pub(super) async fn refresh(&self, rejection: Rejection<'_>) -> Result<bool, ClientError> {
-        self.credential.refresh(rejection, &self.server.upstream.url, &self.budget).await
+        self.credential.refresh(rejection).await
     }
 
     /// Asks the caller of `cx` to open the link of a sign-in. Returns whether there is another token now.
     pub(in crate::client) async fn sign_in(&self, link: &str, cx: &Context) -> Result<bool, ClientError> {
-        self.credential.sign_in(link, cx, &self.server.upstream.url, &self.budget).await
+        self.credential.sign_in(link, cx).await
     }
 
     /// Sends a request. A redirect to another path of the server is followed once.
