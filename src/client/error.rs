@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use super::remote_task::RemoteTask;
+use super::operations::remote_task::RemoteTask;
 use super::wire::task::METHODS;
 use crate::call::error::{CauseForLog, HandlerError, IntoHandlerError};
 use crate::limits::UPSTREAM_REQUESTS;

@@ -33,7 +33,6 @@ mod mcp_client;
 mod oauth;
 mod operations;
 pub(crate) mod questions;
-mod remote_task;
 mod session;
 mod sign_in;
 pub(crate) mod skills;
@@ -57,13 +56,12 @@ pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
 pub(crate) use operations::passed_task::Added;
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
+pub use operations::remote_task::RemoteTask;
 pub use operations::request::{Request, RequestResult};
 pub use operations::result::CallResult;
-pub use operations::running_task::RunningTask;
 #[cfg(feature = "gateway")]
 pub(crate) use operations::tool_call::CallOutcome;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
-pub use remote_task::RemoteTask;
 pub use session::about::About;
 pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{

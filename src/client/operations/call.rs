@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::definition::Definition;
+use super::remote_task::RemoteTask;
 use super::respondent::{Respondent, TaskWait};
 use super::result::CallResult;
 use super::tool_call::CallOutcome;
@@ -29,12 +30,11 @@ use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::text::{line, make_visible, visible};
 
-/// A call of a tool of another server. It is sent when it is awaited.
+/// A call of a tool of another server, or the rest of a call that continues there as a task. It is sent when it is awaited.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call {
     conversation: Rc<Conversation>,
-    name: String,
-    arguments: serde_json::Result<Box<RawValue>>,
+    work: Work,
     timeout: Duration,
     task_wait: TaskWait,
     is_idempotent: bool,
@@ -42,6 +42,13 @@ pub struct Call {
     listeners: Listeners,
     /// The context whose caller answers questions for which the program has no function, and the function that asks the caller.
     asks: Option<(Context, Pass)>,
+}
+
+enum Work {
+    /// A call of the tool with this name, with arguments.
+    Tool(String, serde_json::Result<Box<RawValue>>),
+    /// A task that an earlier call has begun.
+    Task(RemoteTask),
 }
 
 impl Connection {
@@ -79,11 +86,16 @@ impl Peer {
     /// }
     /// ```
     pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
-        Call {
-            conversation: self.0.clone(),
-            name: name.to_owned(),
-            arguments: write::to_raw_value(&arguments),
-            timeout: self.0.server.upstream.timeout,
+        Call::new(self.0.clone(), Work::Tool(name.to_owned(), write::to_raw_value(&arguments)))
+    }
+}
+
+impl Call {
+    fn new(conversation: Rc<Conversation>, work: Work) -> Self {
+        Self {
+            timeout: conversation.server.upstream.timeout,
+            conversation,
+            work,
             task_wait: TaskWait::default(),
             is_idempotent: false,
             definition: None,
@@ -91,9 +103,12 @@ impl Peer {
             asks: None,
         }
     }
-}
 
-impl Call {
+    /// Creates the rest of a call, whose task the program knows.
+    pub(super) fn of_task(conversation: Rc<Conversation>, task: RemoteTask) -> Self {
+        Self::new(conversation, Work::Task(task))
+    }
+
     /// Sets the definition of the tool, from an earlier list. The client then sends the headers that the definition requires, and checks
     /// the result against its output schema. It does not list the tools again.
     pub fn definition(mut self, definition: &Definition) -> Self {
@@ -210,8 +225,17 @@ impl Call {
     }
 
     async fn send(self) -> Result<CallOutcome, ClientError> {
-        let Self { conversation, name, arguments, timeout, task_wait, is_idempotent, definition, listeners, asks } =
-            self;
+        let Self { conversation, work, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
+        let (name, arguments) = match work {
+            Work::Tool(name, arguments) => (name, arguments),
+            Work::Task(task) => {
+                // The same task has the same place in each round.
+                let place = write::literal(task.id());
+                let respondent = Respondent::of_call(&conversation, asks, task.tool(), place.get());
+                let respondent = Respondent { task_wait, ..respondent };
+                return conversation.continue_task(task, timeout, definition, respondent).await;
+            }
+        };
         let server = &conversation.server.name;
         let arguments = arguments.map_err(|error| {
             let problem = "was not called: the arguments cannot be written as JSON.";

@@ -1,12 +1,12 @@
 //! Requests about a task of another server that the caller of this program follows itself.
 
+use edge_json::Value;
 use edge_json::write::ObjectWriter;
-use edge_json::{Kind, Value};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::cancel_task::{request, unknown};
-use super::respondent::{ANSWERS, Respondent, TaskWait};
+use super::remote_task::{RemoteTask, unknown};
+use super::respondent::{ANSWERS, Respondent, TaskWait, read_questions};
 use super::result::CallResult;
 use crate::call::context::Context;
 use crate::client::connection::Peer;
@@ -14,13 +14,11 @@ use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::undeclared;
 use crate::client::questions::passed::{self, pass};
-use crate::client::questions::question::{QuestionKind, ServerQuestion};
-use crate::client::remote_task::RemoteTask;
+use crate::client::questions::question::QuestionKind;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{of_task_error, parsed};
-use crate::client::wire::task::{CANCEL, GET, Status, TaskState, UPDATE};
-use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
+use crate::client::wire::task::{GET, Status, TaskState, UPDATE};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
 
@@ -80,18 +78,12 @@ impl Peer {
         self.0.result(&self.about_task(UPDATE, remote, params, cx)).await.map(drop)
     }
 
-    /// Asks the server to cancel a task.
-    pub(crate) async fn cancel_task(&self, remote: &RemoteTask, cx: &Context) -> Result<(), ClientError> {
-        let cancellation = self.about_task(CANCEL, remote, Params::default(), cx);
-        self.0.result(&cancellation).await.map(drop).map_err(unknown)
-    }
-
     fn about_task(&self, method: &'static str, remote: &RemoteTask, params: Params, cx: &Context) -> RemoteRequest {
         let respondent =
             Respondent { cx: cx.clone(), pass: Some(pass), is_kept: false, task_wait: TaskWait::default() };
         RemoteRequest {
             capabilities: Some(respondent.capabilities(&self.0)),
-            ..request(method, remote, params, self.0.server.upstream.timeout)
+            ..remote.request(method, params, self.0.server.upstream.timeout)
         }
     }
 }
@@ -102,25 +94,14 @@ fn questions(
     requests: Option<Value<'_>>,
     cx: &Context,
 ) -> Result<Vec<(String, Json)>, ClientError> {
-    if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
-        return Err(Failure::Malformed("has `inputRequests` that are not an object").into());
-    }
     let pages = conversation.client.sign_in_pages();
     let mut questions = Vec::new();
-    for (key, request) in requests.into_iter().flat_map(Value::members) {
-        if questions.len() >= UPSTREAM_QUESTIONS {
-            return Err(Failure::LimitExceeded("the server asks too many questions at once").into());
-        }
-        if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
-            return Err(Failure::LimitExceeded("a question is too long").into());
-        }
-        let method = request.string("method").ok_or(Failure::Malformed("asks without a method"))?;
-        let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"))?;
-        let question = question.ok_or(Failure::CapabilityRequired)?;
+    read_questions(conversation, requests, &|_| false, &mut |key, question| {
         if question.kind == QuestionKind::Sampling && !conversation.server.upstream.passes_sampling {
             return Err(undeclared());
         }
-        questions.push((key.into_owned(), passed::request(&question, &pages, cx)?));
-    }
+        questions.push((key, passed::request(&question, &pages, cx)?));
+        Ok(())
+    })?;
     Ok(questions)
 }

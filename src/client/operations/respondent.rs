@@ -125,36 +125,47 @@ impl Respondent {
         answered: &dyn Fn(&str) -> bool,
         passed_key: &dyn Fn(usize, &str) -> String,
     ) -> Result<Vec<Question>, ClientError> {
-        let malformed = |problem| ClientError::from(Failure::Malformed(problem));
-        let exceeded = |limit| ClientError::from(Failure::LimitExceeded(limit));
-        if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
-            return Err(malformed("has `inputRequests` that are not an object"));
-        }
         let pages = conversation.client.sign_in_pages();
         let mut questions = Vec::new();
-        let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
-        for (key, request) in requests {
-            if questions.len() >= UPSTREAM_QUESTIONS {
-                return Err(exceeded("the server asks too many questions at once"));
-            }
-            if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
-                return Err(exceeded("a question is too long"));
-            }
-            let method = request.string("method").ok_or_else(|| malformed("asks without a method"))?;
-            let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"));
-            let question = question?.ok_or(Failure::CapabilityRequired)?;
-            let (is_passed, answer) =
-                match (conversation.server.upstream.handlers.answer(&question, &self.cx)?, self.pass) {
-                    (Some(answer), _) => (false, answer),
-                    (None, Some(pass)) if question.is_declared(capabilities) => {
-                        (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
-                    }
-                    _ => return Err(undeclared()),
-                };
-            questions.push(Question { key: key.into_owned(), is_passed, answer });
-        }
+        read_questions(conversation, requests, answered, &mut |key, question| {
+            let answer = conversation.server.upstream.handlers.answer(&question, &self.cx)?;
+            let (is_passed, answer) = match (answer, self.pass) {
+                (Some(answer), _) => (false, answer),
+                (None, Some(pass)) if question.is_declared(capabilities) => {
+                    (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
+                }
+                _ => return Err(undeclared()),
+            };
+            questions.push(Question { key, is_passed, answer });
+            Ok(())
+        })?;
         Ok(questions)
     }
+}
+
+/// Reads the `inputRequests` of a server. Questions whose key is `answered` are left out. `add` gets each key and question.
+pub(super) fn read_questions(
+    conversation: &Conversation,
+    requests: Option<Value<'_>>,
+    answered: &dyn Fn(&str) -> bool,
+    add: &mut dyn FnMut(String, ServerQuestion<'_>) -> Result<(), ClientError>,
+) -> Result<(), ClientError> {
+    if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
+        return Err(Failure::Malformed("has `inputRequests` that are not an object").into());
+    }
+    let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
+    for (nth, (key, request)) in requests.enumerate() {
+        if nth >= UPSTREAM_QUESTIONS {
+            return Err(Failure::LimitExceeded("the server asks too many questions at once").into());
+        }
+        if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
+            return Err(Failure::LimitExceeded("a question is too long").into());
+        }
+        let method = request.string("method").ok_or(Failure::Malformed("asks without a method"))?;
+        let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"))?;
+        add(key.into_owned(), question.ok_or(Failure::CapabilityRequired)?)?;
+    }
+    Ok(())
 }
 
 /// Waits for answers at the same time. Returns them as a JSON object.

@@ -10,8 +10,7 @@ use edge_json::{Document, JsonLimits, Value};
 use edge_uri_template::normalized;
 use serde_json::value::RawValue;
 
-use super::listing::{Definitions, Listing};
-use super::pages::read_pages;
+use super::listing::{Definitions, Listing, read_pages};
 use super::respondent::Respondent;
 use super::rounds;
 use crate::client::connection::Peer;

@@ -7,12 +7,12 @@ use edge_json::write;
 use futures::future::LocalBoxFuture;
 use serde::{Deserialize, Serialize};
 
+use super::remote_task::RemoteTask;
 use crate::call::call_path::CallPath;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
-use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::{Attempts, RemoteRequest};
 use crate::client::wire::response::RoundResult;
 

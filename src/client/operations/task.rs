@@ -14,7 +14,7 @@ use futures::{FutureExt, TryFutureExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::cancel_task::{Unfinished, continues_later, end_of_round, request, unknown};
+use super::remote_task::{RemoteTask, Unfinished, continues_later, end_of_round, unknown};
 use super::respondent::{ANSWERS, Question, Respondent, TOO_MANY_ROUNDS, answers};
 use super::step::step;
 use crate::call::error::HandlerError;
@@ -22,7 +22,6 @@ use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
 use crate::client::questions::handlers::AnswerFuture;
 use crate::client::questions::passed::key_in_task;
-use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{ResultKind, RoundResult, of_task_error, parsed};
@@ -302,7 +301,7 @@ impl<'a> TaskPoll<'a> {
         RemoteRequest {
             capabilities: self.call.capabilities,
             deadline: Some(self.conversation.after(left).min(self.conversation.deadline(self.call.timeout))),
-            ..request(method, &self.remote, params, self.call.timeout.min(left))
+            ..self.remote.request(method, params, self.call.timeout.min(left))
         }
     }
 

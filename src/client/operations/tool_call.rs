@@ -4,6 +4,7 @@
 //! The input schema marks an argument that a header repeats with `x-mcp-header`. Source: 2026-07-28, server/tools, "x-mcp-header".
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::{Kind, Value, canonical};
 use futures::FutureExt;
@@ -11,18 +12,22 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::definition::Definition;
+use super::remote_task::RemoteTask;
 use super::respondent::Respondent;
 use super::result::CallResult;
 use super::rounds;
+use super::step::step;
+use super::task::result_of_known;
 use crate::call::context::Context;
 use crate::call::request_info::ForeignSteps;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
-use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::{HeaderParams, RemoteRequest};
+use crate::client::wire::message::Params;
 use crate::client::wire::response::{ResultKind, RoundResult, parsed};
 use crate::client::wire::task::Created;
 use crate::limits::UPSTREAM_PARAM_BYTES;
+use crate::protocol::method::Method;
 use crate::protocol::task::TaskMembers;
 use crate::schema::HeaderParam;
 use crate::server::list::ListKind;
@@ -63,6 +68,28 @@ impl Conversation {
             return Ok(CallOutcome::Task(RemoteTask::new(self.server.name.clone(), name, id), members));
         }
         self.checked(&name, definition, &result, &respondent.cx).await.map(CallOutcome::Result)
+    }
+
+    /// Waits for the result of a task that an earlier call has begun.
+    pub(super) async fn continue_task(
+        self: &Rc<Self>,
+        task: RemoteTask,
+        timeout: Duration,
+        definition: Option<Definition>,
+        respondent: Respondent,
+    ) -> Result<CallOutcome, ClientError> {
+        task.check(self)?;
+        let tool = task.tool().to_owned();
+        let call = RemoteRequest {
+            is_repeatable: true,
+            target: Some(tool.clone()),
+            capabilities: Some(respondent.capabilities(self)),
+            ..RemoteRequest::new(Method::CallTool, Params::default(), timeout)
+        };
+        let work = result_of_known(self, &call, task, &respondent).boxed_local();
+        let name = format!("task {}_{tool}", self.server.name);
+        let result = step(self, &respondent.cx, &name, &call, work).await?.result;
+        self.checked(&tool, definition, &result, &respondent.cx).await.map(CallOutcome::Result)
     }
 
     /// Reads the result of a call of the tool `name`, and checks it against the definition of the tool.

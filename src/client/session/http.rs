@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
-use futures::{FutureExt, pin_mut};
 use http::{HeaderValue, Method};
 use serde_json::value::RawValue;
 
@@ -15,7 +15,6 @@ use crate::call::trace::Trace;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::tokens::token_source::Rejection;
-use crate::client::wire::challenge::Challenge;
 use crate::client::wire::exchange;
 use crate::client::wire::headers;
 use crate::client::wire::message::{Meta, Params, write_message, write_response};
@@ -72,40 +71,29 @@ impl Conversation {
         self.post(write_response(id, outcome)).await
     }
 
-    /// Posts a message whose answer has no content to a legacy server.
+    /// Posts a message whose answer has no content to a legacy server. The server has not read a message whose token it rejects, so the message is
+    /// then sent again with another token.
     async fn post(&self, message: String) -> Result<(), ClientError> {
-        let credential = self.authorization().await?;
-        let mut challenge = None;
-        let answer = self.post_once(message.clone(), credential.clone(), &mut challenge).await;
-        if !answer.as_ref().is_err_and(|error| *error.failure() == Failure::Unauthorized) {
-            return answer;
-        }
-        // The server has not read a message whose token it rejects, so the message can be sent again.
-        let rejection = Rejection { token: credential.as_ref(), challenge: challenge.as_ref(), lacks_scope: false };
-        if !self.refresh(rejection).await? {
-            return answer;
-        }
-        let credential = self.authorization().await?;
-        self.post_once(message, credential, &mut challenge).await
-    }
-
-    /// Posts a message whose answer has no content. Sets `challenge` to that of an answer that rejects the credential.
-    async fn post_once(
-        &self,
-        message: String,
-        credential: Option<HeaderValue>,
-        challenge: &mut Option<Challenge>,
-    ) -> Result<(), ClientError> {
-        let opening = self.open(self.session_request(Method::POST, message, credential)?);
-        let exchange = async {
-            let mut opened = opening.await.map_err(exchange::of_connection)?;
-            *challenge = exchange::challenge(&opened);
-            exchange::accepted(&mut opened).await
-        };
-        pin_mut!(exchange);
-        match select(exchange, self.cx.host().sleep(UNANSWERED)).await {
-            Either::Left((answer, _)) => answer,
-            Either::Right(((), _)) => Err(Failure::Timeout(UNANSWERED).into()),
+        let mut is_repeated = false;
+        loop {
+            let credential = self.authorization().await?;
+            let opening = self.open(self.session_request(Method::POST, message.clone(), credential.clone())?);
+            let mut challenge = None;
+            let exchange = async {
+                let mut opened = opening.await.map_err(exchange::of_connection)?;
+                challenge = exchange::challenge(&opened);
+                exchange::accepted(&mut opened).await
+            };
+            let answer = match select(exchange.boxed_local(), self.cx.host().sleep(UNANSWERED)).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right(_) => Err(Failure::Timeout(UNANSWERED).into()),
+            };
+            let is_rejected = answer.as_ref().is_err_and(|error| *error.failure() == Failure::Unauthorized);
+            let rejection = Rejection { token: credential.as_ref(), challenge: challenge.as_ref(), lacks_scope: false };
+            if is_repeated || !is_rejected || !self.refresh(rejection).await? {
+                return answer;
+            }
+            is_repeated = true;
         }
     }
 

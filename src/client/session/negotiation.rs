@@ -89,7 +89,7 @@ pub(super) struct History {
     pub known: Known,
     /// Whether the request was posted with the id of a session.
     pub has_session: bool,
-    kind: RequestKind,
+    pub kind: RequestKind,
     /// Whether the program sets the revision. If it does, no answer changes the era.
     is_pinned: bool,
     taken: Vec<Action>,
@@ -100,10 +100,6 @@ pub(super) struct History {
 impl History {
     pub(super) fn new(known: Known, kind: RequestKind, is_pinned: bool) -> Self {
         Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), delivery: Delivery::NotExecuted }
-    }
-
-    pub(super) fn kind(&self) -> RequestKind {
-        self.kind
     }
 
     /// Returns the reaction to the next answer.

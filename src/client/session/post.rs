@@ -28,7 +28,6 @@ use crate::client::wire::message::{Meta, write_message};
 use crate::client::wire::response::ServerResponse;
 use crate::client::wire::task;
 use crate::host::{FetchError, Opened, Outbound, Outcome, target_attribute};
-use crate::limits::UPSTREAM_BYTES;
 use crate::protocol::revision::{Era, Revision};
 
 /// The exchange of a request, until its answer has arrived.
@@ -36,7 +35,7 @@ use crate::protocol::revision::{Era, Revision};
 /// The time limit and the limits of questions and bytes continue if its stream is resumed.
 pub(super) struct Exchange<'c> {
     conversation: &'c Conversation,
-    credential: Option<HeaderValue>,
+    pub credential: Option<HeaderValue>,
     expected: Rc<Expected>,
     observer: Rc<Observer>,
     unanswered: Unanswered<'c>,
@@ -82,16 +81,12 @@ impl<'c> Exchange<'c> {
             attempts: request.attempts.clone(),
         });
         let (received, total) = (request.attempts.received.clone(), request.most_bytes);
-        let expected = Expected { id, era, bytes: UPSTREAM_BYTES, received, total, position: RefCell::default() };
+        let expected = Expected { id, era, received, total, position: RefCell::default() };
         let expected = Rc::new(expected);
         let standing = (era == Era::Legacy)
             .then(|| standing_stream::messages(conversation, expected.clone(), observer.clone()).boxed_local());
         let timer = conversation.cx.host().sleep(time);
         Ok((Self { conversation, credential, expected, observer, unanswered, span, time, timer, standing }, opening))
-    }
-
-    pub(super) fn credential(&self) -> Option<&HeaderValue> {
-        self.credential.as_ref()
     }
 
     /// Reads the answer.

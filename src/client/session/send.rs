@@ -109,7 +109,7 @@ impl Conversation {
                 return Err(CONTRADICTION.into());
             };
             let form = Form::of(&answer, exchange.is_resumable());
-            let is_replaced = match self.is_replaced(&answer, exchange.credential()).await {
+            let is_replaced = match self.is_replaced(&answer, exchange.credential.as_ref()).await {
                 Ok(is_replaced) => is_replaced,
                 Err(error) => {
                     exchange.end(&answer);
@@ -149,7 +149,7 @@ impl Conversation {
                 (Action::NewToken, Ok(_)) => continue,
                 // The server may have rejected the request itself, and not its form. Then the rejection is the answer.
                 (Action::Again(Lesson::Legacy | Lesson::Doubt), Ok(answer))
-                    if history.kind() != RequestKind::Discover =>
+                    if history.kind != RequestKind::Discover =>
                 {
                     match ready().await {
                         Ok(known) if known.era() == Era::Legacy => continue,
@@ -165,7 +165,7 @@ impl Conversation {
                 }
                 // The first knowledge is the aim of `server/discover`.
                 (Action::Again(lesson), Ok(_))
-                    if history.kind() != RequestKind::Discover || lesson == Lesson::Nothing =>
+                    if history.kind != RequestKind::Discover || lesson == Lesson::Nothing =>
                 {
                     continue;
                 }
@@ -222,7 +222,7 @@ impl Conversation {
             _ => Lesson::Nothing,
         };
         let Some(known) = history.known.after(lesson) else { return };
-        if history.kind() != RequestKind::Discover {
+        if history.kind != RequestKind::Discover {
             self.session.take();
         }
         match form {

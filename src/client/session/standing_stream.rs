@@ -16,7 +16,7 @@ use futures::future::{Either, select};
 use crate::client::conversation::Conversation;
 use crate::client::error::ClientError;
 use crate::client::wire::exchange::{EventStream, Expected, Receiver, TOO_LONG, media_type, read_events};
-use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
+use crate::limits::UPSTREAM_STREAM_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Era;
 
@@ -58,7 +58,6 @@ pub(in crate::client) async fn messages(
     let expected = Expected {
         id: String::new(),
         era: Era::Legacy,
-        bytes: UPSTREAM_BYTES,
         received: request.received.clone(),
         total: request.total,
         position: RefCell::default(),

@@ -18,7 +18,7 @@ use super::sse::{Event, EventReader};
 use super::statuses;
 use crate::client::error::{ClientError, Failure, NotMcp, Unreachable};
 use crate::host::{FetchError, Opened};
-use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
+use crate::limits::{UPSTREAM_BYTES, UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;
 
@@ -27,8 +27,6 @@ pub(in crate::client) struct Expected {
     /// The id of the request, as JSON text.
     pub id: String,
     pub era: Era,
-    /// The longest answer, in bytes.
-    pub bytes: usize,
     /// The number of bytes of all answers to the request.
     pub received: Rc<Cell<usize>>,
     /// The limit of `received`.
@@ -147,7 +145,7 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResp
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
         expected.count(chunk.len())?;
-        if body.len().saturating_add(chunk.len()) > expected.bytes {
+        if body.len().saturating_add(chunk.len()) > UPSTREAM_BYTES {
             return Err(TOO_LONG.into());
         }
         body.extend_from_slice(&chunk);
@@ -211,7 +209,7 @@ pub(in crate::client) async fn read_events(
         reader.feed(&chunk);
         while let Some(event) = reader.next_event() {
             *events = events.saturating_add(1);
-            if event.data.len() > expected.bytes || *events > UPSTREAM_EVENTS {
+            if event.data.len() > UPSTREAM_BYTES || *events > UPSTREAM_EVENTS {
                 return Err(TOO_LONG.into());
             }
             match read_event(&event, expected, receiver)? {
@@ -220,7 +218,7 @@ pub(in crate::client) async fn read_events(
                 Meaning::Request(request) => receiver.request(request).await?,
             }
         }
-        if reader.pending() > expected.bytes || *bytes > UPSTREAM_STREAM_BYTES {
+        if reader.pending() > UPSTREAM_BYTES || *bytes > UPSTREAM_STREAM_BYTES {
             return Err(TOO_LONG.into());
         }
     }
