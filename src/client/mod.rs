@@ -33,6 +33,7 @@ mod mcp_client;
 mod oauth;
 mod operations;
 pub(crate) mod questions;
+mod remote_task;
 mod session;
 mod sign_in;
 pub(crate) mod skills;
@@ -56,12 +57,12 @@ pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
 pub(crate) use operations::passed_task::Added;
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
-pub use operations::remote_task::RemoteTask;
-pub use operations::request::{Request, RequestResult};
+pub use operations::request::{ExtensionRequest, RequestResult};
 pub use operations::result::CallResult;
 #[cfg(feature = "gateway")]
 pub(crate) use operations::tool_call::CallOutcome;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
+pub use remote_task::RemoteTask;
 pub use session::about::About;
 pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{

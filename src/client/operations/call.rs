@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::definition::Definition;
-use super::remote_task::RemoteTask;
 use super::respondent::{Respondent, TaskWait};
 use super::result::CallResult;
 use super::tool_call::CallOutcome;
@@ -20,6 +19,7 @@ use crate::client::connection::{Connection, Peer};
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::passed::{Pass, pass};
+use crate::client::remote_task::RemoteTask;
 use crate::client::session::listeners::{Listeners, LogMessage, Progress};
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
@@ -34,7 +34,7 @@ use crate::text::{line, make_visible, visible};
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call {
     conversation: Rc<Conversation>,
-    work: Work,
+    work: CallWork,
     timeout: Duration,
     task_wait: TaskWait,
     is_idempotent: bool,
@@ -44,7 +44,7 @@ pub struct Call {
     asks: Option<(Context, Pass)>,
 }
 
-enum Work {
+enum CallWork {
     /// A call of the tool with this name, with arguments.
     Tool(String, serde_json::Result<Box<RawValue>>),
     /// A task that an earlier call has begun.
@@ -86,12 +86,53 @@ impl Peer {
     /// }
     /// ```
     pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
-        Call::new(self.0.clone(), Work::Tool(name.to_owned(), write::to_raw_value(&arguments)))
+        Call::new(self.0.clone(), CallWork::Tool(name.to_owned(), write::to_raw_value(&arguments)))
+    }
+}
+
+impl Connection {
+    /// Continues a task of one of the servers. It sends nothing.
+    ///
+    /// # Errors
+    /// The client has no server with the name in the task.
+    pub fn task(&self, remote: &RemoteTask) -> Result<Call, ClientError> {
+        Ok(self.server(remote.server())?.task(remote))
+    }
+}
+
+impl Peer {
+    /// Continues a task of this server, which an earlier call has begun. Its result is requested when it is awaited. Dropping it does not cancel
+    /// the task.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use edge_mcp::client::{Failure, Peer, RemoteTask};
+    /// use edge_mcp::HandlerError;
+    /// use serde_json::json;
+    ///
+    /// async fn begin(depot: Peer) -> Result<Option<RemoteTask>, HandlerError> {
+    ///     match depot.call("build-report", json!({ "year": 2026 })).task_timeout(Duration::from_secs(10)).await {
+    ///         Ok(_) => Ok(None),
+    ///         Err(error) => match error.failure() {
+    ///             // Store the task as JSON.
+    ///             Failure::StillRunning(task) => Ok(Some(task.clone())),
+    ///             _ => Err(error.into()),
+    ///         },
+    ///     }
+    /// }
+    ///
+    /// async fn finish(depot: Peer, task: RemoteTask) -> Result<String, HandlerError> {
+    ///     Ok(depot.task(&task).await?.text())
+    /// }
+    /// ```
+    pub fn task(&self, remote: &RemoteTask) -> Call {
+        Call::new(self.0.clone(), CallWork::Task(remote.clone()))
     }
 }
 
 impl Call {
-    fn new(conversation: Rc<Conversation>, work: Work) -> Self {
+    fn new(conversation: Rc<Conversation>, work: CallWork) -> Self {
         Self {
             timeout: conversation.server.upstream.timeout,
             conversation,
@@ -102,11 +143,6 @@ impl Call {
             listeners: Listeners::default(),
             asks: None,
         }
-    }
-
-    /// Creates the rest of a call, whose task the program knows.
-    pub(super) fn of_task(conversation: Rc<Conversation>, task: RemoteTask) -> Self {
-        Self::new(conversation, Work::Task(task))
     }
 
     /// Sets the definition of the tool, from an earlier list. The client then sends the headers that the definition requires, and checks
@@ -227,8 +263,8 @@ impl Call {
     async fn send(self) -> Result<CallOutcome, ClientError> {
         let Self { conversation, work, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
         let (name, arguments) = match work {
-            Work::Tool(name, arguments) => (name, arguments),
-            Work::Task(task) => {
+            CallWork::Tool(name, arguments) => (name, arguments),
+            CallWork::Task(task) => {
                 // The same task has the same place in each round.
                 let place = write::literal(task.id());
                 let respondent = Respondent::of_call(&conversation, asks, task.tool(), place.get());

@@ -1,6 +1,5 @@
 //! The lists of servers: tools, resources, resource templates and prompts, with all their pages.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,16 +8,21 @@ use futures::FutureExt;
 use futures::lock::Mutex;
 
 use super::definition::{Definition, Names, protocol_names};
-use super::list_cache::{Cached, Key, time_to_live};
-use super::listing::{Definitions, ListLock, ListResult, Listing, Toolset, read_pages};
+use super::list_cache::{Cached, ListKey, time_to_live};
+use super::listing::{DefinitionPages, ListResult, Listing, Toolset};
 use crate::client::connection::{Connection, Peer};
 use crate::client::conversation::Conversation;
-use crate::client::error::ClientError;
+use crate::client::error::{ClientError, Failure};
 use crate::client::mcp_client::Server;
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
+use crate::client::wire::response::parsed;
 use crate::host::{Level, warning};
-use crate::limits::UPSTREAM_PARALLEL;
+use crate::limits::{
+    UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_PAGES, UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,
+};
 use crate::parallel::parallel;
+use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 use crate::server::list::ListKind;
 
@@ -141,14 +145,6 @@ impl Peer {
     }
 }
 
-/// The lists of one server that were read in one call of a handler.
-#[derive(Default)]
-pub(in crate::client) struct Lists {
-    /// The tools of the server if they were listed in this call, and the number of changes before.
-    tools: RefCell<Option<(u64, Rc<Listing>)>>,
-    locks: RefCell<Vec<ListLock>>,
-}
-
 impl Conversation {
     /// Returns a list: from the cache, or from the server. A task that asks for a list while another task reads it waits for this list.
     pub(super) async fn list(self: &Rc<Self>, kind: ListKind) -> ListResult {
@@ -245,23 +241,23 @@ impl Conversation {
         list
     }
 
-    fn cached(&self, key: &Key) -> Option<Cached> {
+    fn cached(&self, key: &ListKey) -> Option<Cached> {
         self.client.0.lists.get(key, self.cx.host().now_ms())
     }
 
-    async fn list_key(&self, kind: ListKind) -> Result<Key, ClientError> {
+    async fn list_key(&self, kind: ListKind) -> Result<ListKey, ClientError> {
         let method = protocol_names(kind).method.name();
         let credential = self.authorization().await.map_err(self.error_of(method))?;
         let upstream = &self.server.upstream;
         let parts = [&*self.server.name, upstream.url.as_str(), method];
-        Ok(Key::of(parts, credential.as_ref(), &self.own_headers(), &self.forwarded_meta()))
+        Ok(ListKey::of(parts, credential.as_ref(), &self.own_headers(), &self.forwarded_meta()))
     }
 
     /// Reads a list, and returns the time for which it is fresh. Beyond a limit, the items so far are returned.
     async fn pages(self: &Rc<Self>, kind: ListKind) -> Result<(Listing, Duration), ClientError> {
         let Names { method, list, .. } = protocol_names(kind);
         let mut time = Duration::MAX;
-        let mut definitions = Definitions::default();
+        let mut definitions = DefinitionPages::default();
         let mut page = |result: Value<'_>, items: Value<'_>| {
             time = time.min(match self.known().era() {
                 Era::Modern => time_to_live(result),
@@ -277,4 +273,66 @@ impl Conversation {
         }
         Ok((definitions.listing, time))
     }
+}
+
+/// Reads the pages of the list that the member `list` of a result has. `page` gets each result and its list, and returns whether it needs
+/// more. Returns whether these are all pages.
+pub(super) async fn read_pages(
+    conversation: &Rc<Conversation>,
+    method: Method,
+    params: Params,
+    list: &str,
+    page: &mut dyn FnMut(Value<'_>, Value<'_>) -> bool,
+) -> Result<bool, ClientError> {
+    let mut cursors: Vec<String> = Vec::new();
+    let mut empty_pages = 0_usize;
+    let sent = conversation.sent.get();
+    let timeout = conversation.server.upstream.list_timeout;
+    let first = RemoteRequest {
+        deadline: Some(conversation.deadline(timeout)),
+        // An answer may have much besides its items, which the client has to read.
+        most_bytes: UPSTREAM_PAGES_BYTES,
+        ..RemoteRequest::new(method, params, timeout)
+    };
+    let received = &first.attempts.received;
+    let malformed = |problem| conversation.error_of(first.method.clone())(Failure::Malformed(problem).into());
+    for _ in 0..UPSTREAM_PAGES {
+        let mut request = first.clone();
+        if let Some(cursor) = cursors.last() {
+            request.params = request.params.with_text("cursor", cursor);
+        }
+        first.attempts.repetitions.set(0);
+        let result = match conversation.result(&request).await {
+            Ok(result) => result,
+            Err(error) if !cursors.is_empty() && is_limit(&error, received.get()) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let document = parsed(&result).map_err(conversation.error_of(first.method.clone()))?;
+        let result = document.root();
+        let items = result.get(list).ok_or_else(|| malformed("has a result without the list"))?;
+        if items.items().next().is_none() {
+            empty_pages = empty_pages.saturating_add(1);
+        }
+        if !page(result, items) {
+            return Ok(false);
+        }
+        let sent = conversation.sent.get().saturating_sub(sent);
+        // Some servers end a list with an empty cursor.
+        match result.string("nextCursor").filter(|cursor| !cursor.is_empty()) {
+            None => return Ok(true),
+            Some(_) if !conversation.budget.leaves_a_share(sent) => return Ok(false),
+            // A cursor that repeats would make the loop endless.
+            Some(cursor) if cursors.contains(&cursor) || cursor.len() > UPSTREAM_CURSOR_BYTES => return Ok(false),
+            Some(_) if empty_pages >= UPSTREAM_EMPTY_PAGES || received.get() > UPSTREAM_PAGES_BYTES => {
+                return Ok(false);
+            }
+            Some(cursor) => cursors.push(cursor),
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether a page is too long, alone or with the pages before it.
+fn is_limit(error: &ClientError, received: usize) -> bool {
+    received > UPSTREAM_PAGES_BYTES || matches!(error.failure(), Failure::LimitExceeded(_))
 }

@@ -2,6 +2,7 @@
 //! the questions of a server, and `task` waits for its tasks.
 
 pub(super) mod call;
+mod cancel_task;
 pub(super) mod definition;
 pub(super) mod list_cache;
 pub(super) mod listing;
@@ -9,13 +10,11 @@ pub(super) mod lists;
 #[cfg(feature = "gateway")]
 pub(super) mod passed_task;
 pub(super) mod read;
-pub(super) mod remote_task;
 pub(super) mod request;
 mod respondent;
 pub(super) mod result;
 mod rounds;
 mod skills;
 mod step;
-mod strict_schema;
 mod task;
 pub(super) mod tool_call;

@@ -5,7 +5,7 @@ use edge_json::write::ObjectWriter;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::remote_task::{RemoteTask, unknown};
+use super::cancel_task::{task_request, unknown};
 use super::respondent::{ANSWERS, Respondent, TaskWait, read_questions};
 use super::result::CallResult;
 use crate::call::context::Context;
@@ -15,10 +15,11 @@ use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::undeclared;
 use crate::client::questions::passed::{self, pass};
 use crate::client::questions::question::QuestionKind;
+use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{of_task_error, parsed};
-use crate::client::wire::task::{GET, Status, TaskState, UPDATE};
+use crate::client::wire::task::{GET, TaskState, TaskStatus, UPDATE};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
 
@@ -45,14 +46,14 @@ impl Peer {
             let TaskState { status, members } =
                 TaskState::read(document.root(), remote.id()).map_err(Failure::Malformed)?;
             let added = match status {
-                Status::Working | Status::Cancelled => Added::Nothing,
-                Status::Asks(requests) => Added::Questions(questions(&self.0, requests, cx)?),
-                Status::Completed(result) => {
+                TaskStatus::Working | TaskStatus::Cancelled => Added::Nothing,
+                TaskStatus::Asks(requests) => Added::Questions(questions(&self.0, requests, cx)?),
+                TaskStatus::Completed(result) => {
                     // The blocks of a result are parts of its text.
                     let json = result.to_raw().unwrap_or_default();
                     Added::Result(CallResult::read(parsed(&json)?.root()).map_err(Failure::Malformed)?)
                 }
-                Status::Failed(error) => {
+                TaskStatus::Failed(error) => {
                     let failure = of_task_error(error);
                     let code = match failure {
                         Failure::Rpc { code, .. } => i32::try_from(code).ok(),
@@ -83,7 +84,7 @@ impl Peer {
             Respondent { cx: cx.clone(), pass: Some(pass), is_kept: false, task_wait: TaskWait::default() };
         RemoteRequest {
             capabilities: Some(respondent.capabilities(&self.0)),
-            ..remote.request(method, params, self.0.server.upstream.timeout)
+            ..task_request(remote, method, params, self.0.server.upstream.timeout)
         }
     }
 }
