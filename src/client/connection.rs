@@ -60,7 +60,6 @@ impl Connection {
         }
     }
 
-    /// Returns the conversations with all servers.
     pub(super) fn conversations(&self) -> &[Rc<Conversation>] {
         self.0.iter().for_each(|conversation| conversation.begin_use());
         &self.0
@@ -102,7 +101,6 @@ pub(crate) fn to(client: &McpClient, nth: usize, cx: &Context) -> Option<Peer> {
 
 #[cfg(feature = "gateway")]
 impl Peer {
-    /// Returns whether the connection has sent a request.
     pub(crate) fn has_sent(&self) -> bool {
         self.0.budget.has_sent()
     }

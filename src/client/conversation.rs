@@ -6,7 +6,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use edge_json::write;
-use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::lock::Mutex;
 use http::{HeaderName, HeaderValue};
@@ -14,12 +13,11 @@ use http::{HeaderName, HeaderValue};
 use super::budget::Budget;
 use super::error::{ClientError, Failure, Unreachable};
 use super::mcp_client::{McpClient, Server};
-use super::operations::lists::Lists;
+use super::operations::listing::Lists;
 use super::session::about::About;
-use super::session::handshake::Initialized;
-use super::session::negotiation::Known;
+use super::session::negotiation::{Initialized, Knowledge};
 use super::tokens::token_source::TokenSource;
-use super::wire::exchange::EventStream;
+use super::wire::exchange::ServerStream;
 use super::wire::headers;
 use crate::call::context::Context;
 use crate::limits::{UPSTREAM_FORWARDED_BYTES, UPSTREAM_LEGACY_SECONDS};
@@ -38,7 +36,7 @@ pub(super) struct Conversation {
     pub credential: Rc<dyn TokenSource>,
     /// The assumption about the server that its last rejection leads to. A rejection may be about this caller or this request, so it proves
     /// nothing, and no other conversation gets the assumption.
-    pub assumed: Cell<Option<Known>>,
+    pub assumed: Cell<Option<Knowledge>>,
     pub session: RefCell<Option<Initialized>>,
     /// Held by the task that negotiates.
     pub negotiation: Mutex<()>,
@@ -49,7 +47,7 @@ pub(super) struct Conversation {
     /// The description of the server, if the server sent it in this call.
     pub about: RefCell<Option<About>>,
     /// The event stream of the session.
-    pub standing_stream: Mutex<Option<EventStream>>,
+    pub standing_stream: Mutex<Option<ServerStream>>,
     /// The number of requests that were sent to the server in this call.
     pub sent: Cell<usize>,
     /// The number of times that the server said in this call that its lists have changed.
@@ -114,52 +112,39 @@ impl Conversation {
     }
 }
 
-impl Drop for Conversation {
-    fn drop(&mut self) {
-        if !self.has_session() {
-            return;
-        }
-        // The task that drops the conversation does not wait for the answer, so another conversation ends the session.
-        let Some(session) = self.session.take() else { return };
-        let mut closing = Self::new(self.client.clone(), self.server.clone(), self.budget.clone());
-        closing.credential = self.credential.clone();
-        closing.url = std::mem::take(&mut self.url);
-        closing.cancellations = std::mem::take(&mut self.cancellations);
-        let ending = async move { closing.end_session(session).await };
-        self.cx.host().spawn(ending.boxed_local());
-    }
-}
-
 /// The knowledge about the server, and the session.
 impl Conversation {
     /// Returns what is known about the server now, or assumed.
-    pub(super) fn known(&self) -> Known {
+    pub(super) fn known(&self) -> Knowledge {
         self.assumed.get().unwrap_or_else(|| self.learned())
     }
 
     /// Returns what all conversations know about the server.
-    pub(super) fn learned(&self) -> Known {
+    pub(super) fn learned(&self) -> Knowledge {
         let (learned, until) = *self.server.learned.borrow();
-        let pinned = || self.server.upstream.revision.map_or(Known::Nothing, Known::of);
+        let pinned = || self.server.upstream.revision.map_or(Knowledge::Nothing, Knowledge::of);
         if self.cx.host().now_ms() < until { learned } else { pinned() }
     }
 
     /// Keeps the knowledge from a result of the server, for all conversations.
-    pub(super) fn learn(&self, known: Known) {
+    pub(super) fn learn(&self, known: Knowledge) {
         self.assumed.set(None);
         let until = match known {
-            Known::Modern(_) => u64::MAX,
+            Knowledge::Modern(_) => u64::MAX,
             _ => self.cx.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000)),
         };
         self.server.learned.replace((known, until));
     }
 
-    /// Returns whether the program sets the revision of the server.
     pub(super) fn is_pinned(&self) -> bool {
         self.server.upstream.revision.is_some()
     }
 
-    /// Returns whether there is a session with an id.
+    /// Returns whether `initialize` must come before the next request.
+    pub(super) fn needs_session(&self, known: Knowledge) -> bool {
+        matches!(known, Knowledge::WithSession(_)) && !self.has_session()
+    }
+
     pub(super) fn has_session(&self) -> bool {
         self.session.borrow().as_ref().is_some_and(|session| session.id.is_some())
     }

@@ -19,10 +19,10 @@ use crate::text::{Text, for_log};
 /// `?` converts it into a [`HandlerError`], whose message is the sentence of this error. [`message`](crate::ResultExt::message) replaces the
 /// sentence. The log gets the cause.
 #[derive(Clone, Debug)]
-pub struct ClientError(Box<Details>);
+pub struct ClientError(Box<ErrorDetails>);
 
 #[derive(Clone, Debug)]
-struct Details {
+struct ErrorDetails {
     server: Text,
     method: Text,
     failure: Failure,
@@ -196,7 +196,13 @@ impl ClientError {
             _ => "no further details".to_owned(),
         });
         let (server, method) = (Text::default(), Text::default());
-        Self(Box::new(Details { server, method, delivery: failure.delivery(), failure, cause: CauseForLog(cause) }))
+        Self(Box::new(ErrorDetails {
+            server,
+            method,
+            delivery: failure.delivery(),
+            failure,
+            cause: CauseForLog(cause),
+        }))
     }
 
     /// Names the server and the method, unless the error names those of another request already.
@@ -211,9 +217,8 @@ impl ClientError {
         }
     }
 
-    /// Sets the cause, for the log.
     pub(super) fn because(mut self, problem: impl fmt::Display) -> Self {
-        let Details { server, method, cause, .. } = &mut *self.0;
+        let ErrorDetails { server, method, cause, .. } = &mut *self.0;
         *cause = CauseForLog(if method.is_empty() {
             problem.to_string()
         } else {
@@ -439,7 +444,7 @@ impl fmt::Display for Failure {
 impl fmt::Display for ClientError {
     /// Writes the sentence for the caller.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { server, method, failure, delivery, .. } = &*self.0;
+        let ErrorDetails { server, method, failure, delivery, .. } = &*self.0;
         if server.is_empty() {
             return write!(f, "{failure}");
         }
@@ -484,7 +489,6 @@ impl IntoHandlerError for ClientError {
     }
 }
 
-/// Returns a JSON-RPC error for the log.
 pub(super) fn of_rpc_error(code: i64, message: &str) -> String {
     format!("error {code}: {}", for_log(message))
 }

@@ -58,9 +58,8 @@ pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
 pub(crate) use operations::passed_task::{DetailedTask, TaskDetail};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
-pub use operations::request::{Request, RequestResult};
+pub use operations::request::{ExtensionRequest, RequestResult};
 pub use operations::result::CallResult;
-pub use operations::running_task::RunningTask;
 #[cfg(feature = "gateway")]
 pub(crate) use operations::tool_call::CallOutcome;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};

@@ -42,7 +42,7 @@ async fn send_to(
             TaskRequest::Update(answers) => {
                 peer.answer_task(&remote, &own_answers(mount, answers), cx).await.map(|()| None)
             }
-            TaskRequest::Cancel => peer.cancel_task(&remote, cx).await.map(|()| None),
+            TaskRequest::Cancel => peer.cancel_task(&remote).await.map(|()| None),
         }
     };
     let Some(DetailedTask { members, detail }) = mount.guard(&peer, cx, sent).await? else { return Ok(None) };

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use edge_mcp::client::{ClientError, Delivery, Failure, InProcess, Request, Upstream};
+use edge_mcp::client::{ClientError, Delivery, ExtensionRequest, Failure, InProcess, Upstream};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
     ClientSupport, Context, Elicited, Endpoint, Extension, ExtensionMethod, ExtensionResult, HandlerError, Json,
@@ -23,7 +23,7 @@ fn pinned(peer: &Peer) -> Upstream {
 }
 
 /// Sends a request, and returns the text of its result.
-fn ask(upstream: Upstream, set: impl FnOnce(Request) -> Request) -> Result<String, ClientError> {
+fn ask(upstream: Upstream, set: impl FnOnce(ExtensionRequest) -> ExtensionRequest) -> Result<String, ClientError> {
     ask_with(upstream, "ledger/get", json!({ "entryId": "rent" }), set)
 }
 
@@ -31,7 +31,7 @@ fn ask_with(
     upstream: Upstream,
     method: &'static str,
     params: Value,
-    set: impl FnOnce(Request) -> Request,
+    set: impl FnOnce(ExtensionRequest) -> ExtensionRequest,
 ) -> Result<String, ClientError> {
     let host = TestHost::new();
     let peer = client(upstream).connect(&context(&host)).server("parcels").expect("a server");
@@ -215,11 +215,11 @@ fn only_idempotent_requests_are_repeated() {
     assert_eq!((error.delivery(), peer.methods().len()), (Delivery::Unknown, 1));
     assert!(error.to_string().contains("It is not known whether the call was executed."), "{error}");
     let peer = Peer::new([lost(), done(json!({}))]);
-    ask(pinned(&peer), Request::idempotent).expect("a result");
+    ask(pinned(&peer), ExtensionRequest::idempotent).expect("a result");
     assert_eq!(peer.methods(), ["ledger/get", "ledger/get"]);
     // Also an idempotent request is not a probe.
     let peer = Peer::new([done(json!({ "capabilities": {} })), done(json!({}))]);
-    ask(at(&peer), Request::idempotent).expect("a result");
+    ask(at(&peer), ExtensionRequest::idempotent).expect("a result");
     assert_eq!(peer.methods(), ["server/discover", "ledger/get"]);
 }
 

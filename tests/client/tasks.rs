@@ -121,7 +121,7 @@ fn the_extension_is_declared_where_a_task_can_be_the_answer() {
         server.list_tools().await.expect("a list");
         let late = server.call("track", json!({})).task_timeout(Duration::from_secs(10)).await.expect_err("a task");
         let Failure::StillRunning(task) = late.failure() else { panic!("{late:?}") };
-        server.task(task).cancel().await.expect("an acknowledgement");
+        server.cancel_task(task).await.expect("an acknowledgement");
     };
     testing::run(host.run(work)).expect("the calls end");
     let expected = [
@@ -358,9 +358,9 @@ fn a_known_task_is_cancelled() {
     let server = client(pinned(&peer)).connect(&context(&host)).server("parcels").expect("a server");
     testing::run(async {
         for _ in 0..2 {
-            server.task(&task).cancel().await.expect("an acknowledgement");
+            server.cancel_task(&task).await.expect("an acknowledgement");
         }
-        let error = server.task(&task).cancel().await.expect_err("an error");
+        let error = server.cancel_task(&task).await.expect_err("an error");
         assert_eq!(*error.failure(), Failure::TaskUnknown);
     });
     let request = &peer.requests()[0];
@@ -382,7 +382,7 @@ fn a_task_belongs_to_its_server() {
     let server = connection.server("parcels").expect("a server");
     let work = async {
         let waits = server.task(&other).await.expect_err("another server");
-        let cancels = server.task(&other).cancel().await.expect_err("another server");
+        let cancels = server.cancel_task(&other).await.expect_err("another server");
         for error in [waits, cancels] {
             assert_eq!(
                 (error.to_string(), error.delivery()),

@@ -19,6 +19,7 @@ use crate::client::connection::{Connection, Peer};
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::passed::{Pass, pass};
+use crate::client::remote_task::RemoteTask;
 use crate::client::session::listeners::{Listeners, LogMessage, Progress};
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
@@ -29,12 +30,11 @@ use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::text::{line, make_visible, visible};
 
-/// A call of a tool of another server. It is sent when it is awaited.
+/// A call of a tool of another server, or the rest of a call that continues there as a task. It is sent when it is awaited.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call {
     conversation: Rc<Conversation>,
-    name: String,
-    arguments: serde_json::Result<Box<RawValue>>,
+    work: CallWork,
     timeout: Duration,
     task_wait: TaskWait,
     is_idempotent: bool,
@@ -42,6 +42,13 @@ pub struct Call {
     listeners: Listeners,
     /// The context whose caller answers questions for which the program has no function, and the function that asks the caller.
     asks: Option<(Context, Pass)>,
+}
+
+enum CallWork {
+    /// A call of the tool with this name, with arguments.
+    Tool(String, serde_json::Result<Box<RawValue>>),
+    /// A task that an earlier call has begun.
+    Task(RemoteTask),
 }
 
 impl Connection {
@@ -79,11 +86,57 @@ impl Peer {
     /// }
     /// ```
     pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
-        Call {
-            conversation: self.0.clone(),
-            name: name.to_owned(),
-            arguments: write::to_raw_value(&arguments),
-            timeout: self.0.server.upstream.timeout,
+        Call::new(self.0.clone(), CallWork::Tool(name.to_owned(), write::to_raw_value(&arguments)))
+    }
+}
+
+impl Connection {
+    /// Continues a task of one of the servers. It sends nothing.
+    ///
+    /// # Errors
+    /// The client has no server with the name in the task.
+    pub fn task(&self, remote: &RemoteTask) -> Result<Call, ClientError> {
+        Ok(self.server(remote.server())?.task(remote))
+    }
+}
+
+impl Peer {
+    /// Continues a task of this server, which an earlier call has begun. Its result is requested when it is awaited. Dropping it does not cancel
+    /// the task.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use edge_mcp::client::{Failure, Peer, RemoteTask};
+    /// use edge_mcp::HandlerError;
+    /// use serde_json::json;
+    ///
+    /// async fn begin(depot: Peer) -> Result<Option<RemoteTask>, HandlerError> {
+    ///     match depot.call("build-report", json!({ "year": 2026 })).task_timeout(Duration::from_secs(10)).await {
+    ///         Ok(_) => Ok(None),
+    ///         Err(error) => match error.failure() {
+    ///             // Store the task as JSON.
+    ///             Failure::StillRunning(task) => Ok(Some(task.clone())),
+    ///             _ => Err(error.into()),
+    ///         },
+    ///     }
+    /// }
+    ///
+    /// async fn finish(depot: Peer, task: RemoteTask) -> Result<String, HandlerError> {
+    ///     Ok(depot.task(&task).await?.text())
+    /// }
+    /// ```
+    pub fn task(&self, remote: &RemoteTask) -> Call {
+        Call::new(self.0.clone(), CallWork::Task(remote.clone()))
+    }
+}
+
+impl Call {
+    fn new(conversation: Rc<Conversation>, work: CallWork) -> Self {
+        Self {
+            timeout: conversation.server.upstream.timeout,
+            conversation,
+            work,
             task_wait: TaskWait::default(),
             is_idempotent: false,
             definition: None,
@@ -91,9 +144,7 @@ impl Peer {
             asks: None,
         }
     }
-}
 
-impl Call {
     /// Sets the definition of the tool, from an earlier list. The client then sends the headers that the definition requires, and checks
     /// the result against its output schema. It does not list the tools again.
     pub fn definition(mut self, definition: &Definition) -> Self {
@@ -210,8 +261,17 @@ impl Call {
     }
 
     async fn send(self) -> Result<CallOutcome, ClientError> {
-        let Self { conversation, name, arguments, timeout, task_wait, is_idempotent, definition, listeners, asks } =
-            self;
+        let Self { conversation, work, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
+        let (name, arguments) = match work {
+            CallWork::Tool(name, arguments) => (name, arguments),
+            CallWork::Task(task) => {
+                // The same task has the same place in each round.
+                let place = write::literal(task.id());
+                let respondent = Respondent::of_call(&conversation, asks, task.tool(), place.get());
+                let respondent = Respondent { task_wait, ..respondent };
+                return conversation.continue_task(task, timeout, definition, respondent).await;
+            }
+        };
         let server = &conversation.server.name;
         let arguments = arguments.map_err(|error| {
             let problem = "was not called: the arguments cannot be written as JSON.";

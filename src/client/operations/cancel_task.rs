@@ -1,4 +1,4 @@
-//! The cancellation of a task at another server.
+//! The requests about a task of another server, and its cancellation.
 //!
 //! Source: the extension io.modelcontextprotocol/tasks for 2026-07-28, "Task Cancellation".
 
@@ -12,6 +12,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::journal::JournalError;
 use crate::call::rounds::Obstacle;
+use crate::client::connection::Peer;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::remote_task::RemoteTask;
@@ -20,31 +21,55 @@ use crate::client::wire::message::Params;
 use crate::client::wire::task;
 use crate::limits::UPSTREAM_CLOSING_SECONDS;
 use crate::protocol::error::ErrorCode;
+use crate::protocol::method::Method;
 
 const CLOSING: Duration = Duration::from_secs(UPSTREAM_CLOSING_SECONDS);
 
 /// Creates a request about a task.
-pub(super) fn request(method: &'static str, remote: &RemoteTask, params: Params, timeout: Duration) -> RemoteRequest {
+pub(super) fn task_request(
+    remote: &RemoteTask,
+    method: &'static str,
+    params: Params,
+    timeout: Duration,
+) -> RemoteRequest {
     RemoteRequest {
-        target: Some(remote.id().to_owned()),
         // None of the three methods has a further effect when it is repeated.
         is_repeatable: true,
-        ..RemoteRequest::with_effects(method, params.with_text(task::ID, remote.id()), timeout)
+        ..RemoteRequest::with_effects(method, params.with_text(task::ID, remote.id()), timeout).with_target(remote.id())
+    }
+}
+
+/// Checks that a task belongs to the server of a conversation.
+pub(super) fn check_server(remote: &RemoteTask, conversation: &Conversation) -> Result<(), ClientError> {
+    if remote.server() == conversation.server.name {
+        return Ok(());
+    }
+    Err(Failure::Local("was not called: the task belongs to another server.".into()).into())
+}
+
+impl Peer {
+    /// Asks the server to cancel a task. The task may still end in another way.
+    ///
+    /// # Errors
+    /// The server cannot be asked, or it does not know the task.
+    pub async fn cancel_task(&self, remote: &RemoteTask) -> Result<(), ClientError> {
+        check_server(remote, &self.0).map_err(self.0.error_of(Method::CallTool.name()))?;
+        let cancellation = task_request(remote, task::CANCEL, Params::default(), self.0.server.upstream.timeout);
+        self.0.result(&cancellation).await.map(drop).map_err(unknown)
     }
 }
 
 /// Returns the error of a request about a task. A server that does not know the task says so with the code for invalid parameters.
 pub(super) fn unknown(error: ClientError) -> ClientError {
+    const UNKNOWN: i64 = ErrorCode::InvalidParams.number() as i64;
     match error.failure() {
-        Failure::Rpc { code, .. } if *code == UNKNOWN => {
-            let shown = error.failure().to_string();
-            error.with_failure(Failure::TaskUnknown).because(shown)
+        Failure::Rpc { code: UNKNOWN, .. } => {
+            let problem = error.failure().to_string();
+            error.with_failure(Failure::TaskUnknown).because(problem)
         }
         _ => error,
     }
 }
-
-const UNKNOWN: i64 = ErrorCode::InvalidParams.number() as i64;
 
 /// A task that has not ended. If the program drops its call, the result cannot be requested, so the client asks the server to cancel the task.
 ///
@@ -59,8 +84,8 @@ pub(super) struct Unfinished {
 impl Unfinished {
     /// Creates the cancellation of a task of the call of `cx`. `is_kept` says whether a later round knows the task.
     pub(super) fn new(conversation: &Rc<Conversation>, remote: &RemoteTask, cx: &Context, is_kept: bool) -> Self {
-        let cancellation = request(task::CANCEL, remote, Params::default(), CLOSING);
-        Self { conversation: conversation.clone(), cx: cx.clone(), is_kept, cancellation: Some(cancellation) }
+        let cancellation = Some(task_request(remote, task::CANCEL, Params::default(), CLOSING));
+        Self { conversation: conversation.clone(), cx: cx.clone(), is_kept, cancellation }
     }
 
     /// Drops the cancellation: the task has ended, or the program gets it.

@@ -4,11 +4,9 @@
 pub(super) mod call;
 mod cancel_task;
 pub(super) mod definition;
-pub(super) mod list;
 pub(super) mod list_cache;
 pub(super) mod listing;
 pub(super) mod lists;
-mod pages;
 #[cfg(feature = "gateway")]
 pub(super) mod passed_task;
 pub(super) mod read;
@@ -16,9 +14,7 @@ pub(super) mod request;
 mod respondent;
 pub(super) mod result;
 mod rounds;
-pub(super) mod running_task;
 mod skills;
 mod step;
-mod strict_schema;
 mod task;
 pub(super) mod tool_call;

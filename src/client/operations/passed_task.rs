@@ -5,8 +5,8 @@ use edge_json::write::ObjectWriter;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::cancel_task::{request, unknown};
-use super::respondent::{ANSWERS, Respondent, TaskWait};
+use super::cancel_task::{task_request, unknown};
+use super::respondent::{ANSWERS, Respondent, TaskWait, read_questions};
 use super::result::CallResult;
 use crate::call::context::Context;
 use crate::call::result::ToolResult;
@@ -15,12 +15,11 @@ use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::undeclared;
 use crate::client::questions::passed::{self, pass};
-use crate::client::questions::question::{ServerQuestion, input_requests};
 use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{of_task_error, parsed};
-use crate::client::wire::task::{CANCEL, GET, Status, TaskState, UPDATE};
+use crate::client::wire::task::{GET, TaskState, TaskStatus, UPDATE};
 use crate::protocol::capabilities::QuestionKind;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
@@ -50,15 +49,15 @@ impl Peer {
             let TaskState { status, members } =
                 TaskState::read(document.root(), remote.id()).map_err(Failure::Malformed)?;
             let detail = match status {
-                Status::Working | Status::Cancelled => TaskDetail::None,
-                Status::Asks(requests) => TaskDetail::Questions(questions(&self.0, requests, cx)?),
-                Status::Completed(result) => {
+                TaskStatus::Working | TaskStatus::Cancelled => TaskDetail::None,
+                TaskStatus::Asks(requests) => TaskDetail::Questions(questions(&self.0, requests, cx)?),
+                TaskStatus::Completed(result) => {
                     // The blocks of a result are parts of its text.
                     let json = result.to_raw().unwrap_or_default();
                     let result = CallResult::read(parsed(&json)?.root()).map_err(Failure::Malformed)?;
                     TaskDetail::Result(result.into_tool_result())
                 }
-                Status::Failed(error) => {
+                TaskStatus::Failed(error) => {
                     let failure = of_task_error(error);
                     let code = match failure {
                         Failure::Rpc { code, .. } => i32::try_from(code).ok(),
@@ -84,18 +83,12 @@ impl Peer {
         self.0.result(&self.about_task(UPDATE, remote, params, cx)).await.map(drop)
     }
 
-    /// Asks the server to cancel a task.
-    pub(crate) async fn cancel_task(&self, remote: &RemoteTask, cx: &Context) -> Result<(), ClientError> {
-        let cancellation = self.about_task(CANCEL, remote, Params::default(), cx);
-        self.0.result(&cancellation).await.map(drop).map_err(unknown)
-    }
-
     fn about_task(&self, method: &'static str, remote: &RemoteTask, params: Params, cx: &Context) -> RemoteRequest {
         let respondent =
             Respondent { cx: cx.clone(), pass: Some(pass), is_kept: false, task_wait: TaskWait::default() };
         RemoteRequest {
             capabilities: Some(respondent.capabilities(&self.0)),
-            ..request(method, remote, params, self.0.server.upstream.timeout)
+            ..task_request(remote, method, params, self.0.server.upstream.timeout)
         }
     }
 }
@@ -106,12 +99,14 @@ fn questions(
     requests: Option<Value<'_>>,
     cx: &Context,
 ) -> Result<Vec<(String, Json)>, ClientError> {
-    let (server, pages) = (&conversation.server, conversation.client.sign_in_pages());
-    let question = |(key, question): (String, ServerQuestion<'_>)| {
-        if question.kind == QuestionKind::Sampling && !server.upstream.passes_sampling {
+    let pages = conversation.client.sign_in_pages();
+    let mut questions = Vec::new();
+    read_questions(conversation, requests, &|_| false, &mut |key, question| {
+        if question.kind == QuestionKind::Sampling && !conversation.server.upstream.passes_sampling {
             return Err(undeclared());
         }
-        Ok((key, passed::request(&question, &pages, cx)?))
-    };
-    input_requests(&server.name, requests, &|_| false)?.into_iter().map(question).collect()
+        questions.push((key, passed::request(&question, &pages, cx)?));
+        Ok(())
+    })?;
+    Ok(questions)
 }

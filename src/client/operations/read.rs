@@ -126,11 +126,8 @@ impl Peer {
 
     async fn read(&self, uri: &str, respondent: &Respondent) -> Result<ReadResult, ClientError> {
         let params = Params::default().with_text("uri", uri);
-        let request = RemoteRequest {
-            target: Some(uri.to_owned()),
-            ..RemoteRequest::new(Method::ReadResource, params, self.0.server.upstream.timeout)
-        };
-        let json = rounds::result(&self.0, request, respondent).await?;
+        let request = RemoteRequest::new(Method::ReadResource, params, self.0.server.upstream.timeout);
+        let json = rounds::result(&self.0, request.with_target(uri), respondent).await?;
         read(&self.0, Method::ReadResource, &json, |result| {
             let parts = array(result, "contents")?.items();
             let contents: Vec<_> = parts.filter_map(ResourceContents::read).collect();
@@ -172,11 +169,8 @@ impl Peer {
         respondent: &Respondent,
     ) -> Result<GetPromptResult, ClientError> {
         let params = Params::default().with_text("name", name).with("arguments", arguments);
-        let request = RemoteRequest {
-            target: Some(name.to_owned()),
-            ..RemoteRequest::new(Method::GetPrompt, params, self.0.server.upstream.timeout)
-        };
-        let json = rounds::result(&self.0, request, respondent).await?;
+        let request = RemoteRequest::new(Method::GetPrompt, params, self.0.server.upstream.timeout);
+        let json = rounds::result(&self.0, request.with_target(name), respondent).await?;
         read(&self.0, Method::GetPrompt, &json, |result| {
             let json: Rc<str> = result.text().into();
             let messages = array(result, "messages")?.items();
@@ -264,7 +258,6 @@ impl IntoFuture for Complete {
     }
 }
 
-/// Reads a result.
 fn read<T>(
     conversation: &Conversation,
     method: Method,
@@ -278,7 +271,6 @@ fn read<T>(
     })
 }
 
-/// Returns the member `name` if it is an array.
 fn array<'d>(value: Value<'d>, name: &str) -> Option<Value<'d>> {
     value.get(name).filter(|member| member.kind() == Kind::Array)
 }

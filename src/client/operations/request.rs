@@ -28,7 +28,7 @@ use crate::text::Text;
 
 /// A request with a method of an extension. It is sent when it is awaited.
 #[must_use = "a request is sent when it is awaited"]
-pub struct Request {
+pub struct ExtensionRequest {
     conversation: Rc<Conversation>,
     method: Text,
     params: serde_json::Result<Box<RawValue>>,
@@ -50,7 +50,7 @@ impl Peer {
     /// awaited.
     ///
     /// The client does not know whether the method has effects, so the request is handled like a [call](Self::call) of a tool: it is not sent
-    /// again after a failure, and it is a step of the handler. See [`idempotent`](Request::idempotent). Functions of
+    /// again after a failure, and it is a step of the handler. See [`idempotent`](ExtensionRequest::idempotent). Functions of
     /// [`Upstream`](crate::client::Upstream) answer the questions of the server.
     ///
     /// ```
@@ -70,8 +70,8 @@ impl Peer {
     ///     Ok(euros)
     /// }
     /// ```
-    pub fn request(&self, method: impl Into<Text>, params: impl Serialize) -> Request {
-        Request {
+    pub fn request(&self, method: impl Into<Text>, params: impl Serialize) -> ExtensionRequest {
+        ExtensionRequest {
             conversation: self.0.clone(),
             method: method.into(),
             params: write::to_raw_value(&params),
@@ -83,7 +83,7 @@ impl Peer {
     }
 }
 
-impl Request {
+impl ExtensionRequest {
     /// Sets the value of the header `Mcp-Name`, which modern servers get. The specification of the extension says which parameter it repeats.
     pub fn target(mut self, value: impl Into<String>) -> Self {
         self.target = Some(value.into());
@@ -151,7 +151,7 @@ impl Request {
 
 const COMPLETE: &str = "complete";
 
-impl IntoFuture for Request {
+impl IntoFuture for ExtensionRequest {
     type Output = Result<RequestResult, ClientError>;
     type IntoFuture = LocalBoxFuture<'static, Self::Output>;
 

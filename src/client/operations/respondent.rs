@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use edge_json::Value;
 use edge_json::write::ObjectWriter;
+use edge_json::{Kind, Value};
 use serde_json::value::RawValue;
 
 use crate::call::call_path::Callee;
@@ -12,7 +12,8 @@ use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::{AnswerFuture, undeclared};
 use crate::client::questions::passed::Pass;
-use crate::client::questions::question::input_requests;
+use crate::client::questions::question::ServerQuestion;
+use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::parallel::try_parallel;
 use crate::protocol::capabilities::ClientCapabilities;
 
@@ -45,7 +46,7 @@ pub(super) struct TaskWait {
 }
 
 /// A question of a server.
-pub(super) struct Question {
+pub(super) struct OpenQuestion {
     /// The key that the server gives it.
     pub key: String,
     /// Whether the caller of this program answers it.
@@ -123,22 +124,48 @@ impl Respondent {
         capabilities: ClientCapabilities,
         answered: &dyn Fn(&str) -> bool,
         passed_key: &dyn Fn(usize, &str) -> String,
-    ) -> Result<Vec<Question>, ClientError> {
+    ) -> Result<Vec<OpenQuestion>, ClientError> {
         let pages = conversation.client.sign_in_pages();
         let mut questions = Vec::new();
-        for (key, question) in input_requests(&conversation.server.name, requests, answered)? {
-            let (is_passed, answer) =
-                match (conversation.server.upstream.handlers.answer(&question, &self.cx)?, self.pass) {
-                    (Some(answer), _) => (false, answer),
-                    (None, Some(pass)) if question.kind.is_declared(&capabilities) => {
-                        (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
-                    }
-                    _ => return Err(undeclared()),
-                };
-            questions.push(Question { key, is_passed, answer });
-        }
+        read_questions(conversation, requests, answered, &mut |key, question| {
+            let answer = conversation.server.upstream.handlers.answer(&question, &self.cx)?;
+            let (is_passed, answer) = match (answer, self.pass) {
+                (Some(answer), _) => (false, answer),
+                (None, Some(pass)) if question.kind.is_declared(&capabilities) => {
+                    (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
+                }
+                _ => return Err(undeclared()),
+            };
+            questions.push(OpenQuestion { key, is_passed, answer });
+            Ok(())
+        })?;
         Ok(questions)
     }
+}
+
+/// Reads the `inputRequests` of a server. Questions whose key is `answered` are left out. `add` gets each key and question.
+pub(super) fn read_questions(
+    conversation: &Conversation,
+    requests: Option<Value<'_>>,
+    answered: &dyn Fn(&str) -> bool,
+    add: &mut dyn FnMut(String, ServerQuestion<'_>) -> Result<(), ClientError>,
+) -> Result<(), ClientError> {
+    if requests.is_some_and(|requests| requests.kind() != Kind::Object) {
+        return Err(Failure::Malformed("has `inputRequests` that are not an object").into());
+    }
+    let requests = requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key));
+    for (nth, (key, request)) in requests.enumerate() {
+        if nth >= UPSTREAM_QUESTIONS {
+            return Err(Failure::LimitExceeded("the server asks too many questions at once").into());
+        }
+        if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
+            return Err(Failure::LimitExceeded("a question is too long").into());
+        }
+        let method = request.string("method").ok_or(Failure::Malformed("asks without a method"))?;
+        let question = ServerQuestion::of(&conversation.server.name, &method, request.get("params"))?;
+        add(key.into_owned(), question.ok_or(Failure::CapabilityRequired)?)?;
+    }
+    Ok(())
 }
 
 /// Waits for answers at the same time. Returns them as a JSON object.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde_json::value::RawValue;
 
-use super::respondent::{ANSWERS, Question, Respondent, TOO_MANY_ROUNDS, answers};
+use super::respondent::{ANSWERS, OpenQuestion, Respondent, TOO_MANY_ROUNDS, answers};
 use super::step::step;
 use super::task;
 use crate::client::conversation::Conversation;
@@ -25,9 +25,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// The parameter with the state of a round.
 const STATE: &str = "requestState";
 
-/// The questions of a round.
 struct Round {
-    questions: Vec<Question>,
+    questions: Vec<OpenQuestion>,
     state: Option<String>,
 }
 

@@ -10,8 +10,8 @@ use edge_json::{Document, JsonLimits, Value};
 use edge_uri_template::normalized;
 use serde_json::value::RawValue;
 
-use super::listing::{Definitions, Listing};
-use super::pages::read_pages;
+use super::listing::{DefinitionPages, Listing};
+use super::lists::read_pages;
 use super::respondent::Respondent;
 use super::rounds;
 use crate::client::connection::Peer;
@@ -120,11 +120,9 @@ impl Peer {
         let file = skill.file(reference).ok_or_else(|| failed(Failure::Unverified(Unverified::Unlisted)))?;
         self.check_declared(false).await?;
         let params = Params::default().with_text("uri", &file.uri);
-        let request = RemoteRequest {
-            target: Some(file.uri.clone()),
-            ..RemoteRequest::new(Method::ReadResource, params, self.0.server.upstream.timeout)
-        };
-        let json = rounds::result(&self.0, request, &Respondent::program(&self.0.cx)).await?;
+        let request = RemoteRequest::new(Method::ReadResource, params, self.0.server.upstream.timeout);
+        let respondent = Respondent::program(&self.0.cx);
+        let json = rounds::result(&self.0, request.with_target(&file.uri), &respondent).await?;
         self.read_result(Method::ReadResource, &json, |result| verified(skill, file, result))
     }
 
@@ -141,7 +139,7 @@ impl Peer {
             let uri = normalized(uri);
             uri.strip_prefix(&*folder).is_some_and(|name| !matches!(name, "" | "." | "..") && !name.contains('/'))
         };
-        let mut children = Definitions::default();
+        let mut children = DefinitionPages::default();
         let mut page = |_: Value<'_>, items: Value<'_>| children.add(server, ListKind::Resources, items, &is_child);
         let params = Params::default().with_text("uri", uri);
         let is_whole = read_pages(&self.0, Method::ReadDirectory, params, "resources", &mut page).await?;

@@ -13,12 +13,12 @@ use crate::call::error::HandlerError;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
 use crate::client::remote_task::RemoteTask;
-use crate::client::session::remote_request::{Attempts, RemoteRequest};
+use crate::client::session::remote_request::{RemoteRequest, RequestAttempts};
 use crate::client::wire::response::RoundResult;
 
 /// A finished step: the result of the request, or the failure of a request that must not be sent again.
 #[derive(Deserialize, Serialize)]
-struct Finished {
+struct StepOutcome {
     result: Option<RoundResult>,
     /// The predicate of a sentence whose subject is the server.
     failure: Option<String>,
@@ -27,21 +27,21 @@ struct Finished {
 }
 
 /// A request that may have effects. If it is dropped before its answer has arrived, later rounds do not send it again.
-struct Unanswered {
+struct StepInFlight {
     cx: Context,
     path: Rc<CallPath>,
     step: String,
-    attempts: Rc<Attempts>,
+    attempts: Rc<RequestAttempts>,
 }
 
-impl Drop for Unanswered {
+impl Drop for StepInFlight {
     fn drop(&mut self) {
         if !self.attempts.is_in_flight.get() {
             return;
         }
         let failure = Some("did not answer before the call was cancelled.".to_owned());
         // A string always serializes.
-        if let Ok(cancelled) = write::to_raw_value(&Finished { result: None, failure, task: None }) {
+        if let Ok(cancelled) = write::to_raw_value(&StepOutcome { result: None, failure, task: None }) {
             self.cx.rounds().remember_cancelled(self.path.place(), &self.step, cancelled);
         }
     }
@@ -59,14 +59,14 @@ pub(super) async fn step(
     // A step fails with the error of a handler. The error of the client is kept beside it.
     let failed = Cell::new(None);
     let step = cx.step(name, &(), async || {
-        let _unanswered = (!request.is_repeatable).then(|| Unanswered {
+        let _unanswered = (!request.is_repeatable).then(|| StepInFlight {
             cx: cx.clone(),
             path: cx.path(),
             step: name.to_owned(),
             attempts: request.attempts.clone(),
         });
         let error = match work.await {
-            Ok(result) => return Ok(Finished { result: Some(result), failure: None, task: None }),
+            Ok(result) => return Ok(StepOutcome { result: Some(result), failure: None, task: None }),
             Err(error) => conversation.error_of(request.method.clone())(error),
         };
         let (failure, task) = match error.failure() {
@@ -76,12 +76,12 @@ pub(super) async fn step(
         let is_final = !request.is_repeatable && error.delivery() != Delivery::NotExecuted;
         let problem = HandlerError::new(error.to_string());
         failed.set(Some(error));
-        if is_final { Ok(Finished { result: None, failure, task }) } else { Err(problem) }
+        if is_final { Ok(StepOutcome { result: None, failure, task }) } else { Err(problem) }
     });
     let step = step.await;
     let error = match step {
-        Ok(Finished { result: Some(result), .. }) => return Ok(result),
-        Ok(Finished { failure, task, .. }) => failed.take().unwrap_or_else(|| {
+        Ok(StepOutcome { result: Some(result), .. }) => return Ok(result),
+        Ok(StepOutcome { failure, task, .. }) => failed.take().unwrap_or_else(|| {
             // A handler that continues the task does so in each round.
             let failure = task.map_or(Failure::Earlier(failure.unwrap_or_default()), Failure::StillRunning);
             ClientError::from(failure).delivered_as(Delivery::Unknown)

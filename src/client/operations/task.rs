@@ -14,8 +14,8 @@ use futures::{FutureExt, TryFutureExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::cancel_task::{Unfinished, continues_later, end_of_round, request, unknown};
-use super::respondent::{ANSWERS, Question, Respondent, TOO_MANY_ROUNDS, answers};
+use super::cancel_task::{Unfinished, continues_later, end_of_round, task_request, unknown};
+use super::respondent::{ANSWERS, OpenQuestion, Respondent, TOO_MANY_ROUNDS, answers};
 use super::step::step;
 use crate::call::error::HandlerError;
 use crate::client::conversation::Conversation;
@@ -26,7 +26,7 @@ use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{ResultKind, RoundResult, of_task_error, parsed};
-use crate::client::wire::task::{Created, GET, Status, TaskState, UPDATE};
+use crate::client::wire::task::{CreatedTask, GET, TaskState, TaskStatus, UPDATE};
 use crate::limits::{
     LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
     UPSTREAM_TASK_SECONDS,
@@ -84,7 +84,7 @@ pub(super) async fn result_or_task(
     result: Box<RawValue>,
     respondent: &Respondent,
 ) -> Result<RoundResult, ClientError> {
-    let created = Created::read(&result).map_err(Failure::Malformed)?;
+    let created = CreatedTask::read(&result).map_err(Failure::Malformed)?;
     let length = write::literal(&created.id).get().len();
     if respondent.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
         return Ok(RoundResult { kind: ResultKind::Task, result });
@@ -155,23 +155,22 @@ impl<'a> TaskPoll<'a> {
             let state = TaskState::read(document.root(), self.remote.id());
             let state = state.map_err(|problem| self.failed(Failure::Malformed(problem).into()))?;
             self.set_interval(&state.members);
-            match state.status {
-                Status::Working => {}
-                Status::Asks(requests) => self.answer(requests).await?,
-                Status::Completed(result) => {
+            let error = match state.status {
+                TaskStatus::Working => continue,
+                TaskStatus::Asks(requests) => {
+                    self.answer(requests).await?;
+                    continue;
+                }
+                TaskStatus::Completed(result) => {
                     self.forget();
                     // The text was parsed, so a copy of it exists.
                     return Ok(result.to_raw().unwrap_or_default());
                 }
-                Status::Failed(error) => {
-                    self.forget();
-                    return Err(self.failed(ClientError::new(of_task_error(error), state.members.message)));
-                }
-                Status::Cancelled => {
-                    self.forget();
-                    return Err(self.failed(Failure::TaskCancelled.into()));
-                }
-            }
+                TaskStatus::Failed(error) => ClientError::new(of_task_error(error), state.members.message),
+                TaskStatus::Cancelled => Failure::TaskCancelled.into(),
+            };
+            self.forget();
+            return Err(self.failed(error));
         }
     }
 
@@ -205,8 +204,8 @@ impl<'a> TaskPoll<'a> {
 
     /// Returns a key and its answer. A function of the program answers a question once in all rounds of our caller's request, also if the
     /// server still lists the question.
-    fn once(&self, question: Question) -> (String, AnswerFuture) {
-        let Question { key, is_passed, answer } = question;
+    fn once(&self, question: OpenQuestion) -> (String, AnswerFuture) {
+        let OpenQuestion { key, is_passed, answer } = question;
         if is_passed || !self.respondent.remembers() {
             return (key, answer);
         }
@@ -236,14 +235,13 @@ impl<'a> TaskPoll<'a> {
             };
             // In answer to `tasks/update`, the code may also mean an invalid answer.
             let error = if method == GET { unknown(error) } else { error };
-            match error.failure() {
-                Failure::TaskUnknown => {
-                    self.forget();
-                    return Err(self.failed(error));
-                }
-                Failure::BudgetExhausted => return Err(self.late(Some(&error))),
-                _ => return Err(self.failed(error)),
+            if *error.failure() == Failure::BudgetExhausted {
+                return Err(self.late(Some(&error)));
             }
+            if *error.failure() == Failure::TaskUnknown {
+                self.forget();
+            }
+            return Err(self.failed(error));
         }
     }
 
@@ -302,7 +300,7 @@ impl<'a> TaskPoll<'a> {
         RemoteRequest {
             capabilities: self.call.capabilities,
             deadline: Some(self.conversation.after(left).min(self.conversation.deadline(self.call.timeout))),
-            ..request(method, &self.remote, params, self.call.timeout.min(left))
+            ..task_request(&self.remote, method, params, self.call.timeout.min(left))
         }
     }
 

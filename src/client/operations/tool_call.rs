@@ -4,25 +4,30 @@
 //! The input schema marks an argument that a header repeats with `x-mcp-header`. Source: 2026-07-28, server/tools, "x-mcp-header".
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use edge_json::{Kind, Value, canonical};
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
+use super::cancel_task::check_server;
 use super::definition::Definition;
 use super::respondent::Respondent;
 use super::result::CallResult;
 use super::rounds;
+use super::step::step;
+use super::task::result_of_known;
 use crate::call::context::Context;
 use crate::call::request_info::ForeignSteps;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
 use crate::client::remote_task::RemoteTask;
-use crate::client::session::remote_request::{HeaderParams, RemoteRequest};
+use crate::client::session::remote_request::{HeaderParams, NewHeaders, RemoteRequest};
+use crate::client::wire::message::Params;
 use crate::client::wire::response::{ResultKind, RoundResult, parsed};
-use crate::client::wire::task::Created;
+use crate::client::wire::task::CreatedTask;
 use crate::limits::UPSTREAM_PARAM_BYTES;
+use crate::protocol::method::Method;
 use crate::protocol::task::TaskMembers;
 use crate::schema::HeaderParam;
 use crate::server::list::ListKind;
@@ -57,12 +62,35 @@ impl Conversation {
         if let Some(tool) = &definition {
             request.attempts.header_params.replace(header_params(tool.header_params(), &request)?);
         }
+        request.new_headers = Some(self.new_headers(&request));
         let RoundResult { kind, result } = rounds::complete_step(self, request, &name, &respondent).await?;
         if kind == ResultKind::Task {
-            let Created { id, members } = Created::read(&result).map_err(Failure::Malformed)?;
+            let CreatedTask { id, members } = CreatedTask::read(&result).map_err(Failure::Malformed)?;
             return Ok(CallOutcome::Task(RemoteTask::new(self.server.name.clone(), name, id), members));
         }
         self.checked(&name, definition, &result, &respondent.cx).await.map(CallOutcome::Result)
+    }
+
+    /// Waits for the result of a task that an earlier call has begun.
+    pub(super) async fn continue_task(
+        self: &Rc<Self>,
+        task: RemoteTask,
+        timeout: Duration,
+        definition: Option<Definition>,
+        respondent: Respondent,
+    ) -> Result<CallOutcome, ClientError> {
+        check_server(&task, self)?;
+        let tool = task.tool().to_owned();
+        let call = RemoteRequest {
+            is_repeatable: true,
+            target: Some(tool.clone()),
+            capabilities: Some(respondent.capabilities(self)),
+            ..RemoteRequest::new(Method::CallTool, Params::default(), timeout)
+        };
+        let work = result_of_known(self, &call, task, &respondent).boxed_local();
+        let name = format!("task {}_{tool}", self.server.name);
+        let result = step(self, &respondent.cx, &name, &call, work).await?.result;
+        self.checked(&tool, definition, &result, &respondent.cx).await.map(CallOutcome::Result)
     }
 
     /// Reads the result of a call of the tool `name`, and checks it against the definition of the tool.
@@ -88,18 +116,19 @@ impl Conversation {
         }
     }
 
-    /// Returns the headers for a call that a server rejects because of its headers, from a new list of the tools. Returns `None` if there is no
-    /// definition.
-    pub(in crate::client) fn new_header_params<'a>(
-        self: &'a Rc<Self>,
-        request: &'a RemoteRequest,
-    ) -> LocalBoxFuture<'a, Option<Result<HeaderParams, ClientError>>> {
-        let headers = async move {
-            let list = self.new_list(ListKind::Tools).await.ok()?;
-            let tool = list.items.iter().find(|item| item.is_tool(request.target.as_deref().unwrap_or_default()))?;
-            Some(header_params(tool.header_params(), request))
-        };
-        headers.boxed_local()
+    /// Returns the source of headers for a call that a server rejects because of its headers: a new list of the tools.
+    fn new_headers(self: &Rc<Self>, request: &RemoteRequest) -> NewHeaders {
+        let (conversation, request) = (self.clone(), request.clone());
+        Rc::new(move || {
+            let (conversation, request) = (conversation.clone(), request.clone());
+            let headers = async move {
+                let list = conversation.new_list(ListKind::Tools).await.ok()?;
+                let name = request.target.as_deref().unwrap_or_default();
+                let tool = list.items.iter().find(|item| item.is_tool(name))?;
+                Some(header_params(tool.header_params(), &request))
+            };
+            headers.boxed_local()
+        })
     }
 
     /// Returns whether the annotations of a trusted server say that a second call has no further effect. Annotations that contradict one

@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use crate::client::error::Failure;
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
 use crate::config::SecureUrl;
-use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::capabilities::QuestionKind;
 use crate::text::{Text, make_visible, visible};
 
@@ -90,33 +89,6 @@ impl<'a> ServerQuestion<'a> {
         let message = params.string("message").ok_or(Failure::Malformed("asks without a text"))?;
         Ok((params, visible(&message)))
     }
-}
-
-/// Reads the `inputRequests` of a server, with their keys, without those whose key is `answered`.
-///
-/// # Errors
-/// One of them is not a question, or they are too long or too many.
-pub(in crate::client) fn input_requests<'a>(
-    server: &'a Text,
-    requests: Option<Value<'a>>,
-    answered: &dyn Fn(&str) -> bool,
-) -> Result<Vec<(String, ServerQuestion<'a>)>, Failure> {
-    if requests.is_some_and(|requests| requests.kind() != JsonKind::Object) {
-        return Err(Failure::Malformed("has `inputRequests` that are not an object"));
-    }
-    let mut questions = Vec::new();
-    for (key, request) in requests.into_iter().flat_map(Value::members).filter(|(key, _)| !answered(key)) {
-        if questions.len() >= UPSTREAM_QUESTIONS {
-            return Err(Failure::LimitExceeded("the server asks too many questions at once"));
-        }
-        if key.len().saturating_add(request.text().len()) > UPSTREAM_QUESTION_BYTES {
-            return Err(Failure::LimitExceeded("a question is too long"));
-        }
-        let method = request.string("method").ok_or(Failure::Malformed("asks without a method"))?;
-        let question = ServerQuestion::of(server, &method, request.get("params"))?;
-        questions.push((key.into_owned(), question.ok_or(Failure::CapabilityRequired)?));
-    }
-    Ok(questions)
 }
 
 impl Elicitation {

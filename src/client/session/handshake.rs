@@ -12,7 +12,7 @@ use http::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::about::About;
-use super::negotiation::{History, Known};
+use super::negotiation::{History, Initialized, Knowledge};
 use super::reactions::RequestKind;
 use super::remote_request::RemoteRequest;
 use super::send::Ready;
@@ -27,99 +27,24 @@ use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
-const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+pub(super) const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 /// The longest id of a session.
 const SESSION_ID: usize = 512;
 
-/// The result of `initialize`: the session of a legacy server, or its absence.
-pub(in crate::client) struct Initialized {
-    pub revision: Revision,
-    /// The id of the session. `None` if the server has no sessions.
-    pub id: Option<HeaderValue>,
-    /// Whether the server sends log messages.
-    logs: bool,
-    /// The lowest level of log messages that the client has requested.
-    log_level: Option<LogLevel>,
-}
-
-impl Initialized {
-    /// Returns whether a request must lower the level of the log messages of the session, and records the level.
-    fn lowers_log_level(&mut self, level: LogLevel) -> bool {
-        let is_lower = self.id.is_some() && self.logs && self.log_level.is_none_or(|known| level < known);
-        if is_lower {
-            self.log_level = Some(level);
-        }
-        is_lower
-    }
-}
-
-impl Conversation {
-    /// Returns what is known about the server, after the requests that must come before another request. `may_probe` says whether that request
-    /// may be the first one.
-    pub(super) async fn negotiated(self: &Rc<Self>, may_probe: bool) -> Result<Known, ClientError> {
-        let needs_discovery = |known| known == Known::Unsettled || known == Known::Nothing && !may_probe;
-        let known = self.known();
-        if !needs_discovery(known) && !self.needs_session(known) {
-            return Ok(known);
-        }
-        // Parallel requests of a conversation wait for one negotiation.
-        let _negotiation = self.negotiation.lock().await;
-        let (mut known, mut rejected) = (self.known(), None);
-        if needs_discovery(known) {
-            (known, rejected) = discover(self).await?;
-        }
-        if self.needs_session(known) {
-            known = begin(self, known, rejected).await?;
-        }
-        Ok(known)
-    }
-
-    /// Returns whether `initialize` must come before the next request.
-    pub(super) fn needs_session(&self, known: Known) -> bool {
-        matches!(known, Known::WithSession(_)) && !self.has_session()
-    }
-
-    /// Returns the description of the server. The server is asked once.
-    pub(in crate::client) async fn about(self: &Rc<Self>) -> Result<About, ClientError> {
-        {
-            let _negotiation = self.negotiation.lock().await;
-            let (mut known, mut rejected) = (self.known(), None);
-            if matches!(known, Known::Nothing | Known::Unsettled) {
-                (known, rejected) = discover(self).await?;
-            }
-            if known.era() == Era::Legacy && self.about.borrow().is_none() {
-                begin(self, known, rejected).await?;
-            }
-        }
-        if let Some(about) = &*self.about.borrow() {
-            return Ok(about.clone());
-        }
-        let discovery = RemoteRequest::new(Method::Discover, Params::default(), TIME);
-        let result = self.result(&discovery).await?;
-        let about = match self.known() {
-            Known::Modern(revision) => About::of(revision, result),
-            _ => Err(Failure::Malformed("contradicts the earlier answers of the server").into()),
-        };
-        let about = about.map_err(self.error_of(discovery.method.clone()))?;
-        self.about.replace(Some(about.clone()));
-        Ok(about)
-    }
-}
-
 /// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer, and the error of a server that rejects
 /// it. Such a server may be legacy.
-async fn discover(conversation: &Rc<Conversation>) -> Result<(Known, Option<ClientError>), ClientError> {
+pub(super) async fn discover(conversation: &Rc<Conversation>) -> Result<(Knowledge, Option<ClientError>), ClientError> {
     let discovery = RemoteRequest::new(Method::Discover, Params::default(), TIME);
     let failed = |error| conversation.error_of(discovery.method.clone())(of_negotiation(error));
-    let mut history = History::new(Known::Nothing, RequestKind::Discover, false);
-    let unknown = || ready(Ok(Known::Nothing)).boxed_local();
+    let mut history = History::new(Knowledge::Nothing, RequestKind::Discover, false);
+    let unknown = || ready(Ok(Knowledge::Nothing)).boxed_local();
     match (conversation.attempts(&discovery, &mut history, &unknown).await, history.known) {
-        (Ok(result), Known::Modern(revision)) => {
+        (Ok(result), Knowledge::Modern(revision)) => {
             conversation.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
             Ok((history.known, None))
         }
         // The error does not show the era of the server.
-        (Err(error), Known::Nothing) => Err(failed(error)),
+        (Err(error), Knowledge::Nothing) => Err(failed(error)),
         (answer, known) => Ok((known, answer.err().map(failed))),
     }
 }
@@ -127,11 +52,11 @@ async fn discover(conversation: &Rc<Conversation>) -> Result<(Known, Option<Clie
 /// Begins a session with a server that seems to be legacy. `rejected` is the error of a server that rejected `server/discover` just now.
 ///
 /// If a server that was legacy rejects `initialize`, it may be modern now, which `server/discover` shows.
-async fn begin(
+pub(super) async fn begin(
     conversation: &Rc<Conversation>,
-    known: Known,
+    known: Knowledge,
     rejected: Option<ClientError>,
-) -> Result<Known, ClientError> {
+) -> Result<Knowledge, ClientError> {
     // The headers of `initialize` do not have the revision of an earlier `initialize`.
     conversation.session.take();
     let initialize = RemoteRequest::new(Method::Initialize, initialize_params(conversation, known.legacy()), TIME);
@@ -149,7 +74,7 @@ async fn begin(
     }
     if conversation.learned().era() == Era::Legacy && !conversation.is_pinned() {
         let discovered = discover(conversation).await;
-        if let Ok((known @ Known::Modern(_), _)) = discovered {
+        if let Ok((known @ Knowledge::Modern(_), _)) = discovered {
             return Ok(known);
         }
         conversation.assumed.set(None);
@@ -174,8 +99,8 @@ fn of_negotiation(error: ClientError) -> ClientError {
 async fn initialized(
     conversation: &Rc<Conversation>,
     initialize: &RemoteRequest,
-    known: Known,
-) -> Result<Known, ClientError> {
+    known: Knowledge,
+) -> Result<Knowledge, ClientError> {
     let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
     let result = conversation.attempts(initialize, &mut history, &|| ready(Ok(known)).boxed_local()).await?;
     let id = result.session.filter(is_session_id);
@@ -183,7 +108,7 @@ async fn initialized(
     let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
         return Err(unsupported(vec![version]));
     };
-    let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
+    let known = if id.is_some() { Knowledge::WithSession(revision) } else { Knowledge::WithoutSession(revision) };
     conversation.session.replace(Some(Initialized { revision, id, logs, log_level: None }));
     conversation.learn(known);
     conversation.about.replace(Some(About::of(revision, result.json)?));
@@ -205,7 +130,7 @@ fn initialize_params(conversation: &Conversation, revision: Revision) -> Params 
 pub(super) async fn set_log_level(
     conversation: &Rc<Conversation>,
     level: LogLevel,
-    known: Known,
+    known: Knowledge,
     negotiated: &Ready<'_>,
 ) {
     let is_lower = conversation.session.borrow_mut().as_mut().is_some_and(|session| session.lowers_log_level(level));

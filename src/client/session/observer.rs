@@ -9,12 +9,12 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use super::listeners::Listeners;
-use super::remote_request::Attempts;
+use super::remote_request::RequestAttempts;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::question::ServerQuestion;
-use crate::client::wire::absent::without_nulls;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
+use crate::client::wire::response::without_nulls;
 use crate::host::warning;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
@@ -29,7 +29,7 @@ pub(super) struct Observer {
     pub token: String,
     /// The last progress.
     pub last: Cell<f64>,
-    pub attempts: Rc<Attempts>,
+    pub attempts: Rc<RequestAttempts>,
 }
 
 impl Receiver for Observer {
@@ -76,12 +76,10 @@ impl Observer {
         let ServerRequest { id, method, params } = request;
         // A long call may cause many pings, so they are not questions.
         let is_ping = method == "ping";
-        if !is_ping {
-            let questions = &self.attempts.questions;
-            questions.set(questions.get().saturating_add(1));
-            if questions.get() > UPSTREAM_QUESTIONS {
-                return Err(Failure::LimitExceeded("the server asks too many questions").into());
-            }
+        let questions = &self.attempts.questions;
+        questions.set(questions.get().saturating_add(usize::from(!is_ping)));
+        if questions.get() > UPSTREAM_QUESTIONS {
+            return Err(Failure::LimitExceeded("the server asks too many questions").into());
         }
         let size = params.as_ref().map_or(0, |params| params.get().len()).saturating_add(id.len());
         if size > UPSTREAM_QUESTION_BYTES {
@@ -90,21 +88,23 @@ impl Observer {
         if is_ping && !self.conversation.budget.spend_ping() {
             return Ok(());
         }
-        if !self.conversation.has_session() {
+        let outcome = if !self.conversation.has_session() {
             let problem = format!(
                 "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
             );
             warning::once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
-            let _ = self.conversation.respond(&id, Err(ErrorCode::MethodNotFound)).await;
-            return Ok(());
-        }
-        if is_ping {
-            let _ = self.conversation.respond(&id, Ok(&empty())).await;
-            return Ok(());
-        }
-        let params = params.map(|params| without_nulls(params, self.era));
-        match self.answer(&method, params.as_deref()).await {
-            Ok(Some(answer)) => self.conversation.respond(&id, Ok(&answer)).await,
+            Ok(None)
+        } else if is_ping {
+            Ok(Some(write::raw_value("{}".to_owned())))
+        } else {
+            let params = params.map(|params| without_nulls(params, self.era));
+            self.answer(&method, params.as_deref()).await
+        };
+        match outcome {
+            Ok(Some(answer)) => {
+                let sent = self.conversation.respond(&id, Ok(&answer)).await;
+                if is_ping { Ok(()) } else { sent }
+            }
             Ok(None) => {
                 let _ = self.conversation.respond(&id, Err(ErrorCode::MethodNotFound)).await;
                 Ok(())
@@ -133,8 +133,4 @@ impl Observer {
             None => Ok(None),
         }
     }
-}
-
-fn empty() -> Box<RawValue> {
-    write::raw_value("{}".to_owned())
 }

@@ -13,8 +13,8 @@ use futures::{FutureExt, pin_mut};
 use http::{HeaderValue, Method};
 use serde_json::{Map, Value};
 
-use super::ending::Unanswered;
-use super::negotiation::Known;
+use super::http::RequestInFlight;
+use super::negotiation::Knowledge;
 use super::observer::Observer;
 use super::remote_request::RemoteRequest;
 use super::standing_stream;
@@ -22,13 +22,12 @@ use crate::call::trace::{NewOperation, Recording, Trace};
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
 use crate::client::questions::handlers::capabilities_json;
-use crate::client::wire::exchange::{self, Expected};
+use crate::client::wire::exchange::{self, ExpectedAnswer};
 use crate::client::wire::headers;
-use crate::client::wire::message::{Meta, write_message};
+use crate::client::wire::message::{MessageMeta, write_message};
 use crate::client::wire::response::ServerResponse;
 use crate::client::wire::task;
 use crate::host::{FetchError, Opened, Outbound, Outcome, target_attribute};
-use crate::limits::UPSTREAM_BYTES;
 use crate::protocol::revision::{Era, Revision};
 
 /// The exchange of a request, until its answer has arrived.
@@ -36,10 +35,10 @@ use crate::protocol::revision::{Era, Revision};
 /// The time limit and the limits of questions and bytes continue if its stream is resumed.
 pub(super) struct Exchange<'c> {
     conversation: &'c Conversation,
-    credential: Option<HeaderValue>,
-    expected: Rc<Expected>,
+    pub credential: Option<HeaderValue>,
+    expected: Rc<ExpectedAnswer>,
     observer: Rc<Observer>,
-    unanswered: Unanswered<'c>,
+    unanswered: RequestInFlight<'c>,
     span: Option<Box<Recording>>,
     time: Duration,
     timer: LocalBoxFuture<'static, ()>,
@@ -47,7 +46,6 @@ pub(super) struct Exchange<'c> {
     standing: Option<LocalBoxFuture<'c, Result<(), ClientError>>>,
 }
 
-/// The head of a response that has not arrived.
 type Opening = LocalBoxFuture<'static, Result<Opened, FetchError>>;
 
 impl<'c> Exchange<'c> {
@@ -58,7 +56,7 @@ impl<'c> Exchange<'c> {
     pub(super) fn new(
         conversation: &'c Rc<Conversation>,
         request: &RemoteRequest,
-        known: Known,
+        known: Knowledge,
         time: Duration,
         credential: Option<HeaderValue>,
     ) -> Result<(Self, Opening), ClientError> {
@@ -71,7 +69,7 @@ impl<'c> Exchange<'c> {
                 return Err(error);
             }
         };
-        let unanswered = Unanswered::new(conversation, &posted, &id);
+        let unanswered = RequestInFlight::new(conversation, &posted, &id);
         let opening = conversation.open(posted);
         let observer = Rc::new(Observer {
             conversation: conversation.clone(),
@@ -82,7 +80,7 @@ impl<'c> Exchange<'c> {
             attempts: request.attempts.clone(),
         });
         let (received, total) = (request.attempts.received.clone(), request.most_bytes);
-        let expected = Expected { id, era, bytes: UPSTREAM_BYTES, received, total, position: RefCell::default() };
+        let expected = ExpectedAnswer { id, era, received, total, position: RefCell::default() };
         let expected = Rc::new(expected);
         let standing = (era == Era::Legacy)
             .then(|| standing_stream::messages(conversation, expected.clone(), observer.clone()).boxed_local());
@@ -90,11 +88,6 @@ impl<'c> Exchange<'c> {
         Ok((Self { conversation, credential, expected, observer, unanswered, span, time, timer, standing }, opening))
     }
 
-    pub(super) fn credential(&self) -> Option<&HeaderValue> {
-        self.credential.as_ref()
-    }
-
-    /// Reads the answer.
     pub(super) async fn read(&mut self, opening: Opening) -> Result<ServerResponse, ClientError> {
         let (expected, observer) = (self.expected.clone(), self.observer.clone());
         let exchange = async {
@@ -168,12 +161,11 @@ impl<'c> Exchange<'c> {
     }
 }
 
-/// Writes the HTTP request for a message with this id.
 fn write(
     conversation: &Conversation,
     id: &str,
     request: &RemoteRequest,
-    known: Known,
+    known: Knowledge,
     credential: Option<HeaderValue>,
     span: Option<&Recording>,
 ) -> Result<Outbound, ClientError> {
@@ -181,7 +173,7 @@ fn write(
     let trace = span.map(|span| span.context().clone()).or_else(|| conversation.cx.trace().and_then(Trace::context));
     let RemoteRequest { method, params, target, capabilities, listeners, attempts, .. } = request;
     let capabilities = capabilities.unwrap_or_else(|| conversation.server.upstream.handlers.capabilities());
-    let meta = Meta {
+    let meta = MessageMeta {
         modern: modern.map(|revision| (revision.name(), &*conversation.client.0.info)),
         capabilities: &modern.map_or_else(String::new, |revision| {
             capabilities_json(capabilities, &extensions(conversation, request), revision)
@@ -215,7 +207,6 @@ fn progress_token(id: &str) -> &str {
     id.trim_matches('"')
 }
 
-/// Starts the span of a request, if the program has telemetry.
 fn start_span(conversation: &Conversation, request: &RemoteRequest, revision: Revision) -> Option<Box<Recording>> {
     let work = NewOperation {
         upstream: Some(&conversation.server.name),
@@ -226,7 +217,6 @@ fn start_span(conversation: &Conversation, request: &RemoteRequest, revision: Re
     conversation.cx.trace()?.start_within(&work, conversation.cx.host())
 }
 
-/// Ends the span of a request, if it has one.
 fn end_span(span: Option<Box<Recording>>, answer: &Result<&ServerResponse, &ClientError>) {
     let Some(span) = span else { return };
     span.end(match answer {

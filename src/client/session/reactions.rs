@@ -27,11 +27,11 @@ pub(super) enum RequestKind {
 
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum AnswerForm {
     /// A result. `is_modern` says whether it has a `resultType`.
     Result { is_modern: bool },
     /// A JSON-RPC error.
-    Error { status: u16, code: i64, offered: Offered },
+    Error { status: u16, code: i64, offered: OfferedEras },
     /// A response whose status alone counts, or that is not JSON-RPC.
     Http { status: u16 },
     /// An answer whose stream was interrupted at a known position.
@@ -44,13 +44,13 @@ pub(super) enum Form {
     Failure,
 }
 
-impl Form {
+impl AnswerForm {
     /// Returns the form of an answer, whose stream may have been interrupted at a known position.
     pub(super) fn of(answer: &Result<ServerResponse, ClientError>, is_resumable: bool) -> Self {
         match answer {
             Ok(ServerResponse::Rpc { outcome: Ok(result), .. }) => Self::Result { is_modern: result.kind.is_some() },
             Ok(answer @ ServerResponse::Rpc { status, outcome: Err(error), .. }) => {
-                Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
+                Self::Error { status: *status, code: error.code, offered: OfferedEras::of(&answer.supported()) }
             }
             Ok(ServerResponse::Http { status, error, .. })
                 if *status != RATE_LIMIT && error.failure().is_transient() =>
@@ -68,12 +68,12 @@ impl Form {
 
 /// The eras of the known revisions that an error names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Offered {
+pub(super) struct OfferedEras {
     pub modern: bool,
     pub legacy: bool,
 }
 
-impl Offered {
+impl OfferedEras {
     pub(super) fn of(names: &[String]) -> Self {
         let has = |era| names.iter().filter_map(|name| Revision::named(name)).any(|revision| revision.era() == era);
         Self { modern: has(Era::Modern), legacy: has(Era::Legacy) }
@@ -144,7 +144,7 @@ pub(super) enum Lesson {
 
 /// The knowledge about a server that a row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ServerStage {
     Unknown,
     Modern,
     /// Modern, because the program sets the revision.
@@ -174,32 +174,30 @@ enum Pattern {
 type Statuses = &'static [RangeInclusive<u16>];
 
 impl Pattern {
-    fn has(self, form: Form) -> bool {
+    fn has(self, form: AnswerForm) -> bool {
         let is_in = |statuses: Statuses, status: u16| statuses.iter().any(|range| range.contains(&status));
         match (self, form) {
-            (Self::Result { is_modern }, Form::Result { is_modern: found }) => is_modern == found,
-            (Self::Error(statuses, codes), Form::Error { status, code, .. }) => {
+            (Self::Result { is_modern }, AnswerForm::Result { is_modern: found }) => is_modern == found,
+            (Self::Error(statuses, codes), AnswerForm::Error { status, code, .. }) => {
                 is_in(statuses, status) && codes.contains(&code)
             }
-            (Self::AnyError(statuses), Form::Error { status, .. }) | (Self::Http(statuses), Form::Http { status }) => {
-                is_in(statuses, status)
-            }
-            (Self::Offer(statuses, era), Form::Error { status, code, offered }) => {
+            (Self::AnyError(statuses), AnswerForm::Error { status, .. })
+            | (Self::Http(statuses), AnswerForm::Http { status }) => is_in(statuses, status),
+            (Self::Offer(statuses, era), AnswerForm::Error { status, code, offered }) => {
                 let is_offered = if era == Era::Modern { offered.modern } else { offered.legacy };
                 is_in(statuses, status) && code == UNSUPPORTED && is_offered
             }
             // An answer that was interrupted again and again is an outage.
-            (Self::Interrupted, Form::Interrupted)
-            | (Self::Closed, Form::Closed)
-            | (Self::Outage, Form::Outage | Form::Closed | Form::Interrupted) => true,
+            (Self::Interrupted, AnswerForm::Interrupted)
+            | (Self::Closed, AnswerForm::Closed)
+            | (Self::Outage, AnswerForm::Outage | AnswerForm::Closed | AnswerForm::Interrupted) => true,
             _ => false,
         }
     }
 }
 
-/// A row of the table.
-struct Row {
-    stages: &'static [Stage],
+struct ReactionRow {
+    stages: &'static [ServerStage],
     kinds: &'static [RequestKind],
     form: Pattern,
     action: Action,
@@ -207,13 +205,13 @@ struct Row {
 }
 
 const fn row(
-    stages: &'static [Stage],
+    stages: &'static [ServerStage],
     kinds: &'static [RequestKind],
     form: Pattern,
     action: Action,
     delivery: Delivery,
-) -> Row {
-    Row { stages, kinds, form, action, delivery }
+) -> ReactionRow {
+    ReactionRow { stages, kinds, form, action, delivery }
 }
 
 const UNSUPPORTED: i64 = ErrorCode::UnsupportedVersion.number() as i64;
@@ -246,18 +244,18 @@ const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), deli
 /// A call that may have effects is sent again only if the answer proves that the server did not execute it: an error that the
 /// specification defines for a check before the method, with the status that the specification defines for it. With status 200, a tool
 /// may pass such an error on from another server.
-static TABLE: &[Row] = {
+static TABLE: &[ReactionRow] = {
     use Action::{Accept, Again, Contradiction, NewHeaders, NewToken, Pause, Resume, Unsupported};
     use Delivery::{NotExecuted, Unknown};
     use Pattern::{AnyError, Closed, Error, Http, Interrupted, Offer, Outage, Result};
     use RequestKind::{Discover, Effectful, Handshake, Repeatable};
-    use Stage::{Modern, Pinned, Session, Sessionless};
+    use ServerStage::{Modern, Pinned, Session, Sessionless};
 
-    const ALL: &[Stage] = &[Stage::Unknown, Modern, Pinned, Session, Sessionless];
-    const UNKNOWN: &[Stage] = &[Stage::Unknown];
-    const MODERN: &[Stage] = &[Stage::Unknown, Modern, Pinned];
-    const UNPINNED: &[Stage] = &[Stage::Unknown, Modern];
-    const LEGACY: &[Stage] = &[Session, Sessionless];
+    const ALL: &[ServerStage] = &[ServerStage::Unknown, Modern, Pinned, Session, Sessionless];
+    const UNKNOWN: &[ServerStage] = &[ServerStage::Unknown];
+    const MODERN: &[ServerStage] = &[ServerStage::Unknown, Modern, Pinned];
+    const UNPINNED: &[ServerStage] = &[ServerStage::Unknown, Modern];
+    const LEGACY: &[ServerStage] = &[Session, Sessionless];
     const EVERY: &[RequestKind] = &[Discover, Handshake, Repeatable, Effectful];
     const EACH: &[RequestKind] = &[Discover, Repeatable, Effectful];
     const CALLS: &[RequestKind] = &[Repeatable, Effectful];
@@ -330,9 +328,9 @@ static TABLE: &[Row] = {
 };
 
 /// Returns the reaction to an answer to a request that has already caused the actions `taken`.
-pub(super) fn reaction(stage: Stage, kind: RequestKind, form: Form, taken: &[Action]) -> Reaction {
+pub(super) fn reaction(stage: ServerStage, kind: RequestKind, form: AnswerForm, taken: &[Action]) -> Reaction {
     let is_left = |action: Action| taken.iter().filter(|taken| **taken == action).count() < action.most();
-    let applies = |row: &&Row| {
+    let applies = |row: &&ReactionRow| {
         row.stages.contains(&stage) && row.kinds.contains(&kind) && row.form.has(form) && is_left(row.action)
     };
     TABLE.iter().find(applies).map_or(OTHER, |row| Reaction { action: row.action, delivery: row.delivery })

@@ -4,7 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::future::LocalBoxFuture;
+
 use super::listeners::Listeners;
+use crate::client::error::ClientError;
 use crate::client::wire::message::Params;
 use crate::client::wire::task;
 use crate::limits::UPSTREAM_REPETITIONS;
@@ -12,8 +15,12 @@ use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
 use crate::text::Text;
 
-/// The headers that repeat arguments of a call: name and value.
 pub(in crate::client) type HeaderParams = Vec<(String, String)>;
+
+/// A function that asks the server for the definition of the tool, and returns the headers that this definition requires. It returns `None`
+/// if there is no definition.
+pub(in crate::client) type NewHeaders =
+    Rc<dyn Fn() -> LocalBoxFuture<'static, Option<Result<HeaderParams, ClientError>>>>;
 
 /// A request to a server.
 #[derive(Clone)]
@@ -22,6 +29,8 @@ pub(in crate::client) struct RemoteRequest {
     pub params: Params,
     /// The name or the URI that the header `Mcp-Name` repeats.
     pub target: Option<String>,
+    /// The source of other headers, if the server rejects those that repeat arguments.
+    pub new_headers: Option<NewHeaders>,
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
@@ -35,12 +44,12 @@ pub(in crate::client) struct RemoteRequest {
     /// The limit of the bytes of all answers.
     pub most_bytes: usize,
     /// The state of the attempts. Clones share it: the rounds of a request, and the pages of a list.
-    pub attempts: Rc<Attempts>,
+    pub attempts: Rc<RequestAttempts>,
 }
 
 /// The state of the attempts of a request, in all its rounds.
 #[derive(Default)]
-pub(in crate::client) struct Attempts {
+pub(in crate::client) struct RequestAttempts {
     /// The number of bytes of all answers.
     pub received: Rc<Cell<usize>>,
     /// The number of questions of a legacy server on the event streams of the request.
@@ -65,6 +74,7 @@ impl RemoteRequest {
             method: method.into(),
             params,
             target: None,
+            new_headers: None,
             is_repeatable: false,
             timeout,
             deadline: None,
@@ -74,6 +84,10 @@ impl RemoteRequest {
             most_bytes: usize::MAX,
             attempts: Rc::default(),
         }
+    }
+
+    pub(in crate::client) fn with_target(self, target: &str) -> Self {
+        Self { target: Some(target.to_owned()), ..self }
     }
 
     /// Returns whether this is the call of a tool, whose answer may be a task.
@@ -97,7 +111,7 @@ impl RemoteRequest {
     }
 }
 
-impl Attempts {
+impl RequestAttempts {
     /// Counts a repetition. Returns `false` if the request cannot be sent again.
     pub(super) fn repeat(&self) -> bool {
         let repetitions = self.repetitions.get();

@@ -4,21 +4,17 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::HeaderValue;
-use serde_json::value::RawValue;
 
-use super::handshake;
-use super::negotiation::{History, Known};
+use super::negotiation::{History, Knowledge};
 use super::post::Exchange;
-use super::reactions::{Action, Form, Lesson, Reaction, RequestKind};
-use super::remote_request::RemoteRequest;
+use super::reactions::{Action, AnswerForm, Lesson, Reaction, RequestKind};
+use super::remote_request::{HeaderParams, RemoteRequest};
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Delivery, Failure};
 use crate::client::tokens::token_source::Rejection;
-use crate::client::wire::absent::without_nulls;
-use crate::client::wire::response::{ResultKind, RoundResult, RpcResult, ServerResponse, unsupported};
+use crate::client::wire::response::{RpcResult, ServerResponse, unsupported};
 use crate::limits::UPSTREAM_TOTAL_SECONDS;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
@@ -29,47 +25,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 const CONTRADICTION: Failure = Failure::Malformed("contradicts the earlier answers of the server");
 
 /// Returns what is known about the server, after the requests that must come before an attempt.
-pub(super) type Ready<'r> = dyn Fn() -> LocalBoxFuture<'r, Result<Known, ClientError>> + 'r;
+pub(super) type Ready<'r> = dyn Fn() -> LocalBoxFuture<'r, Result<Knowledge, ClientError>> + 'r;
 
 impl Conversation {
-    /// Sends a request whose result cannot be a question, and returns the result.
-    pub(in crate::client) async fn result(
-        self: &Rc<Self>,
-        request: &RemoteRequest,
-    ) -> Result<Box<RawValue>, ClientError> {
-        let RoundResult { kind, result } = self.send(request).await?;
-        if kind != ResultKind::Complete {
-            let error = Failure::Malformed("asks for input, which only tools, resources and prompts can do").into();
-            return Err(self.error_of(request.method.clone())(error));
-        }
-        Ok(result)
-    }
-
-    /// Sends a request and returns its result, which may be a question or a task.
-    pub(in crate::client) async fn send(self: &Rc<Self>, request: &RemoteRequest) -> Result<RoundResult, ClientError> {
-        let kind = if request.is_repeatable { RequestKind::Repeatable } else { RequestKind::Effectful };
-        let mut history = History::new(self.known(), kind, self.is_pinned());
-        let negotiated = || self.negotiated(request.may_probe()).boxed_local();
-        let ready = || {
-            let ready = async {
-                let known = self.negotiated(request.may_probe()).await?;
-                if let Some((level, _)) = &request.listeners.log {
-                    handshake::set_log_level(self, *level, known, &negotiated).await;
-                }
-                Ok(known)
-            };
-            ready.boxed_local()
-        };
-        let result = self.attempts(request, &mut history, &ready).await;
-        let result = result.and_then(|result| match history.known.era() {
-            Era::Modern => result.into_round_result(&request.result_types, request.is_call()),
-            Era::Legacy => result.into_legacy_result(),
-        });
-        let RoundResult { kind, result } = result.map_err(self.error_of(request.method.clone()))?;
-        let result = if request.is_of_protocol() { without_nulls(result, history.known.era()) } else { result };
-        Ok(RoundResult { kind, result })
-    }
-
     /// Sends a request until the table accepts an answer, or a failure is final. The number of repetitions is limited.
     ///
     /// `history` has the knowledge about the server that the answers lead to. Except for `server/discover`, an era that ends takes its session
@@ -108,8 +66,8 @@ impl Conversation {
                 }
                 return Err(CONTRADICTION.into());
             };
-            let form = Form::of(&answer, exchange.is_resumable());
-            let is_replaced = match self.is_replaced(&answer, exchange.credential()).await {
+            let form = AnswerForm::of(&answer, exchange.is_resumable());
+            let is_replaced = match self.is_replaced(&answer, exchange.credential.as_ref()).await {
                 Ok(is_replaced) => is_replaced,
                 Err(error) => {
                     exchange.end(&answer);
@@ -125,7 +83,7 @@ impl Conversation {
                 // An action is taken once, so another row applies if this one is not possible.
                 let is_possible = match reaction.action {
                     Action::NewToken => is_replaced,
-                    Action::NewHeaders => request.is_call(),
+                    Action::NewHeaders => request.new_headers.is_some(),
                     Action::Pause => is_transient && self.time_left(PAUSE, until).is_ok_and(|left| left == PAUSE),
                     _ => true,
                 };
@@ -149,7 +107,7 @@ impl Conversation {
                 (Action::NewToken, Ok(_)) => continue,
                 // The server may have rejected the request itself, and not its form. Then the rejection is the answer.
                 (Action::Again(Lesson::Legacy | Lesson::Doubt), Ok(answer))
-                    if history.kind() != RequestKind::Discover =>
+                    if history.kind != RequestKind::Discover =>
                 {
                     match ready().await {
                         Ok(known) if known.era() == Era::Legacy => continue,
@@ -165,11 +123,11 @@ impl Conversation {
                 }
                 // The first knowledge is the aim of `server/discover`.
                 (Action::Again(lesson), Ok(_))
-                    if history.kind() != RequestKind::Discover || lesson == Lesson::Nothing =>
+                    if history.kind != RequestKind::Discover || lesson == Lesson::Nothing =>
                 {
                     continue;
                 }
-                (Action::NewHeaders, Ok(answer)) => match self.new_header_params(request).await {
+                (Action::NewHeaders, Ok(answer)) => match new_headers(request).await {
                     Some(headers) => {
                         attempts.header_params.replace(headers?);
                         continue;
@@ -215,18 +173,18 @@ impl Conversation {
 
     /// Keeps the knowledge that an action leads to: for all conversations if a result proves it, otherwise for this one. The session of a server
     /// ends with its era. `server/discover` is sent without a session, so it ends none.
-    fn keep_lesson(&self, history: &mut History, action: Action, form: Form) {
+    fn keep_lesson(&self, history: &mut History, action: Action, form: AnswerForm) {
         let lesson = match action {
             Action::Accept(lesson) | Action::Again(lesson) => lesson,
             Action::NewHeaders => Lesson::Modern,
             _ => Lesson::Nothing,
         };
         let Some(known) = history.known.after(lesson) else { return };
-        if history.kind() != RequestKind::Discover {
+        if history.kind != RequestKind::Discover {
             self.session.take();
         }
         match form {
-            Form::Result { .. } => self.learn(known),
+            AnswerForm::Result { .. } => self.learn(known),
             _ => self.assumed.set(Some(known)),
         }
         history.known = known;
@@ -267,4 +225,9 @@ impl Conversation {
         let left = Duration::from_millis(deadline.saturating_sub(self.cx.host().now_ms()));
         if left.is_zero() { Err(Failure::Timeout(timeout).into()) } else { Ok(timeout.min(left)) }
     }
+}
+
+/// Returns the headers that a new definition of the tool requires, if there is one.
+async fn new_headers(request: &RemoteRequest) -> Option<Result<HeaderParams, ClientError>> {
+    request.new_headers.clone()?().await
 }

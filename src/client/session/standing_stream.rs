@@ -15,8 +15,8 @@ use futures::future::{Either, select};
 
 use crate::client::conversation::Conversation;
 use crate::client::error::ClientError;
-use crate::client::wire::exchange::{EventStream, Expected, Receiver, TOO_LONG, media_type, read_events};
-use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
+use crate::client::wire::exchange::{ExpectedAnswer, Receiver, ServerStream, TOO_LONG, media_type, read_events};
+use crate::limits::UPSTREAM_STREAM_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Era;
 
@@ -25,7 +25,7 @@ const OPENING: Duration = Duration::from_secs(UPSTREAM_STREAM_SECONDS);
 
 /// Opens the stream of a new session, if the program answers questions. A server without such a stream answers with status 405, and the
 /// client goes on without it.
-pub(in crate::client) async fn open(conversation: &Conversation) {
+pub(super) async fn open(conversation: &Conversation) {
     let is_needed = conversation.server.upstream.handlers.capabilities() != ClientCapabilities::default()
         && conversation.has_session();
     if !is_needed {
@@ -38,7 +38,7 @@ pub(in crate::client) async fn open(conversation: &Conversation) {
     if let Some(mut stream) = conversation.standing_stream.try_lock()
         && is_stream
     {
-        *stream = Some(EventStream::new(opened));
+        *stream = Some(ServerStream::new(opened));
     }
 }
 
@@ -47,18 +47,17 @@ pub(in crate::client) async fn open(conversation: &Conversation) {
 ///
 /// # Errors
 /// A question cannot be answered.
-pub(in crate::client) async fn messages(
+pub(super) async fn messages(
     conversation: &Conversation,
-    request: Rc<Expected>,
+    request: Rc<ExpectedAnswer>,
     receiver: Rc<impl Receiver>,
 ) -> Result<(), ClientError> {
     let mut stream = conversation.standing_stream.lock().await;
     let Some(open) = &mut *stream else { return Ok(()) };
     // No id is empty, so no response on this stream is the answer to a request.
-    let expected = Expected {
+    let expected = ExpectedAnswer {
         id: String::new(),
         era: Era::Legacy,
-        bytes: UPSTREAM_BYTES,
         received: request.received.clone(),
         total: request.total,
         position: RefCell::default(),

@@ -27,7 +27,7 @@ use crate::client::oauth::documents::Documents;
 use crate::client::oauth::documents::Requests;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::token_response::after;
-use crate::client::upstream::TokenAccess;
+use crate::client::upstream::ServerAccess;
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
 use crate::host::{in_time, query_of};
@@ -74,7 +74,7 @@ impl SignIn {
             (None, None) => return Err(Refusal::sentence("This link is not complete. Call the tool again.")),
         };
         let server =
-            client.server(&ticket.server).filter(|server| matches!(server.upstream.access, TokenAccess::SignIn(..)));
+            client.server(&ticket.server).filter(|server| matches!(server.upstream.access, ServerAccess::SignIn(..)));
         let server =
             server.ok_or_else(|| Refusal::sentence("This program has no server of this name with a sign-in."))?;
         let is_untrusted = server.upstream.is_untrusted;

@@ -18,34 +18,32 @@ use super::sse::{Event, EventReader};
 use super::statuses;
 use crate::client::error::{ClientError, Failure, NotMcp, Unreachable};
 use crate::host::{FetchError, Opened};
-use crate::limits::{UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
+use crate::limits::{UPSTREAM_BYTES, UPSTREAM_EVENTS, UPSTREAM_RETRY_SECONDS, UPSTREAM_STREAM_BYTES};
 use crate::protocol::reply::ServerMessage;
 use crate::protocol::revision::Era;
 
 /// The values with which an exchange reads the answer to its request.
-pub(in crate::client) struct Expected {
+pub(in crate::client) struct ExpectedAnswer {
     /// The id of the request, as JSON text.
     pub id: String,
     pub era: Era,
-    /// The longest answer, in bytes.
-    pub bytes: usize,
     /// The number of bytes of all answers to the request.
     pub received: Rc<Cell<usize>>,
     /// The limit of `received`.
     pub total: usize,
     /// The position at which the stream of a legacy server was interrupted.
-    pub position: RefCell<Option<Position>>,
+    pub position: RefCell<Option<StreamPosition>>,
 }
 
 /// An open event stream, and the amount that was read from it.
-pub(in crate::client) struct EventStream {
+pub(in crate::client) struct ServerStream {
     opened: Opened,
     reader: EventReader,
     bytes: usize,
     events: usize,
 }
 
-impl EventStream {
+impl ServerStream {
     pub(in crate::client) fn new(opened: Opened) -> Self {
         Self { opened, reader: EventReader::default(), bytes: 0, events: 0 }
     }
@@ -53,7 +51,7 @@ impl EventStream {
 
 /// A position in an event stream, at which a server can resume the stream.
 #[derive(Clone, Debug)]
-pub(in crate::client) struct Position {
+pub(in crate::client) struct StreamPosition {
     pub last_event: HeaderValue,
     /// The pause before the resumption.
     pub pause: Duration,
@@ -80,7 +78,7 @@ pub(in crate::client) trait Receiver {
     fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), ClientError>>;
 }
 
-impl Expected {
+impl ExpectedAnswer {
     /// Counts received bytes.
     ///
     /// # Errors
@@ -92,7 +90,7 @@ impl Expected {
 }
 
 /// The meaning of an event.
-enum Meaning {
+enum EventMeaning {
     /// The event is ignored.
     Nothing,
     Response(RpcResponse),
@@ -104,7 +102,7 @@ enum Meaning {
 /// `receiver` gets the other messages of an event stream.
 pub(in crate::client) async fn read(
     mut opened: Opened,
-    expected: &Expected,
+    expected: &ExpectedAnswer,
     receiver: &dyn Receiver,
 ) -> Result<ServerResponse, ClientError> {
     let status = opened.status;
@@ -142,12 +140,12 @@ pub(in crate::client) fn challenge(opened: &Opened) -> Option<Challenge> {
     if matches!(opened.status, 401 | 403) { Challenge::of(&opened.headers) } else { None }
 }
 
-async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResponse, ClientError> {
+async fn read_json(mut opened: Opened, expected: &ExpectedAnswer) -> Result<ServerResponse, ClientError> {
     let mut body = Vec::new();
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
         expected.count(chunk.len())?;
-        if body.len().saturating_add(chunk.len()) > expected.bytes {
+        if body.len().saturating_add(chunk.len()) > UPSTREAM_BYTES {
             return Err(TOO_LONG.into());
         }
         body.extend_from_slice(&chunk);
@@ -175,18 +173,18 @@ async fn read_json(mut opened: Opened, expected: &Expected) -> Result<ServerResp
 
 async fn read_stream(
     opened: Opened,
-    expected: &Expected,
+    expected: &ExpectedAnswer,
     receiver: &dyn Receiver,
 ) -> Result<ServerResponse, ClientError> {
-    let mut stream = EventStream::new(opened);
+    let mut stream = ServerStream::new(opened);
     let answer = read_events(&mut stream, expected, receiver).await;
     if expected.era == Era::Legacy && answer.as_ref().is_err_and(ClientError::is_interruption) {
-        expected.position.replace(Position::of(&stream.reader));
+        expected.position.replace(StreamPosition::of(&stream.reader));
     }
     answer
 }
 
-impl Position {
+impl StreamPosition {
     /// Returns the position after the last event that has an id.
     fn of(reader: &EventReader) -> Option<Self> {
         const PAUSE: Duration = Duration::from_secs(1);
@@ -199,11 +197,11 @@ impl Position {
 
 /// Reads events up to the response.
 pub(in crate::client) async fn read_events(
-    stream: &mut EventStream,
-    expected: &Expected,
+    stream: &mut ServerStream,
+    expected: &ExpectedAnswer,
     receiver: &dyn Receiver,
 ) -> Result<ServerResponse, ClientError> {
-    let EventStream { opened, reader, bytes, events } = stream;
+    let ServerStream { opened, reader, bytes, events } = stream;
     while let Some(chunk) = opened.body.next().await {
         let chunk = chunk.map_err(of_body)?;
         *bytes = bytes.saturating_add(chunk.len());
@@ -211,48 +209,47 @@ pub(in crate::client) async fn read_events(
         reader.feed(&chunk);
         while let Some(event) = reader.next_event() {
             *events = events.saturating_add(1);
-            if event.data.len() > expected.bytes || *events > UPSTREAM_EVENTS {
+            if event.data.len() > UPSTREAM_BYTES || *events > UPSTREAM_EVENTS {
                 return Err(TOO_LONG.into());
             }
             match read_event(&event, expected, receiver)? {
-                Meaning::Nothing => {}
-                Meaning::Response(outcome) => return Ok(rpc(opened, outcome)),
-                Meaning::Request(request) => receiver.request(request).await?,
+                EventMeaning::Nothing => {}
+                EventMeaning::Response(outcome) => return Ok(rpc(opened, outcome)),
+                EventMeaning::Request(request) => receiver.request(request).await?,
             }
         }
-        if reader.pending() > expected.bytes || *bytes > UPSTREAM_STREAM_BYTES {
+        if reader.pending() > UPSTREAM_BYTES || *bytes > UPSTREAM_STREAM_BYTES {
             return Err(TOO_LONG.into());
         }
     }
     Err(Failure::Interrupted.into())
 }
 
-/// Reads one event.
-fn read_event(event: &Event, expected: &Expected, receiver: &dyn Receiver) -> Result<Meaning, ClientError> {
+fn read_event(event: &Event, expected: &ExpectedAnswer, receiver: &dyn Receiver) -> Result<EventMeaning, ClientError> {
     if !matches!(event.name.as_slice(), b"" | b"message") {
-        return Ok(Meaning::Nothing);
+        return Ok(EventMeaning::Nothing);
     }
     // Legacy servers may send data that is not a message. Servers send an event without data to give it an id.
     let is_lenient = expected.era == Era::Legacy || event.data.is_empty();
     let document = match Document::parse(&event.data, JsonLimits::default()) {
         Ok(document) => document,
-        Err(_) if is_lenient => return Ok(Meaning::Nothing),
+        Err(_) if is_lenient => return Ok(EventMeaning::Nothing),
         Err(error) => return Err(not_json(&error)),
     };
     match ServerMessage::read(document.root()) {
         Ok(ServerMessage::Response { id, outcome }) if id == Some(&*expected.id) => {
-            Ok(Meaning::Response(response::outcome(outcome)))
+            Ok(EventMeaning::Response(response::outcome(outcome)))
         }
         Ok(ServerMessage::Notification { method, params }) => {
             receiver.notification(&method, params);
-            Ok(Meaning::Nothing)
+            Ok(EventMeaning::Nothing)
         }
         Ok(ServerMessage::Request { id, method, params }) => {
             let params = params.and_then(Value::to_raw);
-            Ok(Meaning::Request(ServerRequest { id: id.text().into(), method: method.into_owned(), params }))
+            Ok(EventMeaning::Request(ServerRequest { id: id.text().into(), method: method.into_owned(), params }))
         }
         // A resumed stream may repeat the responses to other requests.
-        Ok(ServerMessage::Response { .. }) | Err(_) if is_lenient => Ok(Meaning::Nothing),
+        Ok(ServerMessage::Response { .. }) | Err(_) if is_lenient => Ok(EventMeaning::Nothing),
         Ok(ServerMessage::Response { .. }) => Err(Failure::Malformed("is the answer to another request").into()),
         Err(problem) => Err(Failure::Malformed(problem).into()),
     }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use edge_json::{Document, JsonLimits, Value};
+use edge_json::write::{self, literal};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,6 +12,7 @@ use super::challenge::Challenge;
 use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
+use crate::protocol::revision::Era;
 use crate::server::extension::is_identifier;
 use crate::text::{Text, line};
 
@@ -36,7 +38,7 @@ pub(in crate::client) enum ServerResponse {
     },
 }
 
-pub(in crate::client) type RpcResponse = Result<RpcResult, RpcError>;
+pub(in crate::client) type RpcResponse = Result<RpcResult, RemoteError>;
 
 /// A JSON-RPC result of a server.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ pub(in crate::client) struct RpcResult {
 
 /// A JSON-RPC error of a server.
 #[derive(Debug)]
-pub(in crate::client) struct RpcError {
+pub(in crate::client) struct RemoteError {
     pub code: i64,
     pub message: String,
     pub data: Option<Box<RawValue>>,
@@ -131,7 +133,6 @@ pub(in crate::client) fn parsed(result: &RawValue) -> Result<Document<'_>, Clien
         .map_err(|_| Failure::Malformed("has a result that is not JSON").into())
 }
 
-/// Reads the outcome in a response.
 pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> RpcResponse {
     match outcome {
         // The text was parsed, so a copy of it exists.
@@ -142,7 +143,7 @@ pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) ->
             session: None,
         }),
         Err(ServerError { code, message, data }) => {
-            Err(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+            Err(RemoteError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
         }
     }
 }
@@ -151,7 +152,7 @@ impl ServerResponse {
     /// Returns the revisions that an error names.
     pub(in crate::client) fn supported(&self) -> Vec<String> {
         let mut names = Vec::new();
-        if let Self::Rpc { outcome: Err(RpcError { data: Some(data), .. }), .. } = self
+        if let Self::Rpc { outcome: Err(RemoteError { data: Some(data), .. }), .. } = self
             && let Ok(document) = Document::parse(data.get().as_bytes(), JsonLimits::MOST)
             && let Some(supported) = document.root().get("supported")
         {
@@ -203,11 +204,11 @@ fn required_extensions(data: Option<&RawValue>) -> Vec<String> {
 
 /// Returns the failure of a JSON-RPC error that a task ended with.
 pub(in crate::client) fn of_task_error(ServerError { code, message, data }: ServerError<'_>) -> Failure {
-    failure(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+    failure(RemoteError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
 }
 
 /// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.
-fn failure(RpcError { code, message, data }: RpcError) -> Failure {
+fn failure(RemoteError { code, message, data }: RemoteError) -> Failure {
     const LONGEST: usize = 2048;
     const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
     const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
@@ -220,6 +221,106 @@ fn failure(RpcError { code, message, data }: RpcError) -> Failure {
         _ => {
             let data = data.map(|data| data.get().to_owned());
             Failure::Rpc { code, message: line(&message, LONGEST).into_owned(), data }
+        }
+    }
+}
+
+/// The members that can have any JSON inside. A null inside them is a value.
+const FREE: [&str; 9] = [
+    STRUCTURED,
+    "_meta",
+    "inputSchema",
+    "outputSchema",
+    "requestedSchema",
+    // The arguments of a call in a conversation for a model, and what the program of such a conversation knows.
+    "input",
+    "metadata",
+    "extensions",
+    // The client compares it with the file of a skill.
+    "frontmatter",
+];
+/// In 2026-07-28, null is a possible structured content.
+const STRUCTURED: &str = "structuredContent";
+
+/// Returns a result, or the parameters of a question, without its null members.
+pub(in crate::client) fn without_nulls(json: Box<RawValue>, era: Era) -> Box<RawValue> {
+    if !json.get().contains("null") {
+        return json;
+    }
+    let written = Document::parse(json.get().as_bytes(), JsonLimits::MOST).map(|document| {
+        let mut text = String::with_capacity(json.get().len());
+        write(document.root(), era, &mut text);
+        write::raw_value(text)
+    });
+    written.unwrap_or(json)
+}
+
+/// Writes a value without its null members. The recursion is bounded by the nesting of JSON.
+fn write(value: Value<'_>, era: Era, text: &mut String) {
+    match value.kind() {
+        Kind::Object => {
+            let is_present = |name: &str, member: Value<'_>| {
+                member.kind() != Kind::Null || (name == STRUCTURED && era == Era::Modern)
+            };
+            text.push('{');
+            for (nth, (name, member)) in value.members().filter(|(name, member)| is_present(name, *member)).enumerate()
+            {
+                text.push_str(if nth > 0 { "," } else { "" });
+                text.push_str(literal(&name).get());
+                text.push(':');
+                if FREE.contains(&&*name) {
+                    text.push_str(member.text());
+                } else {
+                    write(member, era, text);
+                }
+            }
+            text.push('}');
+        }
+        Kind::Array => {
+            text.push('[');
+            for (nth, item) in value.items().enumerate() {
+                text.push_str(if nth > 0 { "," } else { "" });
+                write(item, era, text);
+            }
+            text.push(']');
+        }
+        _ => text.push_str(value.text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_members_are_absent_except_where_any_json_is_possible() {
+        for (json, modern, legacy) in [
+            (r#"{ "a" : 1.0 }"#, r#"{ "a" : 1.0 }"#, r#"{ "a" : 1.0 }"#),
+            (
+                r#"{"a":null,"b":[{"c":null,"d":1.50},null]}"#,
+                r#"{"b":[{"d":1.50},null]}"#,
+                r#"{"b":[{"d":1.50},null]}"#,
+            ),
+            (
+                r#"{"structuredContent":null,"_meta":{"x":null},"\"":"null"}"#,
+                r#"{"structuredContent":null,"_meta":{"x":null},"\"":"null"}"#,
+                r#"{"_meta":{"x":null},"\"":"null"}"#,
+            ),
+            (
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null},"b":null}}"#,
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null}}}"#,
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null}}}"#,
+            ),
+            (
+                r#"{"inputSchema":{"default":null},"outputSchema":null,"_meta":null}"#,
+                r#"{"inputSchema":{"default":null}}"#,
+                r#"{"inputSchema":{"default":null}}"#,
+            ),
+        ] {
+            for (era, expected) in [(Era::Modern, modern), (Era::Legacy, legacy)] {
+                let raw = RawValue::from_string(json.to_owned()).expect("JSON");
+                assert_eq!(without_nulls(raw, era).get(), expected, "{json}");
+            }
         }
     }
 }
