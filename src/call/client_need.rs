@@ -3,7 +3,7 @@
 use edge_json::object;
 use serde_json::Value;
 
-use super::session_required::SessionRequired;
+use super::session_required::{self, SessionRequired};
 use crate::protocol::capabilities::{ClientCapabilities, QuestionKind};
 use crate::protocol::task::EXTENSION;
 
@@ -30,7 +30,7 @@ pub(crate) const FORM: ClientNeed = ClientNeed {
     words: FORM_WORDS,
     capability: FORM_CAPABILITY,
     kind: Some(QuestionKind::Form),
-    session: SessionRequired::Elicitation,
+    session: session_required::ELICITATION,
 };
 pub(crate) const CONFIRMATION: ClientNeed = ClientNeed { subject: "the confirmation of a person", ..FORM };
 pub(crate) const APPROVAL: ClientNeed = ClientNeed { subject: "the approval of a person", ..FORM };
@@ -39,21 +39,21 @@ pub(crate) const URL: ClientNeed = ClientNeed {
     words: "elicitation with URLs",
     capability: &["elicitation", "url"],
     kind: Some(QuestionKind::Url),
-    session: SessionRequired::Elicitation,
+    session: session_required::ELICITATION,
 };
 pub(crate) const SAMPLING: ClientNeed = ClientNeed {
     subject: "a text from the model of the client",
     words: "sampling",
     capability: &["sampling"],
     kind: Some(QuestionKind::Sampling),
-    session: SessionRequired::Sampling,
+    session: session_required::SAMPLING,
 };
 pub(crate) const ROOTS: ClientNeed = ClientNeed {
     subject: "the folders of the client",
     words: "roots",
     capability: &["roots"],
     kind: Some(QuestionKind::Roots),
-    session: SessionRequired::Roots,
+    session: session_required::ROOTS,
 };
 /// A question of another server. The caller of the client has checked that its own client declares the capability.
 pub(crate) const PASSED: ClientNeed = ClientNeed { kind: None, ..FORM };
@@ -64,7 +64,7 @@ pub(crate) const TASK: ClientNeed = ClientNeed {
     words: "tasks",
     capability: &["extensions", EXTENSION],
     kind: None,
-    session: SessionRequired::Tasks,
+    session: session_required::TASKS,
 };
 
 impl ClientNeed {

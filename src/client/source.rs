@@ -17,11 +17,11 @@ use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::host::warning;
+use crate::host::log;
 use crate::protocol::method::Method;
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
-use crate::server::source::{AskSignIn, Found, MISSING, Source};
+use crate::server::source::{AskSignIn, MISSING, Source, SourceItems};
 use crate::server::tool::Tool;
 use crate::text::{Text, shortened};
 
@@ -116,14 +116,14 @@ impl Source for RemoteTools {
         Some(self.tool_at(server, tool, None))
     }
 
-    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, SourceItems> {
         if list != ListKind::Tools {
-            return std::future::ready(Found::default()).boxed_local();
+            return std::future::ready(SourceItems::default()).boxed_local();
         }
         let (source, cx) = (self.clone(), cx.clone());
         let found = async move {
             let connection = source.client.connect(&cx);
-            let mut found = Found::default();
+            let mut found = SourceItems::default();
             for (conversation, list) in
                 connection.each_list(ListKind::Tools, |server| source.includes_server(server)).await
             {
@@ -143,7 +143,13 @@ impl Source for RemoteTools {
 
 impl RemoteTools {
     /// Adds the tools of a server, or the reason why they are missing.
-    fn with_list(&self, mut found: Found, conversation: &Conversation, list: ListResult, cx: &Context) -> Found {
+    fn with_list(
+        &self,
+        mut found: SourceItems,
+        conversation: &Conversation,
+        list: ListResult,
+        cx: &Context,
+    ) -> SourceItems {
         let list = match list {
             Ok(list) => list,
             Err(error) => return found.missing(error.server(), error.to_string()),
@@ -171,7 +177,7 @@ impl RemoteTools {
                     Ok(false) => Err(error),
                     Err(error) => Err(conversation.error_of(method)(error)),
                 };
-                self.with_list(Found::default(), &conversation, list, &cx)
+                self.with_list(SourceItems::default(), &conversation, list, &cx)
             };
             listed.boxed_local()
         })
@@ -183,7 +189,7 @@ fn warn_of_invalid(server: &str, cx: &Context) {
     let problem = format!(
         "Tools of the server `{server}` are left out: they have no input schema, or a name that a server cannot list."
     );
-    warning::once_about(cx.host(), "client", [server, &problem], &problem);
+    log::warning_once_about(cx.host(), "client", [server, &problem], &problem);
 }
 
 /// Converts the error of a call. If the caller must sign in, the `_meta` of the result names the server.

@@ -10,10 +10,10 @@ use crate::agents::agent::Missing;
 use crate::call::context::{CallTools, CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::host::{Level, warning};
+use crate::engine::nested::call_tool;
+use crate::host::log;
 use crate::limits::{AGENT_DESCRIPTION, AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
 use crate::server::list::ListKind;
-use crate::server::nested::execute_nested;
 use crate::server::source::Source;
 use crate::server::tool::Tool;
 use crate::text::{Text, shortened};
@@ -52,7 +52,7 @@ impl AgentTool {
     pub(super) async fn call(&self, arguments: Value, cx: &Context) -> Result<ToolResult, HandlerError> {
         if let Some((server, tool)) = &self.of_source {
             // Boxed, because only agents with a source need the future.
-            return execute_nested(server.clone(), tool, arguments, cx).boxed_local().await;
+            return call_tool(server.clone(), tool, arguments, cx).boxed_local().await;
         }
         cx.call_tool(self.name(), arguments).await
     }
@@ -102,7 +102,7 @@ pub(super) async fn with_sources(
     #[cfg(feature = "client")]
     let found = found.signed_in(cx).await;
     let missing = found.missing_parts().collect();
-    let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
+    let warn = |problem: &str| log::warning(cx.host(), "agent", problem);
     for problem in found.problems() {
         warn(&without_links(problem));
     }

@@ -10,10 +10,10 @@ use edge_json::{Document, JsonLimits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use crate::call::elicitation::Elicited;
+use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
-use crate::call::sampling::Sampled;
+use crate::call::sampling::ModelAnswer;
 use crate::client::error::{ClientError, Failure};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
@@ -47,16 +47,16 @@ impl QuestionForm {
 /// # Errors
 /// The function fails, or its answer does not fit the form.
 pub(in crate::client) fn to_form(
-    outcome: Result<Elicited<Json>, HandlerError>,
+    outcome: Result<FormAnswer<Json>, HandlerError>,
     form: &QuestionForm,
     steps: &CheckSteps,
 ) -> Result<Box<RawValue>, ClientError> {
     let answer = outcome.map_err(unanswered)?;
     let written = action(&answer);
     let content = match answer {
-        Elicited::Accepted(Json::Object(content)) => content,
-        Elicited::Accepted(_) => return Err(unfit("it is not an object")),
-        Elicited::Declined | Elicited::Cancelled => return Ok(written.finish_raw()),
+        FormAnswer::Accepted(Json::Object(content)) => content,
+        FormAnswer::Accepted(_) => return Err(unfit("it is not an object")),
+        FormAnswer::Declined | FormAnswer::Cancelled => return Ok(written.finish_raw()),
     };
     let text = write::text(&completed(content, &form.schema));
     if let Some(schema) = &form.enforced {
@@ -74,7 +74,7 @@ pub(in crate::client) fn to_form(
 ///
 /// # Errors
 /// The function fails.
-pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> Result<Box<RawValue>, ClientError> {
+pub(in crate::client) fn to_url(outcome: Result<FormAnswer<()>, HandlerError>) -> Result<Box<RawValue>, ClientError> {
     Ok(action(&outcome.map_err(unanswered)?).finish_raw())
 }
 
@@ -82,8 +82,8 @@ pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> 
 ///
 /// # Errors
 /// The function fails.
-pub(in crate::client) fn to_sampling(outcome: Result<Sampled, HandlerError>) -> Result<Box<RawValue>, ClientError> {
-    let Sampled { text, model, stop_reason } = outcome.map_err(unanswered)?;
+pub(in crate::client) fn to_sampling(outcome: Result<ModelAnswer, HandlerError>) -> Result<Box<RawValue>, ClientError> {
+    let ModelAnswer { text, model, stop_reason } = outcome.map_err(unanswered)?;
     let content = ObjectWriter::new().text("type", "text").text("text", &text).finish();
     let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", &model);
     if let Some(reason) = stop_reason {
@@ -104,11 +104,11 @@ fn unanswered(error: HandlerError) -> ClientError {
 }
 
 /// Writes the answer to an elicitation, without its content.
-fn action<T>(elicited: &Elicited<T>) -> ObjectWriter {
+fn action<T>(elicited: &FormAnswer<T>) -> ObjectWriter {
     let action = match elicited {
-        Elicited::Accepted(_) => "accept",
-        Elicited::Declined => "decline",
-        Elicited::Cancelled => "cancel",
+        FormAnswer::Accepted(_) => "accept",
+        FormAnswer::Declined => "decline",
+        FormAnswer::Cancelled => "cancel",
     };
     ObjectWriter::new().text("action", action)
 }
@@ -162,20 +162,20 @@ mod tests {
             "required": ["city"],
         });
         for (answer, expected) in [
-            (Elicited::Accepted(json!({})), json!({ "action": "accept", "content": { "city": "Lyon", "days": 3 } })),
+            (FormAnswer::Accepted(json!({})), json!({ "action": "accept", "content": { "city": "Lyon", "days": 3 } })),
             (
-                Elicited::Accepted(json!({ "city": "Bern", "express": false })),
+                FormAnswer::Accepted(json!({ "city": "Bern", "express": false })),
                 json!({ "action": "accept", "content": { "city": "Bern", "express": false, "days": 3 } }),
             ),
-            (Elicited::Declined, json!({ "action": "decline" })),
-            (Elicited::Cancelled, json!({ "action": "cancel" })),
+            (FormAnswer::Declined, json!({ "action": "decline" })),
+            (FormAnswer::Cancelled, json!({ "action": "cancel" })),
         ] {
             let answer = to_form(Ok(answer), &form(&schema), &CheckSteps::default()).expect("an answer");
             assert_eq!(serde_json::from_str::<Json>(answer.get()).expect("JSON"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
             assert!(
-                to_form(Ok(Elicited::Accepted(wrong.clone())), &form(&schema), &CheckSteps::default()).is_err(),
+                to_form(Ok(FormAnswer::Accepted(wrong.clone())), &form(&schema), &CheckSteps::default()).is_err(),
                 "{wrong}"
             );
         }
@@ -184,6 +184,6 @@ mod tests {
     #[test]
     fn a_form_that_cannot_be_compiled_is_not_enforced() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(?=x)" } } });
-        assert!(to_form(Ok(Elicited::Accepted(json!({ "a": "y" }))), &form(&schema), &CheckSteps::default()).is_ok());
+        assert!(to_form(Ok(FormAnswer::Accepted(json!({ "a": "y" }))), &form(&schema), &CheckSteps::default()).is_ok());
     }
 }

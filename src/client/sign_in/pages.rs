@@ -11,10 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
-use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::config::SecureUrl;
-use crate::host::{Host, origin_of};
+use crate::host::{Host, log, origin_of};
 use crate::text::{escaped, line};
 
 /// The answer of a page.
@@ -168,7 +167,7 @@ impl Refusal {
     /// Returns the page with the sentence, and logs the cause.
     pub(super) fn into_page(self, host: &Rc<dyn Host>) -> HtmlPage {
         if let Some(cause) = &self.cause {
-            failure::log(host, "sign-in", cause);
+            log::failure(host, "sign-in", cause);
         }
         sentence(self.status, &self.sentence)
     }

@@ -14,7 +14,7 @@ use super::stored_tokens::StoredTokens;
 use super::ticket::Ticket;
 use super::values::StoreEntry;
 use crate::call::context::Context;
-use crate::call::elicitation::Elicited;
+use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::client::budget::Budget;
 use crate::client::error::{ClientError, Failure};
@@ -156,8 +156,8 @@ impl PersonTokens {
         for attempt in 1..=SIGN_IN_QUESTIONS {
             let key = format!("{server}.sign-in.{attempt}");
             match cx.elicit_url(key, message.clone(), link.clone()).await {
-                Ok(Elicited::Accepted(())) => {}
-                Ok(Elicited::Declined | Elicited::Cancelled) => {
+                Ok(FormAnswer::Accepted(())) => {}
+                Ok(FormAnswer::Declined | FormAnswer::Cancelled) => {
                     return Err(Failure::not_called("you did not agree to sign in.").into());
                 }
                 Err(unasked) if unasked.is_unasked() => return Ok(false),

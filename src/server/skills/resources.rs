@@ -11,7 +11,7 @@ use super::store::{SkillContent, SkillRecord};
 use super::{SkillSets, Skills, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::failure;
+use crate::host::log;
 use crate::limits::{SKILL_PAGE, SKILLS_LISTED};
 use crate::protocol::description::ResourceDescription;
 use crate::protocol::resource_contents::ResourceContents;
@@ -70,7 +70,7 @@ async fn listed(sets: Vec<Rc<Skills>>, cx: Context) -> Result<Vec<ResourceDescri
                 Ok(entries) => entries,
                 // The skills of another server are not worth the other resources.
                 Err(error) if set.is_foreign => {
-                    failure::log(cx.host(), "skills", error.message());
+                    log::failure(cx.host(), "skills", error.message());
                     break;
                 }
                 Err(error) => return Err(error),
