@@ -50,7 +50,7 @@ fn resume_with(
             let opened = cx.request().state_keys().and_then(|keys| open(cx, request, keys, token));
             opened.ok_or_else(|| {
                 RpcError::invalid_params(
-                    "`params.requestState` is not valid for this call, or has expired. MethodCall again without it.",
+                    "`params.requestState` is not valid for this call, or has expired. Call again without it.",
                 )
                 .with_data(object(vec![("reason", "invalid_request_state".into())]))
             })?

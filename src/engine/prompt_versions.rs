@@ -60,7 +60,7 @@ pub(super) fn find(server: &McpServer, name: &str, version: Option<&str>) -> Res
             Err(RpcError::invalid_params(message).with_data(object(vec![("versions", known.into())])))
         }
         _ => Err(RpcError::invalid_params(format!(
-            "Unknown prompt `{name}`. MethodCall prompts/list for the available prompts."
+            "Unknown prompt `{name}`. Call prompts/list for the available prompts."
         ))),
     }
 }

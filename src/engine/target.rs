@@ -204,7 +204,7 @@ fn reference(request: &Request<'_>, server: &McpServer) -> Result<Item, RpcError
 pub(super) fn unknown_template(uri: &str) -> RpcError {
     let uri = shortened(uri);
     RpcError::invalid_params(format!(
-        "Unknown resource template `{uri}`. MethodCall resources/templates/list for the available templates."
+        "Unknown resource template `{uri}`. Call resources/templates/list for the available templates."
     ))
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::live::LiveTask;
 use super::next::{Next, stopped};
 use super::object::Object;
-use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, TaskStatus, UNREADABLE};
+use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, RecordStatus, UNREADABLE};
 use super::{quota, rows};
 use crate::engine::begin::Engine;
 use crate::host::{Host, Level, log};
@@ -88,7 +88,7 @@ impl Object {
         let (now, live) = (self.host.now_ms(), self.live(&record));
         if record.is_cancelled {
             if record.failures > 0 || self.rows.read::<bool>(RELEASES)?.is_none() {
-                return self.end(&record, TaskStatus::Cancelled, None).await;
+                return self.end(&record, RecordStatus::Cancelled, None).await;
             }
             live.cancel();
         }
@@ -103,7 +103,7 @@ impl Object {
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
             log::failure(&self.host, &record.tool, &cause);
-            return self.end(&record, TaskStatus::Failed, Some(stopped()?)).await;
+            return self.end(&record, RecordStatus::Failed, Some(stopped()?)).await;
         }
         // Counted before anything of the program runs, because an attempt can end this isolate.
         record.attempts = record.attempts.saturating_add(1);
@@ -155,7 +155,7 @@ impl Object {
         let late = pin!(self.late(record, live));
         match select(running, late).await {
             Either::Left((Some(next), _)) => next,
-            Either::Left((None, _)) => Next::End(TaskStatus::Cancelled, None),
+            Either::Left((None, _)) => Next::End(RecordStatus::Cancelled, None),
             Either::Right(_) if self.host.now_ms() >= record.expires_ms() => Next::Expired,
             Either::Right(_) => Next::Failure("a step did not end within the time of an attempt".to_owned()),
         }
@@ -187,7 +187,7 @@ impl Object {
             self.rows.seal(MESSAGE, &message)?;
         }
         if record.is_cancelled && !matches!(next, Next::End(..)) {
-            return self.end(task, TaskStatus::Cancelled, None).await;
+            return self.end(task, RecordStatus::Cancelled, None).await;
         }
         if !matches!(next, Next::Prevented(_)) {
             record.prevented = 0;

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::journal::TaskJournal;
 use super::message::{Created, Entry, TaskReply};
 use super::object::{Object, numbered};
-use super::record::{ANSWER, CALL, RECORD, Record, StoredCall, StoredQuestion, TaskStatus};
+use super::record::{ANSWER, CALL, RECORD, Record, RecordStatus, StoredCall, StoredQuestion};
 use crate::limits::TASK_PLACE_SECONDS;
 
 impl Object {
@@ -17,7 +17,7 @@ impl Object {
         }
         if let Some(replaced) = self.record(&owner)? {
             // It may still run, after a cancellation.
-            self.end(&replaced, TaskStatus::Cancelled, None).await?;
+            self.end(&replaced, RecordStatus::Cancelled, None).await?;
         }
         let entered = self.enter(&created.quota, &owner, self.lease(&created)).await?;
         // Another call with the same key may have created the task meanwhile.
@@ -37,8 +37,9 @@ impl Object {
     /// Returns the task that answers the call. It is the task that an earlier delivery of the same message created, or a task of another call with the
     /// same key. A task that failed or was cancelled does not answer another call.
     fn existing(&self, owner: &str, created: &Created) -> Result<Option<Record>, String> {
-        let is_void =
-            |known: &Record| known.is_cancelled || matches!(known.status, TaskStatus::Failed | TaskStatus::Cancelled);
+        let is_void = |known: &Record| {
+            known.is_cancelled || matches!(known.status, RecordStatus::Failed | RecordStatus::Cancelled)
+        };
         let answers = |known: &Record| known.generation == created.generation || !is_void(known);
         Ok(self.record(owner)?.filter(answers))
     }
@@ -79,7 +80,7 @@ impl Object {
             tool,
             generation,
             owner,
-            status: TaskStatus::Working,
+            status: RecordStatus::Working,
             created_ms: now,
             updated_ms: now,
             ttl_ms,

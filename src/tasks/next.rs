@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::live::LiveTask;
 use super::object::Object;
-use super::record::{End, StoredQuestion, TaskStatus};
+use super::record::{End, RecordStatus, StoredQuestion};
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Obstacle, Rounds};
 use crate::host::log;
@@ -14,7 +14,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The decision after an attempt.
 pub(super) enum Next {
-    End(TaskStatus, Option<End>),
+    End(RecordStatus, Option<End>),
     /// The task waits for answers to its open questions, for a time, or for the first of both.
     Waits(Vec<StoredQuestion>, Option<u64>),
     /// The attempt counts as a failure. The text is for the log.
@@ -52,7 +52,7 @@ impl Object {
                 Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
             ) => {
                 log::failure(&self.host, tool, &format!("the task was stopped: {cause}"));
-                return Ok(Next::End(TaskStatus::Failed, Some(stopped()?)));
+                return Ok(Next::End(RecordStatus::Failed, Some(stopped()?)));
             }
         }
         let now = self.host.now_ms();
@@ -72,7 +72,7 @@ impl Object {
                     if known.len() >= QUESTIONS {
                         let cause = format!("the task was stopped: it asks more than {QUESTIONS} questions");
                         log::failure(&self.host, tool, &cause);
-                        return Ok(Next::End(TaskStatus::Failed, Some(stopped()?)));
+                        return Ok(Next::End(RecordStatus::Failed, Some(stopped()?)));
                     }
                     let key = unused_key(handler_key, &known);
                     asked.push(key.clone());

@@ -8,7 +8,7 @@ use futures::future::LocalBoxFuture;
 
 use super::live::LiveTask;
 use super::message::{Entry, Phase, TaskMessage, TaskReply, View, send};
-use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, StoredQuestion, TaskStatus};
+use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, RecordStatus, StoredQuestion};
 use super::rows::StoredRows;
 use crate::engine::begin::Engine;
 use crate::host::{Host, TaskObjects, TaskRows, log};
@@ -62,14 +62,14 @@ impl Object {
     pub(super) fn end<'a>(
         &'a self,
         task: &'a Record,
-        status: TaskStatus,
+        status: RecordStatus,
         end: Option<End>,
     ) -> LocalBoxFuture<'a, Result<(), String>> {
         // Boxed, because many functions wait for it.
         self.end_now(task, status, end).boxed_local()
     }
 
-    async fn end_now(&self, task: &Record, status: TaskStatus, end: Option<End>) -> Result<(), String> {
+    async fn end_now(&self, task: &Record, status: RecordStatus, end: Option<End>) -> Result<(), String> {
         let Some(mut record) = Record::current(&self.rows, &task.generation)? else { return Ok(()) };
         if record.status.is_final() {
             return Ok(());
@@ -131,15 +131,15 @@ impl Object {
         };
         let task = record.describe(message.as_deref(), self.host.now_ms());
         let state = match record.status {
-            TaskStatus::Working => Phase::Working,
-            TaskStatus::Cancelled => Phase::Cancelled,
-            TaskStatus::InputRequired => {
+            RecordStatus::Working => Phase::Working,
+            RecordStatus::Cancelled => Phase::Cancelled,
+            RecordStatus::InputRequired => {
                 let open = self.questions()?.into_iter().filter(StoredQuestion::is_open);
                 let add =
                     |object: ObjectWriter, question: StoredQuestion| object.json(&question.key, question.request.get());
                 Phase::InputRequired(open.fold(ObjectWriter::new(), add).finish_raw())
             }
-            TaskStatus::Completed | TaskStatus::Failed => {
+            RecordStatus::Completed | RecordStatus::Failed => {
                 match self.rows.open(END)?.ok_or("the end of a task is missing")? {
                     End::Result(result) => Phase::Completed(result),
                     End::Error(error) => Phase::Failed(error),

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::message::{Entry, TaskReply};
 use super::rows::{StoredRows, read};
 
-/// The prefix of the rows with each [`Place`].
+/// The prefix of the rows with each [`TakenPlace`].
 const ACTIVE: &str = "active:";
 
 /// A place that is taken.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
+struct TakenPlace {
     /// The time until which it is taken, in milliseconds since 1970.
     until_ms: u64,
     /// The time at which its task expires.
@@ -32,7 +32,7 @@ pub(super) fn enter(rows: &StoredRows, entry: Entry, now: u64) -> Result<TaskRep
     }
     // The alarm comes first: a row without an alarm would never be deleted.
     rows.set_alarm(others.iter().map(|(_, place)| place.until_ms).min().unwrap_or(until_ms).min(until_ms))?;
-    rows.write(&key, &Place { until_ms, expires_ms })?;
+    rows.write(&key, &TakenPlace { until_ms, expires_ms })?;
     Ok(TaskReply::Counted)
 }
 
@@ -51,10 +51,10 @@ pub(super) fn expire(rows: &StoredRows, now: u64) -> Result<(), String> {
 }
 
 /// Returns the places that are taken, and deletes the others. A row of another version is deleted too: it would otherwise refuse each call.
-fn active(rows: &StoredRows, now: u64) -> Result<Vec<(String, Place)>, String> {
+fn active(rows: &StoredRows, now: u64) -> Result<Vec<(String, TakenPlace)>, String> {
     let mut active = Vec::new();
     for (key, row) in rows.list_bytes(ACTIVE)? {
-        match read(&row).filter(|place: &Place| place.until_ms > now) {
+        match read(&row).filter(|place: &TakenPlace| place.until_ms > now) {
             Some(place) => active.push((key, place)),
             None => rows.delete(&key)?,
         }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::message::{Letter, TaskMessage, TaskReply};
 use super::object::{Object, numbered};
-use super::record::{ANSWER, RECORD, RELEASES, Record, TaskStatus};
+use super::record::{ANSWER, RECORD, RELEASES, Record, RecordStatus};
 use super::rows::read;
 use super::{answers, quota};
 use crate::limits::{TASK_ANSWERS_BYTES, TASK_WAIT_SECONDS};
@@ -37,12 +37,12 @@ impl Object {
     async fn get(&self, owner: &str, wait_ms: u64) -> Result<TaskReply, String> {
         let Some(record) = self.record(owner)? else { return Ok(TaskReply::Unknown) };
         self.revive(&record)?;
-        if wait_ms == 0 || record.status != TaskStatus::Working {
+        if wait_ms == 0 || record.status != RecordStatus::Working {
             return self.view(&record);
         }
         let live = self.live(&record);
         let working = || match Record::current(&self.rows, &record.generation) {
-            Ok(Some(record)) if record.status == TaskStatus::Working => None,
+            Ok(Some(record)) if record.status == RecordStatus::Working => None,
             // The read below reports a failure.
             _ => Some(()),
         };
@@ -125,12 +125,12 @@ impl Object {
         live.cancel();
         // A sleeping handler that has work at another server runs once more.
         if !live.is_running.get() && self.rows.read::<bool>(RELEASES)?.is_none() {
-            self.end(&cancelled, TaskStatus::Cancelled, None).await?;
+            self.end(&cancelled, RecordStatus::Cancelled, None).await?;
         }
         match Record::current(&self.rows, &cancelled.generation)? {
             Some(record) => self.view(&record),
             // Another task has replaced it meanwhile.
-            None => self.view(&Record { status: TaskStatus::Cancelled, ..cancelled }),
+            None => self.view(&Record { status: RecordStatus::Cancelled, ..cancelled }),
         }
     }
 }

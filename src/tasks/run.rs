@@ -12,7 +12,7 @@ use super::journal::TaskJournal;
 use super::live::LiveTask;
 use super::next::{Next, error_end};
 use super::object::{Object, numbered};
-use super::record::{ANSWER, CALL, End, Record, StoredCall, StoredQuestion, TaskStatus};
+use super::record::{ANSWER, CALL, End, Record, RecordStatus, StoredCall, StoredQuestion};
 use crate::auth::Principal;
 use crate::call::client_extensions::CapabilitySource;
 use crate::call::rounds::{Answered, Earlier};
@@ -86,7 +86,7 @@ impl Object {
             reservation.renew(host.now_ms());
         };
         match result {
-            Some(Ok(result)) => Next::End(TaskStatus::Completed, Some(End::Result(result))),
+            Some(Ok(result)) => Next::End(RecordStatus::Completed, Some(End::Result(result))),
             Some(Err(error)) => failed(&error),
             None => self.waiting(tool, &rounds, live).unwrap_or_else(Next::Failure),
         }
@@ -154,5 +154,5 @@ fn read_principal(principal: &RawValue) -> Result<Principal, Next> {
 
 /// Returns the end of a task whose call failed with an error of the protocol.
 fn failed(error: &RpcError) -> Next {
-    error_end(error).map_or_else(Next::Prevented, |end| Next::End(TaskStatus::Failed, Some(end)))
+    error_end(error).map_or_else(Next::Prevented, |end| Next::End(RecordStatus::Failed, Some(end)))
 }
