@@ -13,13 +13,13 @@ use serde_json::value::RawValue;
 use super::call_path::{CallPath, Callee, CurrentPath};
 use super::client_extensions::ClientSupport;
 use super::error::HandlerError;
-use super::of_request::{Live, OfRequest};
+use super::exchange::{Exchange, Live};
 use super::passed_task::{PassedTask, TaskRequest};
 use super::request_info::RequestInfo;
 use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
-use super::tool_event::{Observed, ToolEvent};
+use super::tool_event::{HookData, ToolEvent};
 use super::trace::Trace;
 use crate::auth::Principal;
 use crate::host::Host;
@@ -93,7 +93,7 @@ pub(crate) trait PassTasks {
 
 /// A hook: it gets the name of a tool, an event of a call, what is known of the call if this server executes it, and its context.
 pub(crate) type Hook =
-    Rc<dyn Fn(&Text, ToolEvent, Option<&Observed>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
+    Rc<dyn Fn(&Text, ToolEvent, Option<&HookData>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
 
 /// A tool that a handler can call.
 pub(crate) struct CallableTool {
@@ -110,33 +110,33 @@ pub(crate) fn unknown_tool(name: &str) -> String {
 /// The context of a call: the caller, the request and the client. Cloning is cheap.
 #[derive(Clone)]
 pub struct Context {
-    of_request: Rc<OfRequest>,
+    exchange: Rc<Exchange>,
     tools: Option<Rc<dyn CallTools>>,
     /// The number of tool calls that contain this one.
     depth: u8,
     current_path: Rc<CurrentPath>,
-    of_call: Rc<OfCall>,
+    values: Rc<CallValues>,
     /// The time at which the deadline of the call that contains this one passes.
     outer_ends_at: Option<u64>,
 }
 
 /// The data of one call, which its nested calls do not share.
 #[derive(Default)]
-struct OfCall {
+struct CallValues {
     /// The time at which the deadline of the call passes, in milliseconds since 1970. `None` if nothing limits the call.
     ends_at: Cell<Option<u64>>,
     /// The values that the program stored, one of each type.
-    values: RefCell<Vec<Rc<dyn Any>>>,
+    stored: RefCell<Vec<Rc<dyn Any>>>,
 }
 
 impl Context {
-    pub(crate) fn new(of_request: OfRequest, tools: Option<Rc<dyn CallTools>>) -> Self {
+    pub(crate) fn new(exchange: Exchange, tools: Option<Rc<dyn CallTools>>) -> Self {
         Self {
-            of_request: Rc::new(of_request),
+            exchange: Rc::new(exchange),
             tools,
             depth: 0,
             current_path: Rc::new(CurrentPath::new(CallPath::default())),
-            of_call: Rc::default(),
+            values: Rc::default(),
             outer_ends_at: None,
         }
     }
@@ -146,9 +146,17 @@ impl Context {
     /// notifications.
     ///
     /// For work without a request, [`worker::context`](crate::worker) and [`testing::context`](crate::testing::context) are shorter.
-    pub fn of_request(request: RequestInfo, host: Rc<dyn Host>) -> Self {
-        let rounds = Rounds::new(ClientCapabilities::default(), STATE_BYTES);
-        Self::new(OfRequest::new(request, RequestId::native(), Revision::V2026_07_28, host, rounds), None)
+    pub fn for_program(request: RequestInfo, host: Rc<dyn Host>) -> Self {
+        let exchange = Exchange {
+            request,
+            id: RequestId::native(),
+            revision: Revision::V2026_07_28,
+            host,
+            rounds: Rc::new(Rounds::new(ClientCapabilities::default(), STATE_BYTES)),
+            trace: None,
+            live: None,
+        };
+        Self::new(exchange, None)
     }
 
     /// Creates the context of a nested call of the tool `name`. `arguments` is JSON.
@@ -156,7 +164,7 @@ impl Context {
         Self {
             tools: Some(tools),
             depth: self.depth.saturating_add(1),
-            of_call: Rc::default(),
+            values: Rc::default(),
             outer_ends_at: self.ends_at(),
             ..self.at_call(Callee::own(name), arguments)
         }
@@ -189,11 +197,11 @@ impl Context {
     /// Sets the deadline of the call, which passes after `limit`.
     pub(crate) fn start_deadline(&self, limit: Duration) {
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        self.of_call.ends_at.set(Some(self.now_ms().saturating_add(limit)));
+        self.values.ends_at.set(Some(self.now_ms().saturating_add(limit)));
     }
 
     fn ends_at(&self) -> Option<u64> {
-        self.of_call.ends_at.get().into_iter().chain(self.outer_ends_at).min()
+        self.values.ends_at.get().into_iter().chain(self.outer_ends_at).min()
     }
 
     /// Returns the time until the deadline of the call, or of a call that contains it. Returns `None` if nothing limits the call.
@@ -227,12 +235,12 @@ impl Context {
 
     /// Returns the JSON-RPC id of the request.
     pub fn request_id(&self) -> &RequestId {
-        &self.of_request.id
+        &self.exchange.id
     }
 
     /// Returns the protocol revision of the request.
     pub fn revision(&self) -> Revision {
-        self.of_request.revision
+        self.exchange.revision
     }
 
     /// Returns the member `name` of the request's `_meta`, if the client sent it. Examples are `progressToken`, and
@@ -246,7 +254,8 @@ impl Context {
     /// Returns whether the client supports an extension of the protocol, such as `com.example/ledger`.
     ///
     /// ```
-    /// use edge_mcp::{ClientSupport, Context};
+    /// use edge_mcp::call::ClientSupport;
+    /// use edge_mcp::Context;
     ///
     /// async fn entry(cx: Context) -> &'static str {
     ///     match cx.client_supports("com.example/ledger") {
@@ -261,7 +270,7 @@ impl Context {
 
     /// Returns the URL of the request. Its host comes from the client, so do not base security decisions on it.
     pub fn url(&self) -> String {
-        self.of_request.request.url()
+        self.exchange.request.url()
     }
 
     /// Returns the W3C trace context of this request (`traceparent`). Send it with your own requests to make them part of the same trace.
@@ -278,12 +287,12 @@ impl Context {
 
     /// Returns the place of the request in a trace.
     pub(crate) fn trace(&self) -> Option<&Trace> {
-        self.of_request.trace.as_deref()
+        self.exchange.trace.as_deref()
     }
 
     /// Returns the HTTP header `name`, like [`RequestInfo::header`]: the credentials of the caller are absent.
     pub fn header(&self, name: &str) -> Option<String> {
-        self.of_request.request.header(name)
+        self.exchange.request.header(name)
     }
 
     /// Returns the value of type `T` that [`Endpoint::state`](crate::Endpoint::state) shares between all requests.
@@ -303,14 +312,14 @@ impl Context {
     /// }
     /// ```
     pub fn state<T: 'static>(&self) -> Result<Rc<T>, MissingState> {
-        self.of_request.request.state()
+        self.exchange.request.state()
     }
 
     /// Returns the value of type `T` that was stored for [this call](Self::extend), or otherwise the one that the
     /// [server function](RequestInfo::extend) or an earlier handler stored for this request.
     pub fn extension<T: 'static>(&self) -> Option<Rc<T>> {
-        let of_call = self.of_call.values.borrow().iter().find_map(|value| value.clone().downcast().ok());
-        of_call.or_else(|| self.of_request.request.extension())
+        let stored = self.values.stored.borrow().iter().find_map(|value| value.clone().downcast().ok());
+        stored.or_else(|| self.exchange.request.extension())
     }
 
     /// Stores `value` for this call. It replaces an earlier value of the same type. With it, the question for an
@@ -350,14 +359,14 @@ impl Context {
     /// });
     /// ```
     pub fn extend<T: 'static>(&self, value: T) {
-        let mut values = self.of_call.values.borrow_mut();
+        let mut values = self.values.stored.borrow_mut();
         values.retain(|kept| !kept.is::<T>());
         values.push(Rc::new(value));
     }
 
     /// Returns the time of the host's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub fn now_ms(&self) -> u64 {
-        self.of_request.host.now_ms()
+        self.exchange.host.now_ms()
     }
 
     /// Sends a progress notification: `progress` of `total`, if the total is known, and a message.
@@ -457,11 +466,11 @@ impl Context {
 
     /// Returns the HTTP request.
     pub fn request(&self) -> &RequestInfo {
-        &self.of_request.request
+        &self.exchange.request
     }
 
     pub(crate) fn rounds(&self) -> &Rc<Rounds> {
-        &self.of_request.rounds
+        &self.exchange.rounds
     }
 
     /// Returns the configured URL of the endpoint, if there is one.
@@ -470,14 +479,14 @@ impl Context {
     }
 
     pub(crate) fn live(&self) -> Option<&Live> {
-        self.of_request.live.as_ref()
+        self.exchange.live.as_ref()
     }
 
     pub(crate) fn depends_on_caller(&self) -> bool {
-        self.of_request.request.depends_on_caller()
+        self.exchange.request.depends_on_caller()
     }
 
     pub(crate) fn host(&self) -> &Rc<dyn Host> {
-        &self.of_request.host
+        &self.exchange.host
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::question_kind::QuestionKind;
-use super::session_required::SessionRequired;
+use crate::protocol::error::RpcError;
 
 /// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
 ///
@@ -24,6 +24,8 @@ pub(crate) enum InputProblem {
     Malformed(String),
     /// The question is not allowed. The text is for the log.
     Forbidden(String),
+    /// The durable task that would have asked has failed, with this error of the protocol.
+    TaskFailed(RpcError),
 }
 
 impl From<InputProblem> for InputError {
@@ -43,12 +45,9 @@ impl InputError {
         matches!(*self.0, InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))
     }
 
-    /// Returns the feature that needs a session, if that is the reason.
-    pub fn session_required(&self) -> Option<SessionRequired> {
-        match *self.0 {
-            InputProblem::SessionRequired(kind) => Some(kind.session),
-            _ => None,
-        }
+    /// Returns whether the question needs a session, because the client uses an older revision.
+    pub fn needs_session(&self) -> bool {
+        matches!(*self.0, InputProblem::SessionRequired(_))
     }
 }
 
@@ -59,6 +58,7 @@ impl fmt::Display for InputError {
                 f.write_str(&kind.unasked("This call", "Nothing that depends on it"))
             }
             InputProblem::Malformed(problem) | InputProblem::Forbidden(problem) => f.write_str(problem),
+            InputProblem::TaskFailed(error) => f.write_str(&error.message),
         }
     }
 }

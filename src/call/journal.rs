@@ -11,6 +11,9 @@ use super::task_info::TaskInfo;
 pub(crate) trait Journal {
     fn info(&self) -> &TaskInfo;
 
+    /// Lets steps begin whose input another version of the program has changed.
+    fn tolerate_changes(&self);
+
     /// Returns the result of the step at `place`, if an earlier attempt stored it.
     fn result(&self, place: &str) -> Result<Option<Box<RawValue>>, JournalError>;
 

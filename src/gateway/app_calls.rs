@@ -17,11 +17,11 @@ use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::client::{Definition, Listing};
+use crate::engine::nested::call_tool_with_text;
 use crate::protocol::ui;
 use crate::schema::{Schema, SchemaError};
 use crate::server::access::permits;
 use crate::server::list::ListKind;
-use crate::server::nested::execute_nested_text;
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::Text;
@@ -70,7 +70,7 @@ async fn call_for_app(
     let tool = tool_named(gateway, &shown).filter(|tool| tool.access.shows_to(cx.request())).ok_or_else(unknown)?;
     // A tool of this server takes precedence, also if the caller cannot see it.
     let tools = cx.tools().filter(|tools| !tools.has_own_tool(&shown)).ok_or_else(unknown)?;
-    execute_nested_text(tools.clone(), &Rc::new(tool), arguments, cx).await
+    call_tool_with_text(tools.clone(), &Rc::new(tool), arguments, cx).await
 }
 
 /// Returns the server whose page calls `name`: the only server with apps whose list has this name.

@@ -15,9 +15,9 @@ use super::tools::{read_only_tool_named, tool_named};
 use crate::call::context::{CallTools, Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
+use crate::engine::nested::call_tool;
 use crate::limits::{FOUND_TOOLS, FOUND_TOOLS_BYTES, GATEWAY_QUERY};
 use crate::server::list::ListKind;
-use crate::server::nested::execute_nested;
 use crate::server::tool::Tool;
 use crate::words::query::Words;
 use crate::words::score::{Headed, scores_among};
@@ -191,5 +191,5 @@ async fn nested(
     let tool = cx.tools().and_then(|tools| Some((tools, named(&gateway, name).filter(|tool| is_shown(&tools, tool))?)));
     let Some((tools, tool)) = tool else { return Err(HandlerError::new(unknown_tool(name))) };
     let arguments = arguments.get(ARGUMENTS).cloned().unwrap_or_else(|| object(Vec::new()));
-    execute_nested(tools.clone(), &Rc::new(tool), arguments, &cx).await
+    call_tool(tools.clone(), &Rc::new(tool), arguments, &cx).await
 }

@@ -14,8 +14,8 @@ use crate::auth::challenge::Challenge;
 use crate::auth::protected_resource::WELL_KNOWN;
 use crate::auth::{ProtectedResource, TokenRefusal};
 use crate::config::SecureUrl;
-use crate::host::{Host, Level, warning};
-use crate::protocol::error::{ErrorCode, RpcError};
+use crate::engine::refusal::{misconfigured, missing_scopes};
+use crate::host::Host;
 
 /// The time after which a client may retry if its token could not be checked.
 const OUTAGE_RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -67,9 +67,7 @@ impl AuthFailure {
                 "Access tokens in the URL are rejected, because URLs end up in logs. Send the token as `Authorization: Bearer <token>`.",
             ),
             Self::InsufficientScope(scopes) => {
-                let message =
-                    format!("The access token does not have the scopes for this request. It needs: {scopes}.");
-                return (Status::FORBIDDEN, Some("insufficient_scope"), message.into());
+                return (Status::FORBIDDEN, Some("insufficient_scope"), missing_scopes(scopes).into());
             }
             Self::Refused(refusal) => {
                 let (status, error) = match refusal {
@@ -120,9 +118,6 @@ impl AuthFailure {
 }
 
 /// Returns a 503, and logs the problem with the configuration. The caller gets the problem only if it `is_public`.
-pub(super) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
-    warning::log(host, Level::Error, "misconfigured", problem);
-    let problem = if is_public { problem } else { "see its log" };
-    let message = format!("This server is misconfigured and rejects every request: {problem}.");
-    HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, RpcError::new(ErrorCode::Internal, message))
+pub(super) fn unavailable(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> Box<HttpError> {
+    HttpError::rpc(StatusCode::SERVICE_UNAVAILABLE, None, misconfigured(host, problem, is_public))
 }

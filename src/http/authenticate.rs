@@ -9,9 +9,7 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
-use super::auth_failure::{AuthFailure, misconfigured};
-use super::bounded_request::BoundedRequest;
-use super::choice::Choice;
+use super::auth_failure::{AuthFailure, unavailable};
 use super::http_error::HttpError;
 use super::log_line::LogLine;
 use super::proxies::passed_a_proxy;
@@ -20,11 +18,11 @@ use crate::auth::protected_resource::ServerUrl;
 use crate::auth::rate_limit::{AddressLimit, RateLimiting};
 use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::DynValidator;
-use crate::auth::{Presented, Principal, ProtectedResource, TokenRefusal, bearer};
+use crate::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal, bearer};
 use crate::config::SecureUrl;
-use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
-use crate::server::access::has_scopes;
-use crate::text::Text;
+use crate::engine::choice::Choice;
+use crate::engine::head::BoundedRequest;
+use crate::host::{Host, Request, is_on_localhost, is_same_url, log};
 
 /// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {
@@ -99,7 +97,7 @@ impl AccessControl {
             }
             Authentication::Open { is_public } => {
                 if self.environment_requires_tokens {
-                    warning::once(
+                    log::warning_once(
                         host,
                         "authentication",
                         "MCP_AUTH is ignored: the program calls `without_auth` or `open_to_the_public`",
@@ -117,10 +115,10 @@ impl AccessControl {
                  commas, or \"none\", and call `configured`; or call `auth` or `without_auth`"
             }
             Authentication::Misconfigured(Misconfiguration { problem, is_public }) => {
-                return Err(misconfigured(host, problem, *is_public));
+                return Err(unavailable(host, problem, *is_public));
             }
         };
-        Err(misconfigured(host, problem, true))
+        Err(unavailable(host, problem, true))
     }
 
     /// Admits a request for a document or a page that needs no token, and counts the request by its address. Returns whether calls of the
@@ -160,7 +158,7 @@ impl AccessControl {
         let checked = match token(authorization.as_deref(), url) {
             Ok(token) => {
                 let presented =
-                    Presented { token: &token, host, server_url: &server_url, address_limit: &address_limit };
+                    PresentedToken { token: &token, host, server_url: &server_url, address_limit: &address_limit };
                 check(validator, presented).boxed_local().await.map_err(AuthFailure::Refused)
             }
             Err(failure) => Err(failure),
@@ -223,20 +221,10 @@ impl AccessControl {
         failure.into_http_error(&self.resource, None, self.rate_limiting.period())
     }
 
-    /// Checks that `caller` has the `needed` scopes. The error names all of them.
-    pub(super) fn authorize(
-        &self,
-        caller: Option<&Principal>,
-        needed: &[Text],
-        request_url: &str,
-        path: &str,
-    ) -> Result<(), Box<HttpError>> {
-        if caller.is_none_or(|caller| has_scopes(caller, needed)) {
-            return Ok(());
-        }
+    /// Returns the error for a caller that the endpoint rejects.
+    pub(super) fn failed(&self, failure: AuthFailure, request_url: &str, path: &str) -> Box<HttpError> {
         let url = self.server_url(request_url, path);
-        let failure = AuthFailure::InsufficientScope(needed.join(" "));
-        Err(failure.into_http_error(&self.resource, url.get(), self.rate_limiting.period()))
+        failure.into_http_error(&self.resource, url.get(), self.rate_limiting.period())
     }
 }
 
@@ -262,7 +250,7 @@ fn token(authorization: Option<&str>, url: &str) -> Result<String, AuthFailure> 
 }
 
 /// Returns the principal of a token. The endpoint checks expiry and audience again, because a user's validator may not check them.
-async fn check(validator: &dyn DynValidator, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn check(validator: &dyn DynValidator, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     let principal = validator.validate_boxed(presented).await?;
     if principal.expires.is_some_and(|expires| has_expired(expires, presented.now())) {
         return Err(TokenRefusal::Expired);

@@ -10,11 +10,11 @@ use http::header::{
 };
 use http::{HeaderMap, Response, StatusCode};
 
-use super::bounded_request::BoundedRequest;
 use super::constant_header::{allow_header, set};
 use super::http_error::HttpError;
 use super::reply::Reply;
 use super::stream::Body;
+use crate::engine::head::BoundedRequest;
 use crate::host::Host;
 
 /// The headers that clients of all revisions send.

@@ -7,30 +7,25 @@ use std::future::Future;
 use std::rc::Rc;
 
 use super::authenticate::{AccessControl, Authentication, Misconfiguration};
-use super::choice::Choice;
 #[cfg(feature = "page")]
 use super::landing::SearchBox;
-use super::limits::Limits;
-use super::log_policy::LogPolicy;
+use super::log_line::LogPolicy;
 use super::origin::AllowedOrigins;
 use super::page::{Page, PageRequest};
 use crate::auth::rate_limit::RateLimiting;
-use crate::auth::{Principal, ProtectedResource, StateKeys, TokenValidator};
-use crate::call::client_extensions::OfClient;
+use crate::auth::{ProtectedResource, StateKeys, TokenValidator};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::request_info::{ExposedHeaders, OfEndpoint, RequestInfo};
-use crate::call::state::State;
-use crate::call::task_info::TaskService;
-use crate::call::trace::{AllTelemetry, Tracer};
+use crate::call::request_info::RequestInfo;
+use crate::call::trace::AllTelemetry;
 use crate::config::ConfigError;
-use crate::host::{RateLimit, Request, TaskObjects, Telemetry};
+use crate::engine::begin::Engine;
+use crate::engine::choice::Choice;
+use crate::engine::limits::Limits;
+use crate::host::{RateLimit, TaskObjects, Telemetry};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 use crate::text::Text;
-
-type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
-type EachRequest = Box<dyn Fn(&RequestInfo) -> Result<(), BuildError>>;
 
 /// A server at an HTTP path, with its authentication and limits.
 ///
@@ -51,57 +46,38 @@ type EachRequest = Box<dyn Fn(&RequestInfo) -> Result<(), BuildError>>;
 /// ```
 pub struct Endpoint {
     pub(crate) path: Text,
-    pub(super) server: ServerFunction,
-    pub(super) each: Vec<EachRequest>,
-    pub(super) state: State,
+    pub(crate) engine: Engine,
     pub(super) access: AccessControl,
     /// The protected resource as the environment configures it.
     pub(super) configured_resource: ProtectedResource,
     pub(super) origins: Choice<AllowedOrigins>,
-    pub(super) limits: Limits,
     pub(super) pages: Vec<Page>,
-    pub(super) json_only: bool,
-    pub(super) exposed: ExposedHeaders,
     pub(super) has_page: Choice<bool>,
     #[cfg(feature = "page")]
     pub(super) search_box: SearchBox,
     pub(super) log: Choice<LogPolicy>,
-    pub(super) telemetry: Option<Rc<dyn Tracer>>,
-    pub(super) state_keys: Choice<Rc<Result<StateKeys, ConfigError>>>,
-    pub(super) task_objects: Choice<Option<Rc<dyn TaskObjects>>>,
-    /// The version of the program that is deployed, if it is known.
-    pub(super) version: Option<String>,
 }
 
 impl Endpoint {
-    /// Creates an endpoint at `/mcp`. `server` builds a server for each request. If it fails, the caller gets a 503 with a fixed text, and
-    /// the cause is in the log.
+    /// Creates an endpoint at `/mcp` for a server whose items depend on the request. `server` builds a server for each request. If it fails,
+    /// the caller gets a 503 with a fixed text, and the cause is in the log. If the items are the same in each request, use [`of`](Self::of).
     pub fn new(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static) -> Self {
         Self {
             path: "/mcp".into(),
-            server: Box::new(server),
-            each: Vec::new(),
-            state: State::default(),
+            engine: Engine::new(Box::new(server)),
             access: AccessControl::closed(),
             configured_resource: ProtectedResource::default(),
             origins: Choice::new(AllowedOrigins::default()),
-            limits: Limits::default(),
             pages: Vec::new(),
-            json_only: false,
-            exposed: ExposedHeaders::default(),
             has_page: Choice::new(true),
             #[cfg(feature = "page")]
             search_box: SearchBox::default(),
             log: Choice::new(LogPolicy::default()),
-            telemetry: None,
-            state_keys: Choice::new(Rc::new(StateKeys::from_text("MCP_STATE_KEY", None))),
-            task_objects: Choice::new(None),
-            version: None,
         }
     }
 
-    /// Creates an endpoint at `/mcp` for a server that is built once. All requests share its definitions, which saves the time to build
-    /// them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists,
+    /// Creates an endpoint at `/mcp` for a server that is built once: the ordinary way. All requests share its definitions, which saves the
+    /// time to build them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists,
     /// scopes and [`visible_if`](crate::Tool::visible_if) work as on other endpoints. All requests also share the values that handlers
     /// capture. Add values that belong to one request in [`each`](Self::each).
     ///
@@ -138,7 +114,7 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn each(mut self, prepare: impl Fn(&RequestInfo) -> Result<(), BuildError> + 'static) -> Self {
-        self.each.push(Box::new(prepare));
+        self.engine.each.push(Box::new(prepare));
         self
     }
 
@@ -168,52 +144,11 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn state<T: 'static>(mut self, value: T) -> Self {
-        if self.state.add(value) {
+        if self.engine.state.add(value) {
             return self;
         }
         let problem = format!("the state `{}` is added twice", type_name::<T>());
         self.close(Misconfiguration { problem, is_public: false })
-    }
-
-    /// Creates the information about a request to this endpoint.
-    pub(super) fn request_info(
-        &self,
-        head: Rc<dyn Request>,
-        principal: Option<Principal>,
-        client: OfClient,
-    ) -> RequestInfo {
-        let endpoint = OfEndpoint {
-            state: self.state.clone(),
-            tasks: self.task_service(),
-            state_keys: Some((*self.state_keys).clone()),
-            resource: self.access.resource.url.as_ref().map(|url| url.as_str().into()),
-            exposed: self.exposed,
-        };
-        RequestInfo::of_endpoint(head, principal, client, false, endpoint)
-    }
-
-    /// Returns the service for durable tasks, if the endpoint has one.
-    pub(super) fn task_service(&self) -> Option<TaskService> {
-        let objects = (*self.task_objects).clone()?;
-        Some(TaskService { objects, keys: self.state_keys.clone() })
-    }
-
-    /// Returns whether the endpoint has objects for durable tasks.
-    pub(super) fn has_task_objects(&self) -> bool {
-        self.task_objects.is_some()
-    }
-
-    /// Runs the functions of [`each`](Self::each), and builds the server. The server hides the items that the caller must not see.
-    pub(super) fn server_for(&self, request: &RequestInfo) -> Result<McpServer, BuildError> {
-        Ok(self.server_for_all(request)?.for_caller(request))
-    }
-
-    /// Builds the server like [`server_for`](Self::server_for), with all items.
-    pub(super) fn server_for_all(&self, request: &RequestInfo) -> Result<McpServer, BuildError> {
-        for prepare in &self.each {
-            prepare(request)?;
-        }
-        (self.server)(request)
     }
 
     /// Creates an endpoint that answers every request with 503 and the text of `error`. Use it if the program finds an error in a setting.
@@ -276,8 +211,15 @@ impl Endpoint {
     /// Sets the URL of the server, its authorization servers, and the scopes that clients should request.
     #[must_use]
     pub fn resource(mut self, resource: ProtectedResource) -> Self {
-        self.access.resource = resource.or(&self.configured_resource);
+        let resource = resource.or(&self.configured_resource);
+        self.set_resource(resource);
         self
+    }
+
+    /// Sets the protected resource, whose URL the engine knows too.
+    pub(super) fn set_resource(&mut self, resource: ProtectedResource) {
+        self.engine.url = resource.url.as_ref().map(|url| url.as_str().into());
+        self.access.resource = resource;
     }
 
     /// Declares that `scope` includes the scopes `others`, and the scopes that these include.
@@ -317,7 +259,7 @@ impl Endpoint {
     /// Sets the keys that encrypt the state of calls that ask for input. Without keys, such a call fails, and the log has the reason.
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
-        self.state_keys.set(Rc::new(Ok(keys)));
+        self.engine.state_keys.set(Rc::new(Ok(keys)));
         self
     }
 
@@ -325,7 +267,7 @@ impl Endpoint {
     /// such tools gets a 503.
     #[must_use]
     pub fn task_objects(mut self, objects: impl TaskObjects + 'static) -> Self {
-        self.task_objects.set(Some(Rc::new(objects)));
+        self.engine.task_objects.set(Some(Rc::new(objects)));
         self
     }
 
@@ -333,14 +275,14 @@ impl Endpoint {
     /// input. Without a version, each attempt of a task may be one of another version.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
-        self.version = Some(version.into());
+        self.engine.version = Some(version.into());
         self
     }
 
     /// Makes the endpoint answer with JSON only. Progress and log notifications are dropped.
     #[must_use]
     pub fn json_only(mut self) -> Self {
-        self.json_only = true;
+        self.engine.json_only = true;
         self
     }
 
@@ -352,7 +294,8 @@ impl Endpoint {
     /// [caller](Context::caller) has all that a validator has read from the token. A page that keeps a session needs the cookie:
     ///
     /// ```
-    /// # use edge_mcp::{Context, HandlerError, PageRequest};
+    /// # use edge_mcp::http::PageRequest;
+    /// # use edge_mcp::{Context, HandlerError};
     /// # async fn account(_: PageRequest, _: Context) -> Result<http::Response<String>, HandlerError> {
     /// #     Ok(http::Response::new(String::new()))
     /// # }
@@ -363,7 +306,7 @@ impl Endpoint {
     /// ```
     #[must_use]
     pub fn expose_header(mut self, name: &str) -> Self {
-        self.exposed.add(name);
+        self.engine.exposed.add(name);
         self
     }
 
@@ -378,7 +321,8 @@ impl Endpoint {
     /// An error of the handler becomes a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///
     /// ```
-    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};
+    /// use edge_mcp::http::PageRequest;
+    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer};
     ///
     /// async fn about(_: PageRequest, cx: Context) -> Result<http::Response<String>, HandlerError> {
     ///     let is_known = cx.header("Cookie").is_some_and(|cookies| cookies.split("; ").any(|cookie| cookie == "seen=yes"));
@@ -443,15 +387,15 @@ impl Endpoint {
     /// does not decide what is recorded.
     #[must_use]
     pub fn telemetry(mut self, telemetry: impl Telemetry + 'static) -> Self {
-        let earlier = self.telemetry.take().unwrap_or_else(|| Rc::new(AllTelemetry::default()));
-        self.telemetry = Some(earlier.with(Rc::new(telemetry)));
+        let earlier = self.engine.telemetry.take().unwrap_or_else(|| Rc::new(AllTelemetry::default()));
+        self.engine.telemetry = Some(earlier.with(Rc::new(telemetry)));
         self
     }
 
     /// Sets the limits on sizes.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = Limits { in_flight: limits.in_flight.max(limits.body), ..limits };
+        self.engine.limits = Limits { in_flight: limits.in_flight.max(limits.body), ..limits };
         self
     }
 }

@@ -8,35 +8,30 @@
 
 use edge_json::{Kind, Value, object};
 
-use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
-use super::limits::Limits;
 use super::request_headers;
+use crate::call::client_extensions::CapabilitySource;
+use crate::engine::head::BoundedRequest;
+use crate::engine::header_params::check_name;
+use crate::engine::limits::Limits;
+use crate::engine::message::Message;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::protocol::message::{Message, NotAMessage, Request};
+use crate::protocol::message::{Message as Incoming, NotAMessage, Request};
 use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
 use crate::text::shortened;
 
-/// A classified body.
+/// What a body holds.
 #[derive(Debug)]
-pub(super) enum Classified<'d> {
+pub(super) enum Content<'d> {
     /// Messages that need no response.
     NoRequest(Era),
     /// One request.
-    Request(Box<VersionedRequest<'d>>),
+    Request(Box<Message<'d>>),
     /// The requests of a batch, in a revision that has batches. Its other messages need no response.
-    Batch(Vec<Request<'d>>, Revision),
-}
-
-/// A request whose revision is known.
-#[derive(Debug)]
-pub(super) struct VersionedRequest<'d> {
-    pub request: Request<'d>,
-    pub revision: Revision,
-    pub capabilities: ClientCapabilities,
+    Batch(Vec<Message<'d>>),
 }
 
 /// Classifies the body `root` of the request `head`.
@@ -48,24 +43,24 @@ pub(super) fn classify<'d>(
     root: Value<'d>,
     head: &BoundedRequest,
     limits: &Limits,
-) -> Result<Classified<'d>, Box<HttpError>> {
+) -> Result<Content<'d>, Box<HttpError>> {
     let version = request_headers::version(head)?;
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
         request_headers::check_batch(head)?;
         return batch(root, version.as_deref(), limits.batch);
     }
-    let request = match Message::read(root).map_err(not_a_message)? {
-        Message::Request(request) => request,
-        Message::Response if header_era == Some(Era::Modern) => {
+    let request = match Incoming::read(root).map_err(not_a_message)? {
+        Incoming::Request(request) => request,
+        Incoming::Response if header_era == Some(Era::Modern) => {
             return Err(invalid(
                 "A client must not send responses in this revision, because the server does not send requests.",
             ));
         }
-        Message::Response => return Ok(Classified::NoRequest(Era::Legacy)),
-        Message::Notification { claims_revision } => {
+        Incoming::Response => return Ok(Content::NoRequest(Era::Legacy)),
+        Incoming::Notification { claims_revision } => {
             let modern = claims_revision || header_era == Some(Era::Modern);
-            return Ok(Classified::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
+            return Ok(Content::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
         }
     };
     let id = request.id.clone();
@@ -74,7 +69,7 @@ pub(super) fn classify<'d>(
         Ok(Era::Legacy) => read_legacy(request, head, version.as_deref()),
         Err(error) => Err(error.into()),
     };
-    read.map(Box::new).map(Classified::Request).map_err(|error| error.with_id(Some(id)))
+    read.map(Box::new).map(Content::Request).map_err(|error| error.with_id(Some(id)))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
@@ -100,7 +95,7 @@ fn read_modern<'d>(
     request: Request<'d>,
     head: &BoundedRequest,
     version: Option<&str>,
-) -> Result<VersionedRequest<'d>, Box<HttpError>> {
+) -> Result<Message<'d>, Box<HttpError>> {
     let Envelope { version: claim, capabilities } = Envelope::read(request.meta)?;
     request_headers::check_version_and_method(head, version, &claim, &request)?;
     let revision = Revision::named(&claim).filter(|revision| revision.era() == Era::Modern);
@@ -110,14 +105,14 @@ fn read_modern<'d>(
             .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
     request_headers::check_presence_and_name(head, version, &request)?;
-    Ok(VersionedRequest { request, revision, capabilities })
+    Ok(Message { request, revision, capabilities, declared: CapabilitySource::InMeta })
 }
 
 fn read_legacy<'d>(
     request: Request<'d>,
     head: &BoundedRequest,
     version: Option<&str>,
-) -> Result<VersionedRequest<'d>, Box<HttpError>> {
+) -> Result<Message<'d>, Box<HttpError>> {
     request_headers::check_method(head, &request)?;
     // `initialize` negotiates the revision in its body, so the endpoint ignores the header.
     let revision = if request.known_method == Some(Method::Initialize) {
@@ -126,9 +121,21 @@ fn read_legacy<'d>(
         legacy_revision(version)?
     };
     if let Some(param) = request.known_method.and_then(Method::target_param) {
-        request_headers::check_name(head, param, &request, Era::Legacy)?;
+        check_name(head, param, &request, Era::Legacy)?;
     }
-    Ok(VersionedRequest { request, revision, capabilities: ClientCapabilities::default() })
+    Ok(legacy(request, revision))
+}
+
+fn legacy(request: Request<'_>, revision: Revision) -> Message<'_> {
+    let declared = match request.known_method {
+        Some(Method::Initialize) => {
+            let capabilities = request.param("capabilities");
+            capabilities
+                .map_or(CapabilitySource::Nowhere, |capabilities| CapabilitySource::Here(capabilities.text().into()))
+        }
+        _ => CapabilitySource::Nowhere,
+    };
+    Message { request, revision, capabilities: ClientCapabilities::default(), declared }
 }
 
 /// Returns the revision that the version header names. Without the header, returns the revision that the specification requires.
@@ -148,7 +155,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
 ///
 /// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
 #[inline(never)]
-fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Classified<'d>, Box<HttpError>> {
+fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Content<'d>, Box<HttpError>> {
     let length = root.items().count();
     if length == 0 {
         return Err(invalid("The batch is empty."));
@@ -158,21 +165,21 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Cla
     }
     let mut requests = Vec::with_capacity(length);
     for item in root.items() {
-        match Message::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
-            Message::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
-            Message::Notification { claims_revision: true } => return Err(no_batches()),
-            Message::Request(request) if request.known_method == Some(Method::Initialize) => {
+        match Incoming::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
+            Incoming::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
+            Incoming::Notification { claims_revision: true } => return Err(no_batches()),
+            Incoming::Request(request) if request.known_method == Some(Method::Initialize) => {
                 return Err(invalid("`initialize` must not be part of a batch. Send it alone."));
             }
-            Message::Request(request) => requests.push(request),
-            Message::Notification { .. } | Message::Response => {}
+            Incoming::Request(request) => requests.push(request),
+            Incoming::Notification { .. } | Incoming::Response => {}
         }
     }
     let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
-        Some(_) if requests.is_empty() => Ok(Classified::NoRequest(Era::Legacy)),
-        Some(revision) => Ok(Classified::Batch(requests, revision)),
+        Some(_) if requests.is_empty() => Ok(Content::NoRequest(Era::Legacy)),
+        Some(revision) => Ok(Content::Batch(requests.into_iter().map(|request| legacy(request, revision)).collect())),
     }
 }
 

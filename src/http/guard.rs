@@ -2,13 +2,18 @@
 
 use http::StatusCode;
 
-use super::bounded_request::BoundedRequest;
 use super::http_error::HttpError;
+use crate::engine::head::BoundedRequest;
+
+/// The value of `Accept` that the specification requires.
+const BOTH: &str = "application/json, text/event-stream";
 
 /// The information in the headers of a POST about its body and its answer.
 pub(super) struct Media {
     /// The announced length of the body (`Content-Length`), if there is one.
     pub announced: Option<usize>,
+    /// Whether the client accepts event streams.
+    pub accepts_stream: bool,
     /// Whether the client accepts event streams only.
     pub is_stream_only: bool,
 }
@@ -22,14 +27,16 @@ pub(super) fn check(head: &BoundedRequest, body_limit: usize) -> Result<Media, B
             "Send the message as UTF-8 JSON, with the header `Content-Type: application/json`.",
         ));
     }
-    let excludes_json = head.standard_header("accept")?.filter(|accept| !accepts_json(accept));
-    if excludes_json.as_deref().is_some_and(|accept| !names(accept, "text/event-stream")) {
+    let accept = head.standard_header("accept")?;
+    let accepts_stream = accept.as_deref().is_some_and(|accept| accept == BOTH || names(accept, "text/event-stream"));
+    let excludes_json = accept.is_some_and(|accept| !accepts_json(&accept));
+    if excludes_json && !accepts_stream {
         return Err(HttpError::http(
             StatusCode::NOT_ACCEPTABLE,
             "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
         ));
     }
-    Ok(Media { announced: announced_length(head, body_limit)?, is_stream_only: excludes_json.is_some() })
+    Ok(Media { announced: announced_length(head, body_limit)?, accepts_stream, is_stream_only: excludes_json })
 }
 
 /// Returns the announced length of the body, if there is one.
@@ -68,8 +75,7 @@ fn is_json(content_type: &str) -> bool {
 ///
 /// The specification requires clients to accept `text/event-stream` too. Many do not, so this check does not require it.
 fn accepts_json(accept: &str) -> bool {
-    // The value that the specification requires.
-    accept == "application/json, text/event-stream"
+    accept == BOTH
         || accept.trim_matches([' ', '\t']).is_empty()
         || covers(accept, ["*/*", "application/*", "application/json"])
 }

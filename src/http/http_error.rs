@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::{HeaderMap, StatusCode};
 
 use super::reply::{Reply, json_response};
+use crate::engine::head::HeaderError;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::{RequestId, error_response};
 use crate::protocol::revision::Era;
@@ -65,14 +66,23 @@ impl From<RpcError> for Box<HttpError> {
     }
 }
 
-/// Returns the HTTP status of an error that a method returns.
+impl From<HeaderError> for Box<HttpError> {
+    fn from(error: HeaderError) -> Self {
+        match error {
+            HeaderError::TooLong(message) => HttpError::http(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message),
+            HeaderError::Mismatch(message) => RpcError::new(ErrorCode::HeaderMismatch, message).into(),
+        }
+    }
+}
+
+/// Returns the HTTP status of an answer with this error, or with a result.
 ///
 /// Older revisions answer every well-formed request with 200. Source: 2026-07-28, basic, "Error Codes", and
 /// basic/transports/streamable-http.
-pub(super) fn status_of(era: Era, code: ErrorCode) -> StatusCode {
-    match (era, code) {
-        (Era::Modern, ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,
-        (Era::Modern, ErrorCode::MissingCapability) => StatusCode::BAD_REQUEST,
+pub(super) fn status_of(era: Era, error: Option<ErrorCode>) -> StatusCode {
+    match (era, error) {
+        (Era::Modern, Some(ErrorCode::MethodNotFound)) => StatusCode::NOT_FOUND,
+        (Era::Modern, Some(ErrorCode::MissingCapability)) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }

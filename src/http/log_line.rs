@@ -6,15 +6,36 @@ use edge_json::write;
 use serde::Serialize;
 
 use super::auth_failure::AuthFailure;
-use super::bounded_request::BoundedRequest;
-use super::log_policy::LogPolicy;
-use crate::host::{Host, Level, Request as _};
+use crate::engine::head::BoundedRequest;
+use crate::host::{CrashAnswer, Host, Level, Request as _};
+use crate::limits::CRASH_ID_BYTES;
 use crate::protocol::error::ErrorCode;
-use crate::protocol::message::Request;
+use crate::protocol::message::{Request, RequestId};
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
-use crate::rpc::Resolved;
+use crate::server::tool::Tool;
 use crate::text::shortened;
+
+/// Selects the requests that write a log line. The line has the method, the target, the status and the time of a request. It does not
+/// contain the arguments.
+///
+/// Workers Logs records every invocation of a Worker anyway, with its URL and status.
+///
+/// ```
+/// use edge_mcp::{Endpoint, LogPolicy, McpServer};
+///
+/// let endpoint = Endpoint::new(|_| McpServer::builder("parcels", "1.0.0").build()).log(LogPolicy::All);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogPolicy {
+    /// Requests that fail or are rejected, requests that take longer than 1 s, and calls of tools that are not
+    /// [read-only](crate::Tool::read_only). A tool result with `isError` counts as an answer, not as a failure.
+    #[default]
+    Failures,
+    /// All requests.
+    All,
+}
 
 /// The time in milliseconds above which a request is slow.
 const SLOW_MS: u64 = 1000;
@@ -22,6 +43,7 @@ const SLOW_MS: u64 = 1000;
 /// The log line of one request. Members are added when they become known.
 #[derive(Default)]
 pub(super) struct LogLine {
+    /// The request, unless the line was passed on.
     head: Option<Rc<BoundedRequest>>,
     /// The time at which the request arrived, in milliseconds.
     started: u64,
@@ -87,8 +109,8 @@ impl LogLine {
 
     /// Records whether the request calls a tool that is not read-only. If the request names a tool that calls another one, adds the name of
     /// the other one.
-    pub(super) fn target(&mut self, resolved: &Resolved) {
-        let Some(tool) = resolved.tool() else { return };
+    pub(super) fn tool(&mut self, tool: Option<&Tool>) {
+        let Some(tool) = tool else { return };
         self.may_change_data |= tool.annotations.read_only_hint != Some(true);
         if tool.arguments_member.is_some() {
             self.add("called", &shortened(tool.name()));
@@ -114,20 +136,32 @@ impl LogLine {
         self.refused = failure.for_log();
     }
 
-    /// Returns the members that are known so far, as a JSON object without its closing brace.
-    pub(super) fn begun(&self) -> &[u8] {
-        &self.begun
+    /// Passes the beginning of the line to the host, which answers the requests with these ids if the program crashes. If the ids together exceed
+    /// [`CRASH_ID_BYTES`], passes no ids.
+    pub(super) fn keep_for_crash<'r>(
+        &self,
+        ids: impl IntoIterator<Item = &'r RequestId>,
+        is_batch: bool,
+        host: &Rc<dyn Host>,
+    ) {
+        let mut ids: Vec<&str> = ids.into_iter().map(RequestId::as_json).collect();
+        if ids.iter().map(|id| id.len()).sum::<usize>() > CRASH_ID_BYTES {
+            ids.clear();
+        }
+        host.keep_crash_answer(CrashAnswer { ids: &ids, is_batch, log_line: &self.begun });
     }
 
     /// Writes the line, unless `policy` excludes it.
     pub(super) fn write(self, policy: LogPolicy, status: u16, host: &Rc<dyn Host>) {
         let Self { head, started, begun: mut line, error, refused, may_change_data } = self;
+        // The task of the handler writes the line.
+        let Some(head) = head else { return };
         let ms = host.now_ms().saturating_sub(started);
         let has_failed = status >= 400 || error.is_some() || refused.is_some();
         if policy == LogPolicy::Failures && !has_failed && !may_change_data && ms <= SLOW_MS {
             return;
         }
-        let request_id = head.and_then(|head| head.request_id());
+        let request_id = head.request_id();
         // Strings and numbers always serialize.
         let last = write::to_vec(&LastMembers { status, error, refused, request_id, ms }).unwrap_or_default();
         line.push(b',');

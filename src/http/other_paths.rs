@@ -1,20 +1,24 @@
 //! Requests to paths other than that of the endpoint: pages of the program, the landing page, and documents.
 
+use std::rc::Rc;
+
 use http::header::{HeaderValue, LOCATION};
 use http::{Response, StatusCode};
 
-use super::bounded_request::BoundedRequest;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 #[cfg(feature = "page")]
 use super::landing::{self, Format};
-use super::pipeline::{Received, foreign_origin};
+use super::pipeline::{Head, foreign_origin};
 use super::stream::Body;
 use super::{server_json, well_known};
-use crate::call::client_extensions::OfClient;
+use crate::call::client_extensions::ClientDetails;
 use crate::call::context::Context;
-use crate::call::request_info::{OfEndpoint, RequestInfo};
-use crate::host::{self, Request as _, path_of};
+use crate::call::request_info::{RequestInfo, Services};
+use crate::engine::head::BoundedRequest;
+use crate::host::{self, Host, Request as _, path_of};
+use crate::protocol::revision::Era;
+use crate::server::builder::McpServer;
 
 impl Endpoint {
     /// Returns the format in which a request asks for the landing page, or `None` if it does not.
@@ -26,7 +30,7 @@ impl Endpoint {
     /// Answers a request to a path other than that of the endpoint, or a request for the landing page.
     pub(super) async fn answer_other_path(
         &self,
-        Received { head, url, host, .. }: &Received<'_>,
+        Head { request: head, url, host, .. }: &Head<'_>,
         body: &impl host::Request,
         origin_passes: bool,
     ) -> Result<Response<Body>, Box<HttpError>> {
@@ -36,10 +40,11 @@ impl Endpoint {
                 return Err(foreign_origin());
             }
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let endpoint = OfEndpoint { state: self.state.clone(), exposed: self.exposed, ..OfEndpoint::default() };
-            let request = RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, endpoint);
-            let cx = Context::of_request(request, (*host).clone());
-            return page.answer(head, body, &self.limits, &cx).await;
+            let endpoint =
+                Services { state: self.engine.state.clone(), exposed: self.engine.exposed, ..Services::default() };
+            let request = RequestInfo::of_endpoint(head.clone(), None, ClientDetails::default(), needs_token, endpoint);
+            let cx = Context::for_program(request, (*host).clone());
+            return page.answer(head, body, &self.engine.limits, &cx).await;
         }
         if path == "/" && head.method() == "POST" {
             return if origin_passes { self.redirect_to_endpoint() } else { Err(foreign_origin()) };
@@ -52,7 +57,7 @@ impl Endpoint {
             }
             // The page shows the server as an unauthenticated caller sees it.
             self.access.admit_anyone(&**head, url, &self.path, host).await?;
-            let server = self.build(&self.request_info(head.clone(), None, OfClient::default()), None, host)?;
+            let (_, server) = self.server_for_anyone(head, url, host)?;
             let info = &server.definitions.info;
             return Ok(landing::answer(format, info, &self.path, own_url.get(), &self.search_box, &head.method()));
         }
@@ -63,6 +68,18 @@ impl Endpoint {
             return self.server_json(head, url, host).await;
         }
         Err(self.nothing_here())
+    }
+
+    /// Builds the server as an unauthenticated caller sees it.
+    pub(super) fn server_for_anyone(
+        &self,
+        head: &Rc<BoundedRequest>,
+        url: &str,
+        host: &Rc<dyn Host>,
+    ) -> Result<(RequestInfo, McpServer), Box<HttpError>> {
+        let info = self.engine.request_info(head.clone(), None, ClientDetails::default());
+        let server = self.engine.build(&info, host);
+        server.map(|server| (info, server)).map_err(|refusal| self.refused(refusal, Era::Modern, None, url))
     }
 
     /// Redirects a client that knows only the host. It sends its message again, to the endpoint: a rule of a firewall or proxy for the path

@@ -15,6 +15,13 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
+    /// Creates a 202 without a body, for messages that need no response.
+    pub(super) fn accepted() -> Self {
+        let mut response = Response::new(Body::Bytes(Vec::new()));
+        *response.status_mut() = StatusCode::ACCEPTED;
+        response.into()
+    }
+
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Json(status, _) => *status,
@@ -27,7 +34,7 @@ impl Reply {
     #[inline(never)]
     pub(super) fn into_stream(self) -> Self {
         match self {
-            Self::Json(StatusCode::OK, document) => stream::complete(vec![document]).into(),
+            Self::Json(StatusCode::OK, document) => stream::complete(document).into(),
             other => other,
         }
     }

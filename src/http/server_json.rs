@@ -5,12 +5,11 @@ use std::rc::Rc;
 
 use http::{Response, StatusCode};
 
-use super::bounded_request::BoundedRequest;
 use super::document;
 use super::endpoint::Endpoint;
 use super::http_error::HttpError;
 use super::stream::Body;
-use crate::call::client_extensions::OfClient;
+use crate::engine::head::BoundedRequest;
 use crate::host::{Host, Request, origin_of};
 
 /// The path of the document.
@@ -29,8 +28,7 @@ impl Endpoint {
             return answer;
         }
         let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
-        let request = self.request_info(head.clone(), None, OfClient::default());
-        let server = self.build(&request, None, host)?;
+        let (request, server) = self.server_for_anyone(head, url, host)?;
         let configured = self.access.resource.url.as_ref().map(|url| Cow::Borrowed(url.as_str()));
         // A URL from the `Host` header of the request must not reach other clients, so caches must not store it.
         let is_for_all = configured.is_some() && !request.depends_on_caller();

@@ -6,39 +6,12 @@ use std::rc::Rc;
 
 use super::authenticate::{Authentication, Misconfiguration};
 use super::endpoint::Endpoint;
-use super::log_policy::LogPolicy;
+use super::log_line::LogPolicy;
 use super::origin::{AllowedOrigins, is_origin};
 use crate::auth::rate_limit::RateLimiting;
 use crate::auth::{AnyOf, Introspection, Jwt, ProtectedResource, StateKeys, StaticTokens};
 use crate::config::{ConfigError, Variables};
-use crate::host::{Environment, RateLimit, TaskObjects};
-
-/// The settings of an endpoint.
-struct Settings {
-    origins: AllowedOrigins,
-    state_keys: Result<StateKeys, ConfigError>,
-    resource: ProtectedResource,
-    /// Whether the landing page is enabled. `None` if the environment does not set it.
-    has_page: Option<bool>,
-    log: Option<LogPolicy>,
-    rate_limit: Option<RateLimit>,
-    callers: Result<Callers, ConfigError>,
-    /// The objects for durable tasks, if the environment has them.
-    task_objects: Option<Rc<dyn TaskObjects>>,
-    version: Option<String>,
-}
-
-/// The callers that the endpoint serves.
-enum Callers {
-    /// The environment does not set them.
-    Unset,
-    /// Callers whose token one of the validators accepts.
-    WithToken(AnyOf),
-    /// Callers on the same machine (`MCP_AUTH=none`).
-    SameMachine,
-    /// All callers (`MCP_AUTH=none` and `MCP_ALLOW_PUBLIC=yes`).
-    All,
-}
+use crate::host::Environment;
 
 impl Endpoint {
     /// Configures the endpoint by environment variables: authentication, the server's URL and issuers, the allowed origins, the landing
@@ -59,84 +32,61 @@ impl Endpoint {
     /// let endpoint = Endpoint::new(server).configured(&variable);
     /// ```
     #[must_use]
-    pub fn configured(self, environment: &impl Environment) -> Self {
-        match read(environment) {
-            Ok(settings) => self.with(settings),
+    pub fn configured(mut self, environment: &impl Environment) -> Self {
+        match self.configure(environment) {
+            Ok(()) => self,
             Err(error) => self.close(Misconfiguration { problem: error.to_string(), is_public: true }),
         }
     }
 
-    fn with(mut self, settings: Settings) -> Self {
-        let Settings { origins, state_keys, resource, has_page, log, rate_limit, callers, task_objects, version } =
-            settings;
-        self.origins.configure(origins);
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A variable has a wrong value.
+    fn configure(&mut self, environment: &impl Environment) -> Result<(), ConfigError> {
+        let variables = Variables::of(environment);
+        if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
+            let problem = "must be \"true\", because the server keeps no sessions: remove it";
+            return Err(ConfigError::new("MCP_SERVERLESS", problem));
+        }
+        self.origins.configure(origins(&variables)?);
         // An error in the keys is reported when a handler asks for input, because most servers need no keys.
-        self.state_keys.configure(Rc::new(state_keys));
-        self.task_objects.configure(task_objects);
-        self.version = self.version.or(version);
-        if let Some(has_page) = has_page {
+        self.engine.state_keys.configure(Rc::new(StateKeys::of_variables(&variables)));
+        self.engine.task_objects.configure(environment.task_objects("MCP_TASKS"));
+        self.engine.version = self.engine.version.take().or_else(|| environment.version());
+        self.configured_resource = ProtectedResource::of_variables(&variables)?;
+        let resource = std::mem::take(&mut self.access.resource).or(&self.configured_resource);
+        self.set_resource(resource);
+        if let Some(has_page) = variables.choice("MCP_PAGE", ["off", "on"])? {
             self.has_page.configure(has_page);
         }
-        if let Some(log) = log {
-            self.log.configure(log);
+        if let Some(is_all) = variables.choice("MCP_LOG", ["failures", "all"])? {
+            self.log.configure(if is_all { LogPolicy::All } else { LogPolicy::Failures });
         }
-        if let Some(limit) = rate_limit {
+        if let Some(limit) = environment.rate_limit("MCP_RATE_LIMIT") {
             self.access.rate_limiting.configure(RateLimiting::On(limit));
         }
-        self.access.environment_requires_tokens = matches!(callers, Ok(Callers::WithToken(_)) | Err(_));
+        let authentication = authentication(&variables);
+        self.access.environment_requires_tokens = matches!(authentication, Ok(Some(Authentication::Token(_))) | Err(_));
         // `configure` does not replace the authentication that the program has set. In that case, an error in these variables is ignored.
-        let authentication = match callers {
-            Ok(Callers::Unset) => None,
-            Ok(Callers::WithToken(validator)) => Some(Authentication::Token(Box::new(validator))),
-            Ok(Callers::SameMachine) => Some(Authentication::Open { is_public: false }),
-            Ok(Callers::All) => Some(Authentication::Open { is_public: true }),
-            Err(error) => {
-                let problem = error.to_string();
-                Some(Authentication::Misconfigured(Misconfiguration { problem, is_public: true }))
-            }
-        };
-        if let Some(authentication) = authentication {
+        let misconfigured = |error: ConfigError| Misconfiguration { problem: error.to_string(), is_public: true };
+        if let Some(authentication) =
+            authentication.unwrap_or_else(|error| Some(Authentication::Misconfigured(misconfigured(error))))
+        {
             self.access.authentication.configure(authentication);
         }
-        self.access.resource = self.access.resource.or(&resource);
-        self.configured_resource = resource;
-        self
+        Ok(())
     }
 }
 
-/// Reads the settings.
-///
-/// # Errors
-/// Fails if a variable has a wrong value.
-fn read(environment: &impl Environment) -> Result<Settings, ConfigError> {
-    let variables = Variables::of(environment);
-    if variables.get("MCP_SERVERLESS")?.is_some_and(|value| value != "true") {
-        let problem = "must be \"true\", because the server keeps no sessions: remove it";
-        return Err(ConfigError::new("MCP_SERVERLESS", problem));
-    }
-    Ok(Settings {
-        origins: origins(&variables)?,
-        state_keys: StateKeys::of_variables(&variables),
-        resource: ProtectedResource::of_variables(&variables)?,
-        has_page: variables.choice("MCP_PAGE", ["off", "on"])?,
-        log: variables
-            .choice("MCP_LOG", ["failures", "all"])?
-            .map(|is_all| if is_all { LogPolicy::All } else { LogPolicy::Failures }),
-        rate_limit: environment.rate_limit("MCP_RATE_LIMIT"),
-        callers: callers(&variables),
-        task_objects: environment.task_objects("MCP_TASKS"),
-        version: environment.version(),
-    })
-}
-
-/// Returns the callers that the endpoint serves. `MCP_AUTH` names the validators. If it is `none`, `MCP_ALLOW_PUBLIC` decides.
-fn callers(variables: &Variables<'_>) -> Result<Callers, ConfigError> {
+/// Returns the authentication of callers, if the environment sets it. `MCP_AUTH` names the validators. If it is `none`, `MCP_ALLOW_PUBLIC`
+/// decides whether all callers are served, or those on the same machine.
+fn authentication(variables: &Variables<'_>) -> Result<Option<Authentication>, ConfigError> {
     let is_public = variables.choice("MCP_ALLOW_PUBLIC", ["no", "yes"])?.unwrap_or(false);
     let names = variables.list("MCP_AUTH")?;
     match &*names {
-        [] => return Ok(Callers::Unset),
-        [none] if none == "none" && is_public => return Ok(Callers::All),
-        [none] if none == "none" => return Ok(Callers::SameMachine),
+        [] => return Ok(None),
+        [none] if none == "none" => return Ok(Some(Authentication::Open { is_public })),
         _ => {}
     }
     let mut validators = AnyOf::new();
@@ -152,7 +102,7 @@ fn callers(variables: &Variables<'_>) -> Result<Callers, ConfigError> {
             }
         };
     }
-    Ok(Callers::WithToken(validators))
+    Ok(Some(Authentication::Token(Box::new(validators))))
 }
 
 fn origins(variables: &Variables<'_>) -> Result<AllowedOrigins, ConfigError> {

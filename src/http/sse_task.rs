@@ -12,50 +12,20 @@ use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
 use http::StatusCode;
 
-use super::in_flight::Reservation;
-use super::json_answer::{Answered, respond};
-use super::log_line::LogLine;
-use super::log_policy::LogPolicy;
+use super::http_error::status_of;
+use super::log_line::{LogLine, LogPolicy};
 use super::reply::Reply;
 use super::stream::{self, EventStream, Part, PartStream};
-use crate::call::connection::{Connection, Open};
-use crate::call::notifications::Outbox;
-use crate::call::of_request::Live;
+use crate::call::connection::{ClientConnection, ConnectionGuard};
+use crate::engine::memory::Reservation;
+use crate::engine::running::{Answer, Receiver, Running};
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;
-use crate::protocol::meta::RequestedNotifications;
 use crate::protocol::revision::Era;
-use crate::rpc::Prepared;
-use crate::text::Text;
-
-/// The channel between the task of a handler and the answer to its client.
-pub(super) struct Channel {
-    sender: mpsc::UnboundedSender<Part>,
-    parts: PartStream,
-    /// Notifies the handler when the stream is dropped.
-    open: Open,
-    connection: Rc<Connection>,
-}
-
-/// Opens a channel to a client that asked for the `requested` notifications. All notifications together have at most `output_limit` bytes.
-#[inline(never)]
-pub(super) fn open(
-    host: &Rc<dyn Host>,
-    requested: RequestedNotifications,
-    logger: Text,
-    output_limit: usize,
-) -> (Live, Channel) {
-    let (outbox, notifications) = Outbox::new(requested, output_limit, host.clone());
-    let (sender, rest) = mpsc::unbounded();
-    let connection = Rc::<Connection>::default();
-    let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
-    let open = Open(connection.clone());
-    (live, Channel { sender, parts: PartStream { notifications, rest }, open, connection })
-}
 
 /// A call that runs in a separate task, with the data for its log line.
 pub(super) struct Job {
-    pub prepared: Prepared,
+    pub running: Running,
     pub line: LogLine,
     pub policy: LogPolicy,
     /// The memory for the parts of the request that the call keeps.
@@ -65,9 +35,13 @@ pub(super) struct Job {
 }
 
 /// Starts the task of a call, and answers with a stream if the handler sends notifications.
-pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> Reply {
-    let Channel { sender, mut parts, open, connection } = channel;
+pub(super) async fn answer(job: Job, receiver: Receiver, host: &Rc<dyn Host>) -> Reply {
+    let Receiver { notifications, connection } = receiver;
+    let (sender, rest) = mpsc::unbounded();
+    // Notifies the handler when the stream is dropped.
+    let open = ConnectionGuard(connection.clone());
     host.spawn(run(job, sender, connection, host.clone()).boxed_local());
+    let mut parts = PartStream { notifications, rest };
     loop {
         return match parts.next().await {
             Some(Part::Silence) => continue,
@@ -79,8 +53,8 @@ pub(super) async fn answer(job: Job, channel: Channel, host: &Rc<dyn Host>) -> R
     }
 }
 
-async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connection>, host: Rc<dyn Host>) {
-    let cx = job.prepared.cx().clone();
+async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<ClientConnection>, host: Rc<dyn Host>) {
+    let cx = job.running.cx().clone();
     // In older revisions, a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;
     let disconnected = async { if cancels { connection.closed().await } else { std::future::pending().await } };
@@ -109,9 +83,11 @@ async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connec
 
 /// Runs the handler to its end, and writes the log line of its request.
 async fn finish(job: Job, host: Rc<dyn Host>) -> (StatusCode, Vec<u8>, Option<Reservation>) {
-    let Job { prepared, mut line, policy, reservation, waiting_answers } = job;
-    let Answered { status, message, error, memory } = respond(prepared, Some(waiting_answers)).await;
+    let Job { running, mut line, policy, reservation, waiting_answers } = job;
+    let era = running.cx().revision().era();
+    let Answer { message, error, memory } = running.finish(Some(waiting_answers)).await;
     drop(reservation);
+    let status = status_of(era, error);
     line.error(error);
     line.write(policy, status.as_u16(), &host);
     (status, message, memory)

@@ -13,9 +13,9 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, Response, StatusCode};
 
 use super::constant_header::set;
-use super::in_flight::Reservation;
-use crate::call::connection::Open;
+use crate::call::connection::ConnectionGuard;
 use crate::call::notifications::Notifications;
+use crate::engine::memory::Reservation;
 
 /// The body of a response.
 #[derive(Debug)]
@@ -62,11 +62,11 @@ pub struct EventStream {
     first: Option<Part>,
     rest: PartStream,
     /// Notifies the handler when the stream is dropped.
-    _open: Open,
+    _open: ConnectionGuard,
 }
 
 impl EventStream {
-    pub(super) fn new(first: Part, rest: PartStream, open: Open) -> Self {
+    pub(super) fn new(first: Part, rest: PartStream, open: ConnectionGuard) -> Self {
         Self { first: Some(first), rest, _open: open }
     }
 }
@@ -115,11 +115,10 @@ pub(super) fn response(stream: EventStream) -> Response<Body> {
     with_headers(Body::Stream(stream))
 }
 
-/// Returns the response with a complete event stream of `messages`.
+/// Returns the response with an event stream of one message.
 #[cold]
-pub(super) fn complete(messages: Vec<Vec<u8>>) -> Response<Body> {
-    let events: Vec<_> = messages.into_iter().map(|message| event(Part::Notification(message))).collect();
-    with_headers(Body::Bytes(events.concat()))
+pub(super) fn complete(message: Vec<u8>) -> Response<Body> {
+    with_headers(Body::Bytes(message_event(message)))
 }
 
 fn with_headers(body: Body) -> Response<Body> {

@@ -45,6 +45,12 @@ impl RequestId {
         Self("\"native\"".into())
     }
 
+    /// Returns the id of the call of a durable task.
+    #[cfg(feature = "tasks")]
+    pub(crate) fn of_task() -> Self {
+        Self("\"task\"".into())
+    }
+
     /// Returns the id as JSON: `7`, `"a"`.
     pub fn as_json(&self) -> &str {
         &self.0
@@ -68,7 +74,6 @@ fn with_placeholders(bytes: &[u8]) -> String {
     text
 }
 
-/// One message from a client.
 #[derive(Debug)]
 pub(crate) enum Message<'d> {
     /// A request, which expects a response.
@@ -82,12 +87,10 @@ pub(crate) enum Message<'d> {
     Response,
 }
 
-/// A request.
 #[derive(Debug)]
 pub(crate) struct Request<'d> {
     /// The id, which the response repeats.
     pub(crate) id: RequestId,
-    /// The name of the method.
     pub(crate) method: Cow<'d, str>,
     /// The method, if any revision has it.
     pub(crate) known_method: Option<Method>,
@@ -112,7 +115,6 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
 /// The error for JSON that is not a message.
 #[derive(Debug)]
 pub(crate) struct NotAMessage {
-    /// The reason.
     pub(crate) why: &'static str,
     /// The id, if it can be read.
     pub(crate) id: Option<RequestId>,
@@ -187,6 +189,15 @@ pub(crate) fn long_response(
     write::append(&mut body, result)?;
     body.push(b'}');
     Ok(body)
+}
+
+/// Returns the result in a response of [`result_response`] to `id`.
+#[cfg(feature = "tasks")]
+pub(crate) fn result_in(id: &RequestId, response: Vec<u8>) -> Option<String> {
+    let mut response = String::from_utf8(response).ok()?;
+    response.pop().filter(|last| *last == '}')?;
+    let result = response.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":")?.strip_prefix(id.as_json())?;
+    result.strip_prefix(",\"result\":").map(str::to_owned)
 }
 
 /// Returns the response with `error`. It has the `id` of the request if that could be read.

@@ -21,6 +21,8 @@ use crate::call::handler::{Handler, Parameters, read};
 use crate::call::result::Json;
 use crate::call::session_required::SessionRequired;
 use crate::limits::EXTENSION_METHOD_BYTES;
+use crate::protocol::error::RpcError;
+use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::protocol::revision::Revision;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
@@ -29,7 +31,8 @@ use crate::text::Text;
 /// An extension of the protocol with methods of its own, for [`McpServerBuilder::serve`](crate::McpServerBuilder::serve).
 ///
 /// ```
-/// use edge_mcp::{Extension, ExtensionMethod, Json, McpServer};
+/// use edge_mcp::extension::{Extension, ExtensionMethod};
+/// use edge_mcp::{Json, McpServer};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 /// use serde_json::json;
@@ -96,7 +99,6 @@ impl Extension {
 /// A method of an [`Extension`].
 pub struct ExtensionMethod {
     pub(crate) name: Text,
-    /// The identifier of the extension.
     pub(crate) extension: Text,
     pub(crate) access: Access,
     pub(crate) deadline: Duration,
@@ -113,6 +115,12 @@ pub struct ExtensionMethod {
 
 type AnyHandler = Box<dyn Fn(Value<'_>, Context) -> Result<MethodFuture, String>>;
 pub(crate) type MethodFuture = LocalBoxFuture<'static, Result<ExtensionResult, HandlerError>>;
+
+/// A method that runs. Its result is `None` if the handler waits for an answer of the client.
+pub(crate) type ExtensionWork = LocalBoxFuture<'static, Result<Option<ExtensionResult>, RpcError>>;
+
+/// The function that checks the parameters of a method and calls its handler.
+pub(crate) type StartMethod = fn(&Context, &Request<'_>, Rc<ExtensionMethod>) -> Result<ExtensionWork, RpcError>;
 
 impl ExtensionMethod {
     /// Creates the method `name`, such as `ledger/get`. `handler` is an async function of the parameters, and optionally of the [`Context`].

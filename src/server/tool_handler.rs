@@ -32,6 +32,10 @@ pub(crate) trait AnyToolHandler {
 
 pub(crate) type ToolFuture = LocalBoxFuture<'static, Result<ToolResult, HandlerError>>;
 
+/// A call of a tool. Its result is `None` if the handler waits for an answer of the client, or for a later attempt of its durable task. The error
+/// is one that the client must see as an error of the protocol: a question that cannot be asked, or a durable task that failed.
+pub(crate) type ToolCall = LocalBoxFuture<'static, Result<Option<ToolResult>, HandlerError>>;
+
 pub(crate) struct Typed<H, P> {
     handler: H,
     parameters: PhantomData<P>,

@@ -2,9 +2,7 @@
 
 use std::any::Any;
 
-use futures::future::LocalBoxFuture;
-
-use super::executed::Executed;
+use super::tool_handler::ToolCall;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::task_info::Begin;
@@ -19,22 +17,13 @@ pub(crate) trait ToolTask {
     fn begin(&self, name: &str, cx: &Context) -> Result<Begin, HandlerError>;
 
     /// Runs `call` until its task begins, and then starts the task. `arguments` is JSON text.
-    fn start_after(
-        &self,
-        call: LocalBoxFuture<'static, Executed>,
-        name: Text,
-        arguments: Box<str>,
-        cx: Context,
-    ) -> LocalBoxFuture<'static, Executed>;
+    fn start_after(&self, call: ToolCall, name: Text, arguments: Box<str>, cx: Context) -> ToolCall;
 
     /// Returns whether a client can get another result than that of the handler, so that the tool cannot publish its output schema.
-    fn has_handle(&self) -> bool;
+    fn has_job(&self) -> bool;
 
     /// Returns whether the tool needs an endpoint with durable tasks.
     fn is_required(&self) -> bool;
-
-    /// Returns whether a task goes on if another version of the program began a step with a different input.
-    fn tolerates_changes(&self) -> bool;
 
     /// Returns an [`Install`](super::definitions::Install), which adds the methods and the tools that clients need for tasks.
     fn install(&self) -> Box<dyn Any>;

@@ -1,54 +1,27 @@
-//! One run of the handler of a task.
+//! The attempts of a task: when they begin, and what is stored after them.
 
 use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, write};
+use edge_json::write;
 use futures::future::{Either, select};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::journal::TaskJournal;
 use super::live::Live;
 use super::next::{Next, stopped};
-use super::object::{Object, numbered};
-use super::quota;
-use super::record::{
-    ANSWER, CALL, End, INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, StoredCall, StoredQuestion, UNREADABLE,
-    number,
-};
-use super::rows::Row;
-use crate::call::failure;
-use crate::call::rounds::{Answered, Earlier, Rounds};
-use crate::call::task_info::TaskInfo;
-use crate::host::{Host, Level};
+use super::object::Object;
+use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, UNREADABLE};
+use super::{quota, rows};
+use crate::engine::begin::Engine;
+use crate::host::{Host, Level, log};
 use crate::limits::{
     LONGEST_TASK_SECONDS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS,
     TASK_PAUSE_SECONDS,
 };
 use crate::parallel::turn;
 use crate::text::shortened;
-
-/// One run of the handler of a task.
-pub(crate) struct Attempt {
-    pub call: StoredCall,
-    pub journal: Rc<TaskJournal>,
-    /// The answers so far.
-    pub earlier: Earlier,
-}
-
-/// The outcome of an attempt.
-pub(crate) enum Attempted {
-    /// The call has ended.
-    Ended(End),
-    /// The handler waits for what its rounds say.
-    Waits(Rc<Rounds>),
-    /// The attempt could not begin, because of the program that is deployed. The text is for the log.
-    Prevented(String),
-    /// This isolate has no memory for another attempt.
-    NoRoom,
-}
 
 /// The log line of an attempt.
 #[derive(Serialize)]
@@ -64,6 +37,14 @@ struct LogLine<'a> {
     ms: u64,
 }
 
+/// The members of a record that every version has.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Times {
+    created_ms: u64,
+    ttl_ms: u64,
+}
+
 /// Marks a task as running, and forgets it when it is dropped.
 struct Running(Rc<Live>);
 
@@ -75,14 +56,14 @@ impl Drop for Running {
 }
 
 impl Object {
-    /// Answers the alarm: begins the next attempt of the task, or deletes what has expired. `run` runs the handler.
+    /// Answers the alarm: begins the next attempt of the task, or deletes what has expired.
     ///
     /// # Errors
     /// The storage failed. The text is for the log. The alarm should ring again later.
-    pub(crate) async fn ring(&self, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
+    pub(crate) async fn ring(&self, engine: &Engine) -> Result<(), String> {
         let now = self.host.now_ms();
         let Some(row) = self.rows.bytes(RECORD)? else { return quota::expire(&self.rows, now) };
-        let Some(record) = Record::parse(&row) else { return self.wait_unread(&row, now) };
+        let Some(record) = rows::read::<Record>(&row) else { return self.wait_unread(&row, now) };
         if now >= record.expires_ms() {
             return self.rows.clear();
         }
@@ -90,12 +71,12 @@ impl Object {
             return self.rows.set_alarm(record.expires_ms());
         }
         if record.attempts > 0 || record.is_cancelled {
-            return self.begin(record, run).await;
+            return self.begin(record, engine).await;
         }
         self.keep_place(&record).await?;
         let current = Record::current(&self.rows, &record.generation)?;
         if let Some(current) = current.filter(|current| !current.status.is_final()) {
-            return self.begin(current, run).await;
+            return self.begin(current, engine).await;
         }
         // The task has ended meanwhile, and has left its place before it got it.
         self.leave(&record).await;
@@ -103,7 +84,7 @@ impl Object {
     }
 
     /// Begins the next attempt of a task, if it is due.
-    async fn begin(&self, mut record: Record, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Result<(), String> {
+    async fn begin(&self, mut record: Record, engine: &Engine) -> Result<(), String> {
         let (now, live) = (self.host.now_ms(), self.live(&record));
         if record.is_cancelled {
             if record.failures > 0 || self.rows.read::<bool>(RELEASES)?.is_none() {
@@ -121,7 +102,7 @@ impl Object {
         }
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
-            failure::log(&self.host, &record.tool, &cause);
+            log::failure(&self.host, &record.tool, &cause);
             return self.end(&record, Status::Failed, Some(stopped()?)).await;
         }
         // Counted before anything of the program runs, because an attempt can end this isolate.
@@ -136,7 +117,7 @@ impl Object {
         // A crash undoes all changes since the last wait. Without this wait, it would undo the count and the alarm.
         self.rows.sync().await?;
         let next = match Record::current(&self.rows, &record.generation)? {
-            Some(_) => self.run(&record, &live, run).await,
+            Some(_) => self.run(&record, &live, engine).await,
             None => return Ok(()),
         };
         drop(running);
@@ -145,17 +126,13 @@ impl Object {
 
     /// Handles a record that another version of the program may be able to read: it is read again later, until it expires.
     fn wait_unread(&self, row: &[u8], now: u64) -> Result<(), String> {
-        failure::log(&self.host, "tasks", "the record of a task does not have the format of this version");
-        let found = self.rows.bytes(UNREADABLE)?.and_then(|found| u64::parse(&found));
+        log::failure(&self.host, "tasks", "the record of a task does not have the format of this version");
+        let found = self.rows.bytes(UNREADABLE)?.and_then(|found| rows::read::<u64>(&found));
         if found.is_none() {
             self.rows.write(UNREADABLE, &now)?;
         }
         let longest = found.unwrap_or(now).saturating_add(LONGEST_TASK_SECONDS.saturating_mul(1000));
-        let document = Document::parse(row, JsonLimits::MOST).ok();
-        let times = document.as_ref().and_then(|document| {
-            let record = document.root();
-            Some(number(record, "createdMs")?.saturating_add(number(record, "ttlMs")?))
-        });
+        let times = rows::read::<Times>(row).map(|times| times.created_ms.saturating_add(times.ttl_ms));
         let expires_ms = times.map_or(longest, |expires_ms| longest.min(expires_ms));
         if now >= expires_ms {
             return self.rows.clear();
@@ -164,33 +141,23 @@ impl Object {
     }
 
     /// Runs the handler to its end, or until the task is cancelled or expires.
-    async fn run(&self, record: &Record, live: &Rc<Live>, run: impl AsyncFnOnce(Attempt) -> Attempted) -> Next {
+    async fn run(&self, record: &Record, live: &Rc<Live>, engine: &Engine) -> Next {
         let is_cancelled = record.is_cancelled;
-        let attempt = match self.attempt(record, live.clone()) {
+        let (call, attempt) = match self.attempt(record, live.clone(), engine) {
             Ok(attempt) => attempt,
             Err(cause) => return Next::Prevented(cause),
         };
+        let handler = self.run_handler(call, attempt, &record.tool, live, engine);
         let running = pin!(async {
             // The handler of a task that was cancelled while it slept runs until it waits again.
-            if is_cancelled {
-                Some(run(attempt).await)
-            } else {
-                run_until_cancelled(run(attempt), live, &self.host).await
-            }
+            if is_cancelled { Some(handler.await) } else { run_until_cancelled(handler, live, &self.host).await }
         });
         let late = pin!(self.late(record, live));
-        let attempted = match select(running, late).await {
-            Either::Left((Some(attempted), _)) => attempted,
-            Either::Left((None, _)) => return Next::End(Status::Cancelled, None),
-            Either::Right(_) if self.host.now_ms() >= record.expires_ms() => return Next::Expired,
-            Either::Right(_) => return Next::Failure("a step did not end within the time of an attempt".to_owned()),
-        };
-        match attempted {
-            Attempted::Ended(end @ End::Result(_)) => Next::End(Status::Completed, Some(end)),
-            Attempted::Ended(end @ End::Error(_)) => Next::End(Status::Failed, Some(end)),
-            Attempted::Prevented(cause) => Next::Prevented(cause),
-            Attempted::NoRoom => Next::Later(self.host.now_ms().saturating_add(1000)),
-            Attempted::Waits(rounds) => self.waiting(&record.tool, &rounds, live).unwrap_or_else(Next::Failure),
+        match select(running, late).await {
+            Either::Left((Some(next), _)) => next,
+            Either::Left((None, _)) => Next::End(Status::Cancelled, None),
+            Either::Right(_) if self.host.now_ms() >= record.expires_ms() => Next::Expired,
+            Either::Right(_) => Next::Failure("a step did not end within the time of an attempt".to_owned()),
         }
     }
 
@@ -205,22 +172,6 @@ impl Object {
         // The handler must notice it.
         turn().await;
         self.host.sleep(left().min(Duration::from_secs(TASK_GRACE_SECONDS))).await;
-    }
-
-    /// Reads what an attempt needs.
-    fn attempt(&self, record: &Record, live: Rc<Live>) -> Result<Attempt, String> {
-        let call: StoredCall = self.rows.open(CALL)?.ok_or("the call of the task is missing")?;
-        let info = TaskInfo { id: call.id.clone(), attempt: record.attempts, created_ms: record.created_ms };
-        let of_task = (self.rows.clone(), live, record.generation.clone());
-        let journal = TaskJournal::open(info, of_task, self.version.clone())?;
-        let mut answers = Vec::new();
-        for (nth, question) in self.questions()?.into_iter().enumerate().filter(|(_, question)| question.is_answered) {
-            let StoredQuestion { handler_key: key, digest: question, .. } = question;
-            let answer = self.rows.open(&numbered(ANSWER, nth))?.ok_or("the answer to a question is missing")?;
-            answers.push(Answered { key, question, answer, is_used: false });
-        }
-        let earlier = Earlier { answers, steps: Vec::new(), id: call.call_id.clone() };
-        Ok(Attempt { call, journal: Rc::new(journal), earlier })
     }
 
     /// Stores the decision after an attempt of `task`. Messages may have changed its record meanwhile, or replaced it.
@@ -256,11 +207,11 @@ impl Object {
                 }
             }
             Next::Failure(cause) => {
-                failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
+                log::failure(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
                 record.wake_at = Some(now.saturating_add(pause_ms(record.failures)));
             }
             Next::Prevented(cause) => {
-                failure::log(&self.host, &record.tool, &format!("an attempt of a task cannot begin: {cause}"));
+                log::failure(&self.host, &record.tool, &format!("an attempt of a task cannot begin: {cause}"));
                 record.forget_attempt();
                 record.prevented = record.prevented.saturating_add(1);
                 record.wake_at = Some(now.saturating_add(pause_ms(record.prevented)));
@@ -291,18 +242,14 @@ impl Object {
 }
 
 /// Runs the handler. Returns `None` if the task was cancelled.
-async fn run_until_cancelled(
-    attempt: impl Future<Output = Attempted>,
-    live: &Live,
-    host: &Rc<dyn Host>,
-) -> Option<Attempted> {
+async fn run_until_cancelled(attempt: impl Future<Output = Next>, live: &Live, host: &Rc<dyn Host>) -> Option<Next> {
     // A cancellation can arrive before the handler runs.
     if live.is_cancelled() {
         return None;
     }
     let (cancelled, attempt) = (pin!(live.cancelled()), pin!(attempt));
     let attempt = match select(attempt, cancelled).await {
-        Either::Left((attempted, _)) => return Some(attempted),
+        Either::Left((next, _)) => return Some(next),
         Either::Right(((), attempt)) => attempt,
     };
     if !live.is_watched() {
@@ -311,7 +258,7 @@ async fn run_until_cancelled(
     // The handler waits for the cancellation, and cleans up.
     let time = host.sleep(Duration::from_secs(TASK_CANCEL_SECONDS));
     match select(attempt, time).await {
-        Either::Left((ended @ Attempted::Ended(_), _)) => Some(ended),
+        Either::Left((end @ Next::End(..), _)) => Some(end),
         _ => None,
     }
 }

@@ -3,17 +3,16 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use edge_json::Value;
-use edge_json::write::ObjectWriter;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::live::Live;
-use super::record::{RECORD, RELEASES, Record, number, with_number};
-use super::rows::{Row, Rows};
+use super::record::{RECORD, RELEASES, Record};
+use super::rows::Rows;
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
 use crate::call::task_info::TaskInfo;
@@ -26,6 +25,7 @@ const STEP: &str = "step:";
 const RESULT: &str = "result:";
 
 /// A step that has begun. The row is not encrypted, so that operators can read it.
+#[derive(Deserialize, Serialize)]
 struct StoredStep {
     name: String,
     /// The digest of the position that contains the step.
@@ -35,24 +35,8 @@ struct StoredStep {
     /// The size of the result in bytes, if the step has finished.
     bytes: Option<u64>,
     /// Whether another version of the program may have begun the step, and this attempt has not reached it.
+    #[serde(skip)]
     is_foreign: bool,
-}
-
-impl Row for StoredStep {
-    fn json(&self) -> String {
-        let object = ObjectWriter::new().text("name", &self.name).text("parent", &self.parent);
-        let object = match &self.version {
-            Some(version) => object.text("version", version),
-            None => object,
-        };
-        with_number(object, "bytes", self.bytes).finish()
-    }
-
-    fn read(row: Value<'_>) -> Option<Self> {
-        let (name, parent) = (row.string("name")?, row.string("parent")?);
-        let (version, bytes) = (row.string("version"), number(row, "bytes"));
-        Some(Self { name, parent, version, bytes, is_foreign: false })
-    }
 }
 
 /// The numbers of foreign steps that this attempt has not reached.
@@ -128,11 +112,6 @@ impl TaskJournal {
         Ok(Self { info, rows, live, generation, version, steps, foreign, bytes, tolerates_changes: Cell::new(false) })
     }
 
-    /// Runs steps whose input a new version of the program has changed.
-    pub(crate) fn tolerate_changes(&self) {
-        self.tolerates_changes.set(true);
-    }
-
     /// Stores steps that finished before the task began.
     pub(super) fn import(
         rows: &Rows,
@@ -187,6 +166,10 @@ impl TaskJournal {
 impl Journal for TaskJournal {
     fn info(&self) -> &TaskInfo {
         &self.info
+    }
+
+    fn tolerate_changes(&self) {
+        self.tolerates_changes.set(true);
     }
 
     fn result(&self, place: &str) -> Result<Option<Box<RawValue>>, JournalError> {

@@ -7,14 +7,14 @@
 
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, write};
+use edge_json::write;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Map;
 
 use super::follow::find;
 use super::message::View;
-use super::record::number;
+use super::rows::read;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{LISTEN_SECONDS, LISTENED_TASKS, TASK_REQUESTS_SECONDS};
@@ -52,9 +52,19 @@ struct Listened {
     id: String,
     view: View,
     /// The status, the message and the time of the state that was sent last.
-    sent: Option<[Option<String>; 3]>,
+    sent: Option<(String, Option<String>, String)>,
     /// The time after which the task is read again, in milliseconds.
     poll_ms: u64,
+}
+
+/// The members of the description of a task that this method reads.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TaskState {
+    status: String,
+    status_message: Option<String>,
+    last_updated_at: String,
+    poll_interval_ms: u64,
 }
 
 /// Acknowledges the tasks that the caller has, and sends their states until they have ended, or until the time of the stream is over. If the
@@ -105,10 +115,10 @@ async fn listen(ListenParams { notifications }: ListenParams, cx: Context) -> Re
 impl Listened {
     /// Sends the state, unless it was sent before. Returns whether the client has to hear of the task again.
     fn goes_on(&mut self, cx: &Context) -> bool {
-        let Ok(document) = Document::parse(self.view.task.get().as_bytes(), JsonLimits::MOST) else { return false };
-        let task = document.root();
-        let state = ["status", "statusMessage", "lastUpdatedAt"].map(|name| task.string(name));
-        self.poll_ms = number(task, "pollIntervalMs").unwrap_or_default();
+        let task: Option<TaskState> = read(self.view.task.get().as_bytes());
+        let Some(task) = task else { return false };
+        self.poll_ms = task.poll_interval_ms;
+        let state = (task.status, task.status_message, task.last_updated_at);
         if self.sent.as_ref() != Some(&state) {
             if !send(cx, "notifications/tasks", self.view.detailed(&self.id).get()) {
                 // The client has not read the notifications before.
@@ -133,5 +143,5 @@ fn send(cx: &Context, method: &'static str, params: &str) -> bool {
     // The id is copied as text, because a number may exceed every number type.
     let (id, members) = (cx.request_id().as_json(), params.strip_prefix('{').unwrap_or_default());
     let params = format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},{members}");
-    cx.live().is_some_and(|live| live.outbox.extension(method, &write::raw_value(params)))
+    cx.live().is_some_and(|live| live.outbox.subscribed(method, &write::raw_value(params)))
 }

@@ -12,13 +12,13 @@ use serde_json::value::RawValue;
 
 use super::follow::{ask, view};
 use super::listen;
-use super::message::{Message, members};
+use super::message::Message;
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::TaskRequest;
+use crate::engine::enable_extension_methods;
 use crate::protocol::revision::Revision;
 use crate::protocol::task::{CANCEL, EXTENSION, GET, ID, UPDATE};
-use crate::rpc::enable_extension_methods;
 use crate::server::definitions::Definitions;
 use crate::server::extension::{ExtensionMethod, ExtensionResult};
 
@@ -79,7 +79,8 @@ async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<Extensio
 
 async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Context) -> Result<(), HandlerError> {
     let document = Document::parse(input_responses.0.get().as_bytes(), JsonLimits::MOST)?;
-    let answers = members(document.root()).unwrap_or_default();
+    let members = document.root().members();
+    let answers = members.filter_map(|(key, answer)| Some((key.into_owned(), answer.to_raw()?))).collect();
     if let Some(passing) = passing(&task_id, &cx) {
         return passing.send(task_id, TaskRequest::Update(answers), cx).await.map(drop);
     }

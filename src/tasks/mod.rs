@@ -1,7 +1,7 @@
 //! Durable tasks: calls of tools that outlive their requests (feature `tasks`).
 //!
 //! A [`Task`] makes the calls of a tool durable. A client with the tasks extension of the protocol gets a task. Every other client gets the
-//! result, or else a handle for the tools `job-result` and `job-cancel`.
+//! result, or else a job for the tools `job-result` and `job-cancel`.
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,14 +21,8 @@
 //!
 //! Page: `docs/tasks.md`.
 //!
-//! A task lives in an object of the host, which has rows and an alarm. `start` creates it for a call. `methods` are those of the extension,
-//! and `job_tools` the tools for other clients; both send a `message` to the object, whose name is part of the task's `id`. `follow` waits
-//! for the end of a task, and passes its questions on to the client. `listen` sends the changes of tasks to a client that subscribes. The
-//! `object` `receive`s messages, and `create`s its task. When its alarm rings, `attempt` runs the handler, whose steps the `journal` stores, and decides what
-//! comes `next`.
-//! The `record` has the state of the task, and `rows` stores everything, encrypted. `answers` checks the answers to questions, and `quota`
-//! counts the tasks of a caller. `live` connects an attempt with the messages that arrive meanwhile. The tasks of mounted servers are
-//! `passed` on: callers ask for them with the same methods.
+//! A task lives in an object of the host, which has rows and an alarm. `start` creates it for a call, `receive` answers its messages, and
+//! `attempt` runs its handler when the alarm rings.
 
 mod answers;
 mod attempt;
@@ -49,10 +43,9 @@ mod quota;
 mod receive;
 mod record;
 mod rows;
+mod run;
 mod start;
 mod task;
 
-pub(crate) use attempt::{Attempt, Attempted};
 pub(crate) use object::Object;
-pub(crate) use record::{End, StoredCall};
 pub use task::Task;

@@ -10,10 +10,8 @@ use super::live::Live;
 use super::message::{Entry, Message, Reply, State, View, send};
 use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
 use super::rows::Rows;
-use crate::auth::StateKeys;
-use crate::call::failure;
-use crate::config::ConfigError;
-use crate::host::{Host, TaskObjects, TaskRows};
+use crate::engine::begin::Engine;
+use crate::host::{Host, TaskObjects, TaskRows, log};
 use crate::limits::TASK_ALARM_SECONDS;
 
 /// The object of a task.
@@ -29,15 +27,9 @@ pub(crate) struct Object {
 
 impl Object {
     /// Opens the object `name`. Without keys, it can delete what has expired, and nothing else.
-    pub(crate) fn new(
-        name: &str,
-        rows: Rc<dyn TaskRows>,
-        keys: Rc<Result<StateKeys, ConfigError>>,
-        objects: Option<Rc<dyn TaskObjects>>,
-        version: Option<String>,
-        host: Rc<dyn Host>,
-    ) -> Self {
-        let rows = Rc::new(Rows::new(rows, keys, host.clone(), name.to_owned()));
+    pub(crate) fn new(name: &str, rows: Rc<dyn TaskRows>, engine: &Engine, host: Rc<dyn Host>) -> Self {
+        let rows = Rc::new(Rows::new(rows, engine.state_keys.clone(), host.clone(), name.to_owned()));
+        let (version, objects) = (engine.version.clone(), engine.task_objects.clone());
         Self { rows, host, version, objects, name: name.to_owned() }
     }
 
@@ -106,7 +98,7 @@ impl Object {
         let Some(objects) = &self.objects else { return };
         let leave = Message::Leave { place: self.place(&task.generation) };
         if let Err(cause) = send(objects, &task.quota, &task.owner, &leave).await {
-            failure::log(&self.host, &task.tool, &cause);
+            log::failure(&self.host, &task.tool, &cause);
         }
     }
 

@@ -3,33 +3,22 @@
 //! A task first takes a place for a minute, before it exists, and at its first attempt until it expires. So a call that ends in between does not keep
 //! its place.
 
-use edge_json::Value;
-use edge_json::write::ObjectWriter;
+use serde::{Deserialize, Serialize};
 
 use super::message::{Entry, Reply};
-use super::record::number;
-use super::rows::{Row, Rows};
+use super::rows::{Rows, read};
 
 /// The prefix of the rows with each [`Place`].
 const ACTIVE: &str = "active:";
 
 /// A place that is taken.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Place {
     /// The time until which it is taken, in milliseconds since 1970.
     until_ms: u64,
     /// The time at which its task expires.
     expires_ms: u64,
-}
-
-impl Row for Place {
-    fn json(&self) -> String {
-        let object = ObjectWriter::new().json("untilMs", &self.until_ms.to_string());
-        object.json("expiresMs", &self.expires_ms.to_string()).finish()
-    }
-
-    fn read(row: Value<'_>) -> Option<Self> {
-        Some(Self { until_ms: number(row, "untilMs")?, expires_ms: number(row, "expiresMs")? })
-    }
 }
 
 /// Counts a task, unless the caller has enough others.
@@ -65,7 +54,7 @@ pub(super) fn expire(rows: &Rows, now: u64) -> Result<(), String> {
 fn active(rows: &Rows, now: u64) -> Result<Vec<(String, Place)>, String> {
     let mut active = Vec::new();
     for (key, row) in rows.list_bytes(ACTIVE)? {
-        match Place::parse(&row).filter(|place| place.until_ms > now) {
+        match read(&row).filter(|place: &Place| place.until_ms > now) {
             Some(place) => active.push((key, place)),
             None => rows.delete(&key)?,
         }

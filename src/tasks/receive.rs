@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use edge_json::write;
 use futures::future::{Either, select};
 use serde_json::value::RawValue;
 
-use super::message::{Message, Reply};
+use super::message::{Letter, Message, Reply};
 use super::object::{Object, numbered};
 use super::record::{ANSWER, RECORD, RELEASES, Record, Status};
+use super::rows::read;
 use super::{answers, quota};
 use crate::limits::{TASK_ANSWERS_BYTES, TASK_WAIT_SECONDS};
 use crate::text::shortened;
@@ -18,7 +20,8 @@ impl Object {
     /// # Errors
     /// The storage failed, or the message is not one of this version. The text is for the log.
     pub(crate) async fn answer(&self, message: &str) -> Result<String, String> {
-        let (owner, message) = Message::read(message).ok_or("a message to a task is not one of this version")?;
+        let letter: Option<Letter<Message>> = read(message.as_bytes());
+        let Letter { owner, message } = letter.ok_or("a message to a task is not one of this version")?;
         let reply = match message {
             Message::Create(created) => self.create(owner, *created).await?,
             Message::Get { wait_ms } => self.get(&owner, wait_ms).await?,
@@ -27,7 +30,7 @@ impl Object {
             Message::Enter(entry) => quota::enter(&self.rows, entry, self.host.now_ms())?,
             Message::Leave { place } => quota::leave(&self.rows, &place)?,
         };
-        Ok(reply.json())
+        write::to_string(&reply).map_err(|error| error.to_string())
     }
 
     /// Describes the task, after an end, a question or `wait_ms`.

@@ -1,11 +1,11 @@
 //! The state of a task, and the call that it runs.
 
-use edge_json::Value;
 use edge_json::write::ObjectWriter;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::rows::{Row, Rows};
-use crate::auth::Principal;
+use super::rows::Rows;
+use crate::protocol::capabilities::ClientCapabilities;
 
 /// The row with the [`Record`].
 pub(super) const RECORD: &str = "task";
@@ -27,7 +27,8 @@ pub(super) const QUESTION: &str = "question:";
 pub(super) const ANSWER: &str = "answer:";
 
 /// The state of a task. The row is not encrypted, so that operators can read it.
-#[derive(Clone)]
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Record {
     pub tool: String,
     /// The random text that tells this task from all others. Calls with the same key share an object, so a new task can replace one that failed, was
@@ -57,7 +58,8 @@ pub(super) struct Record {
 }
 
 /// The status of a task. Source: ext-tasks, "Task Status".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Status {
     Working,
     InputRequired,
@@ -66,14 +68,7 @@ pub(super) enum Status {
     Cancelled,
 }
 
-const STATUSES: [Status; 5] =
-    [Status::Working, Status::InputRequired, Status::Completed, Status::Failed, Status::Cancelled];
-
 impl Status {
-    fn named(name: &str) -> Option<Self> {
-        STATUSES.into_iter().find(|status| status.name() == name)
-    }
-
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -90,6 +85,8 @@ impl Status {
 }
 
 /// The call of a task, as it was made.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct StoredCall {
     /// The id of the task. Without authentication, it is a secret.
     pub id: String,
@@ -97,9 +94,10 @@ pub(crate) struct StoredCall {
     pub params: Box<RawValue>,
     /// The random id of the call, for idempotency keys.
     pub call_id: String,
-    pub principal: Option<Principal>,
-    /// Whether the client can be asked: by a form, by a URL, with sampling, for roots.
-    pub capabilities: [bool; 4],
+    /// The caller, as [`Principal::to_json`](crate::auth::Principal) writes it.
+    pub principal: Option<Box<RawValue>>,
+    /// What the client can be asked.
+    pub capabilities: ClientCapabilities,
     /// Whether the client is of 2026-07-28, and declares its extensions in `_meta`.
     pub is_modern: bool,
     /// The URL of the request.
@@ -107,12 +105,16 @@ pub(crate) struct StoredCall {
 }
 
 /// The end of a task: the result of its call, or an error of the protocol.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum End {
     Result(Box<RawValue>),
     Error(Box<RawValue>),
 }
 
 /// A question of a task.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct StoredQuestion {
     /// The key that the client sees. No other question of the task ever has it.
     pub key: String,
@@ -125,138 +127,8 @@ pub(super) struct StoredQuestion {
     /// Whether the handler no longer asks the question.
     pub is_withdrawn: bool,
     /// Whether it differs from its row.
+    #[serde(skip)]
     pub is_changed: bool,
-}
-
-impl Row for Record {
-    fn json(&self) -> String {
-        let object = ObjectWriter::new()
-            .text("tool", &self.tool)
-            .text("generation", &self.generation)
-            .text("owner", &self.owner)
-            .text("status", self.status.name())
-            .json("createdMs", &self.created_ms.to_string())
-            .json("updatedMs", &self.updated_ms.to_string())
-            .json("ttlMs", &self.ttl_ms.to_string())
-            .json("attempts", &self.attempts.to_string())
-            .json("failures", &self.failures.to_string())
-            .json("prevented", &self.prevented.to_string())
-            .json("isCancelled", &self.is_cancelled.to_string())
-            .json("openQuestions", &self.open_questions.to_string())
-            .json("answerBytes", &self.answer_bytes.to_string())
-            .text("quota", &self.quota);
-        with_number(object, "wakeAt", self.wake_at).finish()
-    }
-
-    fn read(row: Value<'_>) -> Option<Self> {
-        Some(Self {
-            tool: row.string("tool")?,
-            generation: row.string("generation")?,
-            owner: row.string("owner")?,
-            status: Status::named(&row.string("status")?)?,
-            created_ms: number(row, "createdMs")?,
-            updated_ms: number(row, "updatedMs")?,
-            ttl_ms: number(row, "ttlMs")?,
-            attempts: number(row, "attempts")?.try_into().ok()?,
-            failures: number(row, "failures")?.try_into().ok()?,
-            prevented: number(row, "prevented")?.try_into().ok()?,
-            wake_at: number(row, "wakeAt"),
-            is_cancelled: bool::read(row.get("isCancelled")?)?,
-            open_questions: number(row, "openQuestions")?.try_into().ok()?,
-            answer_bytes: number(row, "answerBytes")?,
-            quota: row.string("quota")?,
-        })
-    }
-}
-
-impl Row for StoredCall {
-    fn json(&self) -> String {
-        let capabilities: Vec<String> = self.capabilities.iter().map(ToString::to_string).collect();
-        let object = ObjectWriter::new()
-            .text("id", &self.id)
-            .json("params", self.params.get())
-            .text("callId", &self.call_id)
-            .json("capabilities", &format!("[{}]", capabilities.join(",")))
-            .json("isModern", &self.is_modern.to_string())
-            .text("url", &self.url);
-        match &self.principal {
-            Some(principal) => object.json("principal", &principal.to_json()),
-            None => object,
-        }
-        .finish()
-    }
-
-    fn read(row: Value<'_>) -> Option<Self> {
-        let capabilities: Vec<bool> = row.get("capabilities")?.items().filter_map(bool::read).collect();
-        let principal = match row.get("principal") {
-            Some(principal) => Some(Principal::read(principal)?),
-            None => None,
-        };
-        Some(Self {
-            id: row.string("id")?,
-            params: row.get("params")?.to_raw()?,
-            call_id: row.string("callId")?,
-            principal,
-            capabilities: capabilities.try_into().ok()?,
-            is_modern: bool::read(row.get("isModern")?)?,
-            url: row.string("url")?,
-        })
-    }
-}
-
-impl Row for End {
-    fn json(&self) -> String {
-        let (name, value) = match self {
-            Self::Result(result) => ("result", result),
-            Self::Error(error) => ("error", error),
-        };
-        ObjectWriter::new().json(name, value.get()).finish()
-    }
-
-    fn read(row: Value<'_>) -> Option<Self> {
-        match row.get("result") {
-            Some(result) => result.to_raw().map(Self::Result),
-            None => row.get("error")?.to_raw().map(Self::Error),
-        }
-    }
-}
-
-impl Row for StoredQuestion {
-    fn json(&self) -> String {
-        ObjectWriter::new()
-            .text("key", &self.key)
-            .text("handlerKey", &self.handler_key)
-            .text("digest", &self.digest)
-            .json("request", self.request.get())
-            .json("isAnswered", &self.is_answered.to_string())
-            .json("isWithdrawn", &self.is_withdrawn.to_string())
-            .finish()
-    }
-
-    fn read(row: Value<'_>) -> Option<Self> {
-        Some(Self {
-            key: row.string("key")?,
-            handler_key: row.string("handlerKey")?,
-            digest: row.string("digest")?,
-            request: row.get("request")?.to_raw()?,
-            is_answered: bool::read(row.get("isAnswered")?)?,
-            is_withdrawn: bool::read(row.get("isWithdrawn")?)?,
-            is_changed: false,
-        })
-    }
-}
-
-/// Reads a member that is a number.
-pub(super) fn number(object: Value<'_>, name: &str) -> Option<u64> {
-    u64::read(object.get(name)?)
-}
-
-/// Adds a member that is a number, if there is one.
-pub(super) fn with_number(object: ObjectWriter, name: &str, number: Option<u64>) -> ObjectWriter {
-    match number {
-        Some(number) => object.json(name, &number.to_string()),
-        None => object,
-    }
 }
 
 impl StoredQuestion {

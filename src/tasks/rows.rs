@@ -2,68 +2,16 @@
 
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, Value, write};
+use edge_json::{Document, JsonLimits, deserialize, write};
 use futures::future::LocalBoxFuture;
-use serde_json::value::RawValue;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::auth::StateKeys;
 use crate::auth::encryption_keys::NONCE;
 use crate::config::ConfigError;
 use crate::host::{Host, TaskRows};
 use crate::limits::TASK_ROW_BYTES;
-
-/// A value that is stored as JSON.
-pub(super) trait Row: Sized {
-    fn json(&self) -> String;
-
-    /// Reads a stored value. Returns `None` if it has another format.
-    fn read(value: Value<'_>) -> Option<Self>;
-
-    /// Reads a stored value from its JSON text.
-    fn parse(json: &[u8]) -> Option<Self> {
-        Self::read(Document::parse(json, JsonLimits::MOST).ok()?.root())
-    }
-}
-
-impl Row for u64 {
-    fn json(&self) -> String {
-        self.to_string()
-    }
-
-    fn read(value: Value<'_>) -> Option<Self> {
-        value.text().parse().ok()
-    }
-}
-
-impl Row for bool {
-    fn json(&self) -> String {
-        self.to_string()
-    }
-
-    fn read(value: Value<'_>) -> Option<Self> {
-        value.text().parse().ok()
-    }
-}
-
-impl Row for Box<RawValue> {
-    fn json(&self) -> String {
-        self.get().to_owned()
-    }
-
-    fn read(value: Value<'_>) -> Option<Self> {
-        value.to_raw()
-    }
-}
-
-impl Row for String {
-    fn json(&self) -> String {
-        write::text(&self.as_str().into())
-    }
-
-    fn read(value: Value<'_>) -> Option<Self> {
-        value.as_str().map(Into::into)
-    }
-}
 
 /// The rows of the object of a task.
 pub(super) struct Rows {
@@ -91,17 +39,17 @@ impl Rows {
     }
 
     /// Reads a row that operators can read.
-    pub(super) fn read<T: Row>(&self, key: &str) -> Result<Option<T>, String> {
+    pub(super) fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
         self.storage.get(key)?.map(|value| parse(key, &value)).transpose()
     }
 
     /// Writes a row that operators can read. Of the caller's data, only names of steps that the program makes from it can be in it.
-    pub(super) fn write(&self, key: &str, value: &impl Row) -> Result<(), String> {
-        self.storage.put(key, value.json().as_bytes())
+    pub(super) fn write(&self, key: &str, value: &impl Serialize) -> Result<(), String> {
+        self.storage.put(key, &json(value)?)
     }
 
     /// Returns the rows that operators can read whose keys begin with `prefix`.
-    pub(super) fn list<T: Row>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
+    pub(super) fn list<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
         let rows = self.list_bytes(prefix)?.into_iter();
         rows.map(|(key, value)| parse(&key, &value).map(|value| (key, value))).collect()
     }
@@ -112,13 +60,13 @@ impl Rows {
     }
 
     /// Reads an encrypted value.
-    pub(super) fn open<T: Row>(&self, key: &str) -> Result<Option<T>, String> {
+    pub(super) fn open<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
         let Some(first) = self.storage.get(&part(key, 0))? else { return Ok(None) };
         self.open_parts(key, first).map(Some)
     }
 
     /// Reads the encrypted values whose keys begin with `prefix`, in the order of their keys.
-    pub(super) fn open_list<T: Row>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
+    pub(super) fn open_list<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
         let mut opened = Vec::new();
         for (row, first) in self.storage.list(prefix)? {
             if let Some(key) = row.strip_suffix("#0") {
@@ -129,7 +77,7 @@ impl Rows {
     }
 
     /// Reads an encrypted value whose first part is `first`.
-    fn open_parts<T: Row>(&self, key: &str, first: Vec<u8>) -> Result<T, String> {
+    fn open_parts<T: DeserializeOwned>(&self, key: &str, first: Vec<u8>) -> Result<T, String> {
         let keys = (*self.keys).as_ref().map_err(ToString::to_string)?;
         let mut sealed = first;
         if sealed.is_empty() {
@@ -147,11 +95,11 @@ impl Rows {
     }
 
     /// Writes an encrypted value.
-    pub(super) fn seal(&self, key: &str, value: &impl Row) -> Result<(), String> {
+    pub(super) fn seal(&self, key: &str, value: &impl Serialize) -> Result<(), String> {
         let keys = (*self.keys).as_ref().map_err(ToString::to_string)?;
         let mut nonce = [0; NONCE];
         self.host.fill_random(&mut nonce).map_err(|error| error.to_string())?;
-        let sealed = keys.seal_row(&self.about(key), nonce, value.json().as_bytes());
+        let sealed = keys.seal_row(&self.about(key), nonce, &json(value)?);
         let sealed = sealed.ok_or("a row cannot be encrypted")?;
         let parts: Vec<_> = sealed.chunks(TASK_ROW_BYTES).collect();
         let count = u8::try_from(parts.len()).map_err(|_| format!("the row `{key}` is too long"))?;
@@ -189,6 +137,15 @@ fn part(key: &str, nth: u8) -> String {
     format!("{key}#{nth}")
 }
 
-fn parse<T: Row>(key: &str, json: &[u8]) -> Result<T, String> {
-    T::parse(json).ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
+fn json(value: &impl Serialize) -> Result<Vec<u8>, String> {
+    write::to_vec(value).map_err(|error| error.to_string())
+}
+
+fn parse<T: DeserializeOwned>(key: &str, json: &[u8]) -> Result<T, String> {
+    read(json).ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
+}
+
+/// Reads a value from its JSON text. Returns `None` if it has another format.
+pub(super) fn read<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
+    deserialize::read(Document::parse(json, JsonLimits::MOST).ok()?.root()).ok()
 }

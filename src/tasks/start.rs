@@ -7,7 +7,6 @@ use std::time::Duration;
 use edge_json::write::{self, ObjectWriter};
 use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use sha2::{Digest, Sha256};
 
 use super::follow::{Followed, follow, service};
@@ -20,20 +19,18 @@ use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::deadline::{Ended, run};
 use crate::call::error::{HandlerError, ResultExt};
-use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
-use crate::call::step_memory::Finished;
+use crate::call::step_memory::StepResult;
 use crate::call::task_info::{Begin, TaskService};
-use crate::host::Host;
+use crate::host::{Host, log};
 use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
-use crate::protocol::capabilities::ClientCapabilities;
-use crate::protocol::error::INTERNAL;
+use crate::protocol::error::{INTERNAL, RpcError};
 use crate::protocol::revision::Era;
 use crate::protocol::task::EXTENSION;
 use crate::server::definitions::Install;
-use crate::server::executed::Executed;
+use crate::server::tool_handler::ToolCall;
 use crate::server::tool_task::ToolTask;
 use crate::text::Text;
 
@@ -49,11 +46,14 @@ fn client_has_tasks(cx: &Context) -> bool {
 
 impl ToolTask for Task {
     fn begin(&self, name: &str, cx: &Context) -> Result<Begin, HandlerError> {
+        if let Some(journal) = cx.rounds().journal().filter(|_| self.tolerates_changes && cx.depth() == 0) {
+            journal.tolerate_changes();
+        }
         // The tool of a source is not known when the server is built.
         let is_foreign = cx.tools().is_none_or(|tools| !tools.has_own_tool(name));
         let is_direct =
             is_foreign || cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
-        let is_answered_directly = is_direct || (!self.has_handle && !client_has_tasks(cx));
+        let is_answered_directly = is_direct || (!self.has_job && !client_has_tasks(cx));
         match () {
             () if !is_direct && self.is_required && !client_has_tasks(cx) => Err(cannot_wait()),
             () if is_answered_directly => Ok(Begin::Never),
@@ -62,13 +62,7 @@ impl ToolTask for Task {
         }
     }
 
-    fn start_after(
-        &self,
-        call: LocalBoxFuture<'static, Executed>,
-        name: Text,
-        arguments: Box<str>,
-        cx: Context,
-    ) -> LocalBoxFuture<'static, Executed> {
+    fn start_after(&self, call: ToolCall, name: Text, arguments: Box<str>, cx: Context) -> ToolCall {
         let task = self.clone();
         let started = async move {
             let rounds = cx.rounds();
@@ -77,10 +71,10 @@ impl ToolTask for Task {
                 rounds.leave_handler();
                 return start(task, name, arguments, cx).await;
             }
-            let executed = call.await;
+            let end = call.await;
             let starts = rounds.starts_task() && rounds.questions().is_empty() && rounds.obstacle().is_none();
-            if !starts || !matches!(executed, Executed::Waits) {
-                return executed;
+            if !starts || !matches!(end, Ok(None)) {
+                return end;
             }
             rounds.leave_handler();
             start(task, name, arguments, cx).await
@@ -88,16 +82,12 @@ impl ToolTask for Task {
         started.boxed_local()
     }
 
-    fn has_handle(&self) -> bool {
-        self.has_handle
+    fn has_job(&self) -> bool {
+        self.has_job
     }
 
     fn is_required(&self) -> bool {
         self.is_required
-    }
-
-    fn tolerates_changes(&self) -> bool {
-        self.tolerates_changes
     }
 
     fn install(&self) -> Box<dyn Any> {
@@ -121,12 +111,12 @@ const LATE: &str =
     "The server did not answer in time. It is not known whether the job runs. Check its effect before you call again.";
 
 /// Starts the task of a call of the tool `name`. A client with tasks gets the task. For others, waits for the result.
-async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Executed {
+async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Result<Option<ToolResult>, HandlerError> {
     let started = async {
         if client_has_tasks(&cx) {
             return create(&task, &name, &arguments, &cx)
                 .await
-                .map(|(id, view)| Executed::Done(ToolResult::of_task(view.describe(&id))));
+                .map(|(id, view)| ToolResult::of_task(view.describe(&id)));
         }
         let id: String =
             cx.step(STEP, &(), async || create(&task, &name, &arguments, &cx).await.map(|(id, _)| id)).await?;
@@ -134,29 +124,34 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Exec
         let is_lost = task.dedupe.is_none();
         let mut abandoned = CancelOnDrop { cx: cx.clone(), id: is_lost.then(|| id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
-        // After an error, the caller does not have the handle.
+        // After an error, the caller does not have the id of the job.
         let id_of_lost = abandoned.id.take().filter(|_| followed.is_err());
         cancel_lost(&cx, id_of_lost);
-        followed.map(|followed| match followed {
-            Followed::Result(result) => Executed::Done(result),
-            Followed::Error(error) => Executed::TaskFailed(error),
-            Followed::Running(message) => Executed::Done(job_tools::handle(&id, message.as_deref())),
-            Followed::Cancelled => Executed::Done(ToolResult::failure("The call was cancelled.")),
-        })
+        match followed? {
+            Followed::Result(result) => Ok(result),
+            Followed::Error(error) => Err(task_failed(error)),
+            Followed::Running(message) => Ok(job_tools::running(&id, message.as_deref())),
+            Followed::Cancelled => Ok(ToolResult::failure("The call was cancelled.")),
+        }
     };
     let limit = task.wait.saturating_add(REQUESTS);
     match run(&cx, limit, started).await {
-        Ended::Done(Ok(executed)) => executed,
-        Ended::Done(Err(HandlerError(error))) if error.input.is_some() => Executed::CannotAsk(HandlerError(error)),
+        Ended::Done(Ok(result)) => Ok(Some(result)),
+        Ended::Done(Err(HandlerError(error))) if error.input.is_some() => Err(HandlerError(error)),
         Ended::Done(Err(HandlerError(error))) => {
             if let Some(cause) = &error.cause {
-                failure::log(cx.host(), &name, cause);
+                log::failure(cx.host(), &name, cause);
             }
-            Executed::Done(ToolResult::failure(error.message))
+            Ok(Some(ToolResult::failure(error.message)))
         }
-        Ended::Waits => Executed::Waits,
-        Ended::Late => Executed::Done(ToolResult::failure(LATE)),
+        Ended::Waits => Ok(None),
+        Ended::Late => Ok(Some(ToolResult::failure(LATE))),
     }
+}
+
+/// Returns the error for a task that failed with an error of the protocol, which the caller gets as it is.
+fn task_failed(error: RpcError) -> HandlerError {
+    InputError::from(InputProblem::TaskFailed(error)).into()
 }
 
 /// Creates a task, and returns it with its id, unless the caller has too many.
@@ -186,7 +181,7 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
         quota,
         most: task.per_caller.into(),
         call: stored_call(&id.text, name, arguments, cx)?,
-        steps: cx.rounds().steps().finished().iter().map(Finished::parts).collect(),
+        steps: cx.rounds().steps().finished().iter().map(StepResult::parts).collect(),
         answers: cx
             .rounds()
             .answers()
@@ -219,13 +214,12 @@ fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<St
     if let Some(meta) = stored_meta(cx) {
         params = params.json("_meta", &meta);
     }
-    let ClientCapabilities { elicitation_form, elicitation_url, sampling, roots } = cx.client_capabilities();
     Ok(StoredCall {
         id: id.to_owned(),
         params: write::raw_value(params.finish()),
         call_id: cx.rounds().call_id(cx.host())?,
-        principal: cx.request().caller().cloned(),
-        capabilities: [elicitation_form, elicitation_url, sampling, roots],
+        principal: cx.request().caller().map(|caller| write::raw_value(caller.to_json())),
+        capabilities: cx.client_capabilities(),
         is_modern: cx.revision().era() == Era::Modern,
         url: cx.url(),
     })
@@ -247,10 +241,10 @@ fn stored_meta(cx: &Context) -> Option<String> {
     Some(stored.finish())
 }
 
-/// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.
+/// Cancels a task if its call ends before the client of 2026-07-28 has the id of the job. Nothing else can then find the task.
 struct CancelOnDrop {
     cx: Context,
-    /// `None` if the caller does not have to know the handle.
+    /// `None` if the caller does not have to know the id of the job.
     id: Option<String>,
 }
 
@@ -277,6 +271,6 @@ fn cancel_lost(cx: &Context, id: Option<String>) {
 async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
     let cancel = Message::Cancel { generation: None };
     if let Err(cause) = send(&service.objects, object, owner, &cancel).await {
-        failure::log(host, "tasks", &cause);
+        log::failure(host, "tasks", &cause);
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use edge_mcp::http::{Body, EventStream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{
-    Body, Context, Endpoint, EventStream, HandlerError, Limits, McpServerBuilder, Revision, StaticTokens, Tool,
-};
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServerBuilder, StaticTokens, Tool};
 use edge_mcp_test_support::{Answer, Ask, events, modern_as, on};
 use futures::executor::LocalPool;
 use futures::{FutureExt, StreamExt};
@@ -407,8 +407,8 @@ fn other_streams_are_empty_as_before() {
         "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":",
         "{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":7},\"notifications\":{}}}\n\n",
         "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"resultType\":\"complete\",\"_meta\":",
-        "{\"io.modelcontextprotocol/subscriptionId\":7,\"io.modelcontextprotocol/serverInfo\":",
-        "{\"name\":\"s\",\"version\":\"1\"}}}}\n\n",
+        "{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"s\",\"version\":\"1\"},",
+        "\"io.modelcontextprotocol/subscriptionId\":7}}}\n\n",
     );
     testing::run(async {
         let world = World::new(items);

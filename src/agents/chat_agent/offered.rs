@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::call::context::{CallTools, CallableTool, Context};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
+use crate::engine::nested::call_tool;
 use crate::limits::AGENT_DESCRIPTION;
-use crate::server::nested::execute_nested;
 use crate::server::tool::Tool;
 use crate::text::Text;
 
@@ -45,7 +45,7 @@ impl Offered {
     pub(super) async fn call(&self, arguments: Value, cx: &Context) -> Result<ToolResult, HandlerError> {
         if let Some((server, tool)) = &self.found {
             // Boxed, because only agents with a source need the future.
-            return execute_nested(server.clone(), tool, arguments, cx).boxed_local().await;
+            return call_tool(server.clone(), tool, arguments, cx).boxed_local().await;
         }
         cx.call_tool(self.name(), arguments).await
     }

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::client::wire::visible_schema::{HiddenInContract, cleaned};
 use crate::config::ConfigError;
-use crate::host::{Host, warning};
+use crate::host::{Host, log};
 use crate::limits::{
     FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES, UPSTREAM_PARAMS,
 };
@@ -420,7 +420,7 @@ impl OutputSchema {
 
     fn warn_of(&self, reason: &NotEnforceable, host: &Rc<dyn Host>) {
         let problem = self.problem(reason);
-        warning::once_about(host, "output schema of an MCP server", [&self.server, &problem], &problem);
+        log::warning_once_about(host, "output schema of an MCP server", [&self.server, &problem], &problem);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::client::mcp_client::Server;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::parsed;
-use crate::host::{Level, warning};
+use crate::host::log;
 use crate::limits::{
     UPSTREAM_CURSOR_BYTES, UPSTREAM_EMPTY_PAGES, UPSTREAM_PAGES, UPSTREAM_PAGES_BYTES, UPSTREAM_PARALLEL,
 };
@@ -202,7 +202,7 @@ impl Conversation {
         }
         match (self.new_list(kind).await, cached) {
             (Err(error), Some(stale)) if error.failure().is_outage() => {
-                warning::log(self.cx.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
+                log::warning(self.cx.host(), "stale list of an MCP server", &error.to_string());
                 Ok(self.keep(kind, stale))
             }
             (list, _) => list,

@@ -84,7 +84,7 @@ pub(super) async fn result_or_task(
     result: Box<RawValue>,
     respondent: &Respondent,
 ) -> Result<RoundResult, ClientError> {
-    let created = CreatedTask::read(&result).map_err(Failure::Malformed)?;
+    let created = CreatedTask::read(parsed(&result)?.root()).map_err(Failure::Malformed)?;
     let length = write::literal(&created.id).get().len();
     if respondent.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
         return Ok(RoundResult { kind: ResultKind::Task, result });

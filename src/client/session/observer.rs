@@ -15,7 +15,7 @@ use crate::client::error::{ClientError, Failure};
 use crate::client::questions::question::ServerQuestion;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
 use crate::client::wire::response::without_nulls;
-use crate::host::warning;
+use crate::host::log;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::revision::Era;
@@ -70,7 +70,7 @@ impl Observer {
         if self.era == Era::Modern {
             let problem =
                 format!("the server `{server}` sends requests on an event stream, which revision 2026-07-28 forbids");
-            warning::once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
+            log::warning_once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
             return Ok(());
         }
         let ServerRequest { id, method, params } = request;
@@ -92,7 +92,7 @@ impl Observer {
             let problem = format!(
                 "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
             );
-            warning::once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
+            log::warning_once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
             Ok(None)
         } else if is_ping {
             Ok(Some(write::raw_value("{}".to_owned())))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::LocalBoxFuture;
 
 use crate::call::context::Context;
-use crate::call::elicitation::Elicited;
+use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::client::error::{ClientError, Failure};
 use crate::limits::{SIGN_IN_QUESTIONS, SIGN_IN_WAIT_SECONDS};
@@ -31,8 +31,8 @@ pub(super) async fn ask(
     for attempt in 1..=SIGN_IN_QUESTIONS {
         let key = format!("{server}.sign-in.{attempt}");
         match cx.elicit_url(key, message.clone(), link.clone()).await {
-            Ok(Elicited::Accepted(())) => {}
-            Ok(Elicited::Declined | Elicited::Cancelled) => {
+            Ok(FormAnswer::Accepted(())) => {}
+            Ok(FormAnswer::Declined | FormAnswer::Cancelled) => {
                 return Err(Failure::not_called("you did not agree to sign in.").into());
             }
             Err(unasked) if unasked.is_unasked() => return Ok(false),

@@ -5,8 +5,7 @@
 use std::time::Duration;
 
 use edge_json::number::float;
-use edge_json::{Document, JsonLimits, Kind, Value};
-use serde_json::value::RawValue;
+use edge_json::{Kind, Value};
 
 use crate::limits::{UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_POLL_SECONDS, UPSTREAM_TASK_ID_BYTES};
 use crate::protocol::reply::ServerError;
@@ -48,10 +47,7 @@ impl CreatedTask {
     ///
     /// # Errors
     /// The problem with it, as a predicate whose subject is the message.
-    pub(in crate::client) fn read(result: &RawValue) -> Result<Self, &'static str> {
-        let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
-        let document = document.map_err(|_| "has a result that is not JSON")?;
-        let task = document.root();
+    pub(in crate::client) fn read(task: Value<'_>) -> Result<Self, &'static str> {
         let id = task.string(ID).filter(|id| !id.is_empty()).ok_or("has a task without a `taskId`")?;
         if id.len() > UPSTREAM_TASK_ID_BYTES {
             return Err("has a task whose `taskId` is too long");
@@ -143,6 +139,7 @@ fn interval_ms(task: Value<'_>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use edge_json::{Document, JsonLimits};
 
     fn read(members: &str) -> Result<String, &'static str> {
         let text = format!(r#"{{"taskId":"t",{members}}}"#);

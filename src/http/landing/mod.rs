@@ -19,13 +19,13 @@ use http::header::{
 };
 use sha2::{Digest, Sha256};
 
-use super::bounded_request::BoundedRequest;
 use super::constant_header::set;
 use super::guard;
 use super::http_error::HttpError;
 use super::stream::Body;
 use crate::base64::STANDARD;
 use crate::config::SecureUrl;
+use crate::engine::head::BoundedRequest;
 use crate::host::Request;
 use crate::protocol::description::Implementation;
 use crate::protocol::revision::Revision;
