@@ -16,7 +16,7 @@ use super::mcp_client::{McpClient, Server};
 use super::operations::listing::Lists;
 use super::session::about::About;
 use super::session::negotiation::{Initialized, Knowledge};
-use super::tokens::credential::Credential;
+use super::tokens::token_source::TokenSource;
 use super::wire::exchange::ServerStream;
 use super::wire::headers;
 use crate::call::context::Context;
@@ -33,7 +33,7 @@ pub(super) struct Conversation {
     pub cx: Context,
     /// The requests that the call may send to all its servers.
     pub budget: Rc<Budget>,
-    pub credential: Credential,
+    pub credential: Rc<dyn TokenSource>,
     /// The assumption about the server that its last rejection leads to. A rejection may be about this caller or this request, so it proves
     /// nothing, and no other conversation gets the assumption.
     pub assumed: Cell<Option<Knowledge>>,
@@ -59,7 +59,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new(client: McpClient, server: Rc<Server>, budget: Rc<Budget>) -> Self {
-        let credential = server.upstream.credential(&server.name);
+        let credential = server.upstream.credential(&server.name, &budget);
         let url = Rc::new(RefCell::new(server.upstream.url.as_str().to_owned()));
         Self {
             client,

@@ -140,7 +140,7 @@ pub enum Unverified {
     Size,
     /// The digest of the bytes is not the one in the entry.
     Digest,
-    /// The frontmatter of `SKILL.md` cannot be read, or it differs from the one in the entry.
+    /// The name or the description in `SKILL.md` cannot be read, or differs from the one in the entry.
     Frontmatter,
 }
 

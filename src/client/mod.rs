@@ -29,6 +29,7 @@ mod configuration;
 mod connection;
 mod conversation;
 mod error;
+mod foreign_tool;
 mod mcp_client;
 mod oauth;
 mod operations;
@@ -48,14 +49,14 @@ pub use connection::{Connection, Peer};
 #[cfg(feature = "gateway")]
 pub(crate) use conversation::gateways;
 pub use error::{ClientError, Delivery, Failure, NotMcp, Unreachable, Unverified};
+#[cfg(feature = "gateway")]
+pub(crate) use foreign_tool::foreign_tool;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
-#[cfg(feature = "gateway")]
-pub(crate) use operations::definition::OutputSchema;
 pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
-pub(crate) use operations::passed_task::Added;
+pub(crate) use operations::passed_task::{DetailedTask, TaskDetail};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
 pub use operations::request::{ExtensionRequest, RequestResult};
 pub use operations::result::CallResult;
@@ -68,8 +69,6 @@ pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{
     MemoryTokens, OwnClient, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration,
 };
-pub use skills::entry::{SkillEntry, SkillFile};
-pub use skills::verify::SkillContent;
 pub use source::RemoteTools;
 pub use tokens::client_credentials::{AuthorizationServer, ClientCredentials};
 pub use upstream::Upstream;

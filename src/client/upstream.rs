@@ -10,15 +10,15 @@ use http::header::LOCATION;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::budget::Budget;
 use super::oauth::documents::ResourceServer;
 use super::oauth::url_rules;
-use super::questions::answer::{self, Form};
+use super::questions::answer::{self, QuestionForm};
 use super::questions::handlers::Handlers;
 use super::questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::sign_in::person_tokens::PersonTokens;
 use super::sign_in::settings::SignIn;
 use super::tokens::client_credentials::ClientCredentials;
-use super::tokens::credential::Credential;
 use super::tokens::issued_token::IssuedToken;
 use super::tokens::token_of_call::{TokenOf, TokenOfCall};
 use super::tokens::token_source::TokenSource;
@@ -40,15 +40,13 @@ use crate::text::{Text, shortened};
 /// The prefixes of the members of `_meta` that a program cannot pass on.
 const OWN_PREFIXES: [&str; 3] = ["io.modelcontextprotocol/", "modelcontextprotocol.io/", "edge-mcp/"];
 
-/// Creates the source of the tokens for a connection, from the server and its name.
-type NewTokenSource = dyn Fn(&Upstream, &str) -> Rc<dyn TokenSource>;
+/// Creates the source of the tokens for a conversation, from the settings and the name of the server.
+type NewTokenSource = dyn Fn(&Upstream, &str, &Rc<Budget>) -> Rc<dyn TokenSource>;
 
 /// The credential for a server. It is never the token of this program's own caller.
 pub(super) enum ServerAccess {
-    /// The server gets no credential.
-    None,
-    /// The header of each request.
-    Token(HeaderValue),
+    /// The header of each request. `None` means no credential.
+    Token(Option<HeaderValue>),
     /// Tokens of the program, or those that a function of the program returns.
     Source(Box<NewTokenSource>),
     /// Tokens of persons who sign in, at the page with this URL.
@@ -129,7 +127,7 @@ impl Upstream {
             transport: Rc::new(transport),
             is_on_network: false,
             resource: None,
-            access: ServerAccess::None,
+            access: ServerAccess::Token(None),
             headers: Vec::new(),
             forwarded_headers: Vec::new(),
             forwarded_meta: Vec::new(),
@@ -153,7 +151,7 @@ impl Upstream {
     pub fn bearer(self, token: &str) -> Result<Self, ConfigError> {
         let problem = "has characters that are not visible ASCII, or is empty";
         let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
-        Ok(Self { access: ServerAccess::Token(token), ..self })
+        Ok(Self { access: ServerAccess::Token(Some(token)), ..self })
     }
 
     /// Sends the token that `token_of` returns for the context of the call. For `None`, the client sends no token. A connection calls
@@ -166,7 +164,9 @@ impl Upstream {
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
         let token_of: Rc<TokenOf> = Rc::new(move |cx| token_of(cx).boxed_local());
-        self.access = ServerAccess::Source(Box::new(move |_, _| Rc::new(TokenOfCall::new(token_of.clone()))));
+        self.access = ServerAccess::Source(Box::new(move |_, _, budget| {
+            Rc::new(TokenOfCall::new(token_of.clone(), budget.cx.clone()))
+        }));
         self
     }
 
@@ -174,10 +174,9 @@ impl Upstream {
     #[must_use]
     pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
         let client = Rc::new(client);
-        let new = move |upstream: &Self, _: &str| -> Rc<dyn TokenSource> {
-            Rc::new(IssuedToken::new(client.clone(), upstream.resource_server()))
-        };
-        self.access = ServerAccess::Source(Box::new(new));
+        self.access = ServerAccess::Source(Box::new(move |upstream, _, budget| {
+            Rc::new(IssuedToken::new(client.clone(), upstream.resource_server(), budget.clone()))
+        }));
         self
     }
 
@@ -185,8 +184,9 @@ impl Upstream {
     #[must_use]
     pub fn sign_in(mut self, sign_in: &SignIn) -> Self {
         let (page, sign_in) = (sign_in.url().clone(), sign_in.clone());
-        let new = move |upstream: &Self, name: &str| -> Rc<dyn TokenSource> {
-            Rc::new(PersonTokens::new(sign_in.clone(), name, upstream.is_untrusted))
+        let new = move |upstream: &Self, name: &str, budget: &Rc<Budget>| -> Rc<dyn TokenSource> {
+            let Self { url, is_untrusted, .. } = upstream;
+            Rc::new(PersonTokens::new(sign_in.clone(), name, url.clone(), *is_untrusted, budget.clone()))
         };
         self.access = ServerAccess::SignIn(page, Box::new(new));
         self
@@ -342,7 +342,7 @@ impl Upstream {
         let answer = Rc::new(answer);
         self.handlers.form = Some(Rc::new(move |question, cx| {
             let (answer, question) = (answer.clone(), Elicitation::read(question)?);
-            let form = Form::of(question.schema.clone(), &cx.request().foreign_steps().compilation)?;
+            let form = QuestionForm::of(question.schema.clone(), &cx.request().foreign_steps().compilation)?;
             let answered = async move {
                 let outcome = answer(question, cx.clone()).await;
                 answer::to_form(outcome, &form, &cx.request().foreign_steps().checks)
@@ -409,7 +409,7 @@ impl Upstream {
         !self.headers.is_empty()
             || !self.forwarded_headers.is_empty()
             || !self.forwarded_meta.is_empty()
-            || matches!(self.access, ServerAccess::Token(_) | ServerAccess::Source(_))
+            || matches!(self.access, ServerAccess::Token(Some(_)) | ServerAccess::Source(_))
     }
 
     pub(super) fn resource_server(&self) -> ResourceServer {
@@ -445,11 +445,10 @@ impl Upstream {
     }
 
     /// Creates the credential for a connection to the server, which has this name.
-    pub(super) fn credential(&self, name: &str) -> Credential {
+    pub(super) fn credential(&self, name: &str, budget: &Rc<Budget>) -> Rc<dyn TokenSource> {
         match &self.access {
-            ServerAccess::None => Credential::None,
-            ServerAccess::Token(header) => Credential::Fixed(header.clone()),
-            ServerAccess::Source(source) | ServerAccess::SignIn(_, source) => Credential::Source(source(self, name)),
+            ServerAccess::Token(header) => Rc::new(header.clone()),
+            ServerAccess::Source(source) | ServerAccess::SignIn(_, source) => source(self, name, budget),
         }
     }
 }

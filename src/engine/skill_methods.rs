@@ -19,10 +19,9 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
-use crate::server::skills::Skills;
-use crate::server::skills::methods::{Asked, answer};
-use crate::server::skills::sets::SkillSets;
+use crate::server::skills::methods::{SkillRequest, answer};
 use crate::server::skills::store::SkillFuture;
+use crate::server::skills::{SkillSets, Skills};
 
 /// The skills of a server, and the function that starts one of the methods.
 struct SkillMethods {
@@ -59,12 +58,12 @@ fn start(sets: &SkillSets, call: &Call, request: &Request<'_>) -> Result<Work, R
     let size = call.server.definitions.page_size.map_or(usize::MAX, NonZeroUsize::get);
     let cursor = || Ok::<_, RpcError>(cursor(request)?.map(Into::into));
     let uri = || params::string(request, "uri").map(Into::into);
-    let (asked, cacheable) = match call.method {
-        Some(Method::ListSkills) => (Asked::List(cursor()?, size), Cacheable::Skills),
-        Some(Method::GetSkill) => (Asked::Get(uri()?), Cacheable::Skill),
-        _ => (Asked::Directory(uri()?, cursor()?, size), Cacheable::Directory),
+    let (skills, cacheable) = match call.method {
+        Some(Method::ListSkills) => (SkillRequest::List(cursor()?, size), Cacheable::Skills),
+        Some(Method::GetSkill) => (SkillRequest::Get(uri()?), Cacheable::Skill),
+        _ => (SkillRequest::Directory(uri()?, cursor()?, size), Cacheable::Directory),
     };
-    let work = answer(sets, asked, call.cx.clone());
+    let work = answer(sets, skills, call.cx.clone());
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 

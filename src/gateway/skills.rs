@@ -16,13 +16,14 @@ use super::servers::{Bytes, Gateway, end_of_lists, until};
 use super::uris::{SKILLS, is_sendable};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
+use crate::client::{ClientError, Definition, Failure};
 use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
 use crate::protocol::method::Method;
 use crate::server::access::permits;
 use crate::server::skills::Skills;
-use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+use crate::server::skills::entry::SkillEntry;
+use crate::server::skills::store::{SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 
 /// The media type of a folder in `resources/directory/read`.
 const FOLDER: &str = "inode/directory";
@@ -70,7 +71,7 @@ impl MountedSkills {
 /// The skills of all servers of a gateway, which a request reads once for all its pages.
 struct Gathered {
     gateway: Gateway,
-    skills: Vec<SkillEntry>,
+    skills: Vec<SkillRecord>,
 }
 
 /// Returns the skills of these servers. A server that fails takes nothing from the others.
@@ -110,17 +111,17 @@ async fn gathered(gateway: Gateway, mounts: Vec<Rc<Mounted>>, cx: &Context) -> R
 }
 
 impl SkillStore for MountedSkills {
-    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>> {
+    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillRecord>> {
         let (gateway, mounts, cx) = (self.0.clone(), self.servers(cx).collect(), cx.clone());
         let list = async move {
             let gathered = gathered(gateway, mounts, &cx).await?;
-            let is_later = |skill: &&SkillEntry| after.as_ref().is_none_or(|after| skill.uri > *after);
+            let is_later = |skill: &&SkillRecord| after.as_ref().is_none_or(|after| skill.uri > *after);
             Ok(gathered.skills.iter().filter(is_later).take(limit).cloned().collect())
         };
         list.boxed_local()
     }
 
-    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillEntry>> {
+    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillRecord>> {
         let (server, cx) = (self.server_of(&uri, cx), cx.clone());
         let get = async move {
             let Some((mount, own)) = server else { return Ok(None) };
@@ -131,7 +132,7 @@ impl SkillStore for MountedSkills {
         get.boxed_local()
     }
 
-    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillFile>> {
+    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillContent>> {
         let (server, cx) = (self.server_of(&uri, cx), cx.clone());
         let read = async move {
             let Some((mount, own)) = server else { return Ok(None) };
@@ -139,9 +140,9 @@ impl SkillStore for MountedSkills {
             let Some(read) = found(mount.guard(&peer, &cx, peer.read_resource(&own)).await)? else { return Ok(None) };
             let [contents] = &*read.contents else { return Ok(None) };
             let bytes = contents.as_text().map(|text| text.as_bytes().to_vec()).or_else(|| contents.bytes());
-            let mime_type = contents.get_mime_type().unwrap_or("application/octet-stream").to_owned().into();
+            let mime_type = Some(contents.get_mime_type().unwrap_or("application/octet-stream").to_owned().into());
             let scopes = mount.settings.scopes.clone();
-            Ok(bytes.map(|bytes| SkillFile { uri, mime_type, digest: None, bytes, scopes }))
+            Ok(bytes.map(|bytes| SkillContent { uri, mime_type, digest: None, bytes, scopes }))
         };
         read.boxed_local()
     }
@@ -180,7 +181,7 @@ fn child(mount: &Mounted, listed: &Definition) -> SkillChild {
 }
 
 /// Returns the skills of a server.
-async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, ClientError> {
+async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillRecord>, ClientError> {
     let peer = mount.connect(cx).inspect_err(|error| log_failure(error, cx))?;
     let listing = mount.guard(&peer, cx, mount.in_time(cx, Method::ListSkills, peer.list_skills())).await;
     let listing = listing.inspect_err(|error| log_failure(error, cx)).map_err(ClientError::without_text)?;
@@ -201,7 +202,7 @@ fn found<T>(asked: Result<T, ClientError>) -> Result<Option<T>, HandlerError> {
 
 /// Returns an entry with the URIs by which callers know the skill and its files. The frontmatter keeps its text: clients compare it. Returns
 /// `None` for a skill with another scheme.
-fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
+fn shown(mount: &Mounted, entry: &SkillEntry) -> Option<SkillRecord> {
     let document = Document::parse(entry.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let uri = entry.uri().starts_with(SKILLS).then(|| mount.shown_uri(entry.uri()))?;
     let mut json = ObjectWriter::new().text("uri", &uri);
@@ -215,7 +216,7 @@ fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
             _ => json.json(&name, value.text()),
         };
     }
-    Some(SkillEntry { uri: uri.into_owned(), json: json.finish().into(), scopes: mount.settings.scopes.clone() })
+    Some(SkillRecord { uri: uri.into_owned(), json: json.finish().into(), scopes: mount.settings.scopes.clone() })
 }
 
 fn shown_file(mount: &Mounted, file: Value<'_>) -> String {

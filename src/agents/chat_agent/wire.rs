@@ -6,8 +6,8 @@
 use edge_json::{object, write};
 use serde_json::{Map, Value};
 
-use super::failure::{cut_short, withheld};
 use crate::agents::agent::Usage;
+use crate::call::error::HandlerError;
 use crate::limits::AGENT_CALLS;
 use crate::models::{ModelFailure, json};
 
@@ -137,16 +137,21 @@ fn answer(mut answer: Value, dropped: usize) -> Result<Value, ModelFailure> {
         return Err(ModelFailure::Broken("it has no choice with a message"));
     }
     if finish_reason == "content_filter" {
-        return Err(ModelFailure::Own(withheld()));
+        let problem = "The model's endpoint withheld the answer because of its content filter. Rephrase the question.";
+        let cause = "the content filter of the model's endpoint withheld the answer";
+        return Err(ModelFailure::Own(HandlerError::new(problem).because(cause)));
     }
     let is_empty = text(&message).is_empty() && calls(&message).is_empty();
     let members = [("message", message), ("finish_reason", finish_reason), ("usage", usage), (DROPPED, dropped.into())];
     let answer = object(members.into());
-    match is_empty {
-        true if is_cut_short(&answer) => Err(ModelFailure::Own(cut_short())),
-        true => Err(ModelFailure::Broken("it has neither text nor calls")),
-        false => Ok(answer),
+    if !is_empty {
+        return Ok(answer);
     }
+    if !is_cut_short(&answer) {
+        return Err(ModelFailure::Broken("it has neither text nor calls"));
+    }
+    let problem = "The model used all of its tokens before it wrote an answer. Ask for less in one request.";
+    Err(ModelFailure::Own(HandlerError::new(problem).because("the model's answer is empty: it used all of its tokens")))
 }
 
 /// Returns the number of tool calls of an answer that do not run.

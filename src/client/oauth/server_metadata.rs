@@ -6,7 +6,7 @@ use edge_json::deserialize::read;
 use edge_json::{Document, JsonLimits};
 use serde::Deserialize;
 
-use super::documents::{Content, Documents};
+use super::documents::{DocumentContent, Documents};
 use super::error::OAuthError;
 use super::url_rules;
 use crate::config::SecureUrl;
@@ -65,12 +65,12 @@ impl ServerMetadata {
         for candidate in candidates(&url) {
             let candidate = SecureUrl::parse(&candidate).map_err(unsafe_url)?;
             let problem = match documents.fetch(&candidate, SERVER).await? {
-                Content::Json(body) => match Self::read(&body, issuer, rules) {
+                DocumentContent::Json(body) => match Self::read(&body, issuer, rules) {
                     Err(error @ (OAuthError::Malformed { .. } | OAuthError::IssuerMismatch)) => error,
                     read => return read,
                 },
-                Content::Failed => OAuthError::failed_on(SERVER),
-                Content::Missing => continue,
+                DocumentContent::Failed => OAuthError::failed_on(SERVER),
+                DocumentContent::Missing => continue,
             };
             failure.get_or_insert(problem);
         }

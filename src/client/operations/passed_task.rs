@@ -9,49 +9,53 @@ use super::cancel_task::{task_request, unknown};
 use super::respondent::{ANSWERS, Respondent, TaskWait, read_questions};
 use super::result::CallResult;
 use crate::call::context::Context;
+use crate::call::result::ToolResult;
 use crate::client::connection::Peer;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::handlers::undeclared;
 use crate::client::questions::passed::{self, pass};
-use crate::client::questions::question::QuestionKind;
 use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{of_task_error, parsed};
 use crate::client::wire::task::{GET, TaskState, TaskStatus, UPDATE};
+use crate::protocol::capabilities::QuestionKind;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
 
-/// The members that the state of a task adds to its description.
-pub(crate) enum Added {
-    Nothing,
-    /// The questions for the caller, by the keys of the server.
+/// A task with the state that its caller asked for.
+pub(crate) struct DetailedTask {
+    pub members: TaskMembers,
+    pub detail: TaskDetail,
+}
+
+/// The member that the state of a task adds to its description.
+pub(crate) enum TaskDetail {
+    None,
+    /// The questions for the caller, by their keys.
     Questions(Vec<(String, Json)>),
-    Result(CallResult),
+    Result(ToolResult),
     /// The code of the error, and a sentence about it.
     Error(i32, String),
 }
 
 impl Peer {
     /// Requests the state of a task once, for the caller of `cx`.
-    pub(crate) async fn task_state(
-        &self,
-        remote: &RemoteTask,
-        cx: &Context,
-    ) -> Result<(TaskMembers, Added), ClientError> {
+    pub(crate) async fn task_state(&self, remote: &RemoteTask, cx: &Context) -> Result<DetailedTask, ClientError> {
         let json = self.0.result(&self.about_task(GET, remote, Params::default(), cx)).await.map_err(unknown)?;
         let failed = self.0.error_of(GET);
-        let state = parsed(&json).and_then(|document| {
+        let task = parsed(&json).and_then(|document| {
             let TaskState { status, members } =
                 TaskState::read(document.root(), remote.id()).map_err(Failure::Malformed)?;
-            let added = match status {
-                TaskStatus::Working | TaskStatus::Cancelled => Added::Nothing,
-                TaskStatus::Asks(requests) => Added::Questions(questions(&self.0, requests, cx)?),
+            let detail = match status {
+                TaskStatus::Working | TaskStatus::Cancelled => TaskDetail::None,
+                TaskStatus::Asks(requests) => TaskDetail::Questions(questions(&self.0, requests, cx)?),
                 TaskStatus::Completed(result) => {
                     // The blocks of a result are parts of its text.
                     let json = result.to_raw().unwrap_or_default();
-                    Added::Result(CallResult::read(parsed(&json)?.root()).map_err(Failure::Malformed)?)
+                    let result = CallResult::read(parsed(&json)?.root()).map_err(Failure::Malformed)?;
+                    TaskDetail::Result(result.into_tool_result())
                 }
                 TaskStatus::Failed(error) => {
                     let failure = of_task_error(error);
@@ -59,12 +63,12 @@ impl Peer {
                         Failure::Rpc { code, .. } => i32::try_from(code).ok(),
                         _ => None,
                     };
-                    Added::Error(code.unwrap_or(ErrorCode::Internal.number()), failed(failure.into()).to_string())
+                    TaskDetail::Error(code.unwrap_or(ErrorCode::Internal.number()), failed(failure.into()).to_string())
                 }
             };
-            Ok((members, added))
+            Ok(DetailedTask { members, detail })
         });
-        state.map_err(failed)
+        task.map_err(failed)
     }
 
     /// Sends answers of the caller of `cx` to a task.

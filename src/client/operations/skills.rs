@@ -17,14 +17,15 @@ use super::rounds;
 use crate::client::connection::Peer;
 use crate::client::error::{ClientError, Delivery, Failure, Unverified};
 use crate::client::session::remote_request::RemoteRequest;
-use crate::client::skills::entry::SkillEntry;
-use crate::client::skills::verify::{SkillContent, verified};
+use crate::client::skills::verified;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::parsed;
 use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_SKILLS};
 use crate::protocol::method::Method;
 use crate::server::list::ListKind;
 use crate::server::skills::EXTENSION;
+use crate::server::skills::entry::SkillEntry;
+use crate::server::skills::store::SkillContent;
 
 const SKILLS: &str = "skills (the extension `io.modelcontextprotocol/skills`)";
 const FOLDERS: &str = "that it lists the folders of skills (`directoryRead`)";
@@ -62,7 +63,7 @@ impl Peer {
                     return false;
                 }
                 let uri = entry.string("uri").map(|uri| normalized(&uri).into_owned()).unwrap_or_default();
-                match SkillEntry::read(server, entry) {
+                match SkillEntry::of_server(server, entry) {
                     Ok(entry) => found.push((uri.clone(), entry)),
                     Err(problem) => listing.left_out.push(problem),
                 }
@@ -97,14 +98,14 @@ impl Peer {
             let invalid = |problem| {
                 ClientError::new(Failure::Malformed("has an entry of a skill that is not valid"), Some(problem))
             };
-            let entry = SkillEntry::read(&self.0.server.name, entry).map_err(invalid)?;
+            let entry = SkillEntry::of_server(&self.0.server.name, entry).map_err(invalid)?;
             let is_asked = normalized(entry.uri()) == normalized(uri);
             if is_asked { Ok(entry) } else { Err(Failure::Malformed("has the entry of another skill").into()) }
         })
     }
 
     /// Reads a file of a skill, and checks it: the entry lists the file, and the file has the size and the digest in the entry. For the
-    /// `SKILL.md`, the frontmatter also equals the one in the entry.
+    /// `SKILL.md`, the name and the description also equal those in the entry.
     ///
     /// `reference` is a URI, or a path in the folder of the skill such as `references/FORMS.md`. If the check fails, the content is not
     /// available, and [`get_skill`](Self::get_skill) returns the entry of today.

@@ -18,13 +18,13 @@ use crate::client::error::{ClientError, Failure};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
 /// A form of a question.
-pub(in crate::client) struct Form {
+pub(in crate::client) struct QuestionForm {
     schema: Json,
     /// The compiled schema, or `None` for a schema that cannot be enforced. The server checks the answer again.
     enforced: Option<Rc<Schema>>,
 }
 
-impl Form {
+impl QuestionForm {
     /// Compiles the schema of a form. `left` is the number of steps that the request has left to compile schemas.
     ///
     /// # Errors
@@ -40,16 +40,34 @@ impl Form {
     }
 }
 
-/// Returns the answer to a form, from the outcome of a function of the program.
+/// Returns the answer to a form, from the outcome of a function of the program: its content with the defaults of the fields, which is checked.
+///
+/// Source: 2026-07-28, client/elicitation, "Requested Schema".
 ///
 /// # Errors
 /// The function fails, or its answer does not fit the form.
 pub(in crate::client) fn to_form(
     outcome: Result<FormAnswer<Json>, HandlerError>,
-    form: &Form,
+    form: &QuestionForm,
     steps: &CheckSteps,
 ) -> Result<Box<RawValue>, ClientError> {
-    of_form(outcome.map_err(unanswered)?, form, steps)
+    let answer = outcome.map_err(unanswered)?;
+    let written = action(&answer);
+    let content = match answer {
+        FormAnswer::Accepted(Json::Object(content)) => content,
+        FormAnswer::Accepted(_) => return Err(unfit("it is not an object")),
+        FormAnswer::Declined | FormAnswer::Cancelled => return Ok(written.finish_raw()),
+    };
+    let text = write::text(&completed(content, &form.schema));
+    if let Some(schema) = &form.enforced {
+        let document = Document::parse(text.as_bytes(), JsonLimits::default());
+        let document = document.map_err(|error| unfit(&error.to_string()))?;
+        let mistakes = schema.validate_form_for_log(document.root(), steps);
+        if !mistakes.is_empty() {
+            return Err(unfit(&mistakes.join("; ")));
+        }
+    }
+    Ok(written.json("content", &text).finish_raw())
 }
 
 /// Returns the answer to a URL.
@@ -65,7 +83,13 @@ pub(in crate::client) fn to_url(outcome: Result<FormAnswer<()>, HandlerError>) -
 /// # Errors
 /// The function fails.
 pub(in crate::client) fn to_sampling(outcome: Result<ModelAnswer, HandlerError>) -> Result<Box<RawValue>, ClientError> {
-    Ok(of_sampled(&outcome.map_err(unanswered)?))
+    let ModelAnswer { text, model, stop_reason } = outcome.map_err(unanswered)?;
+    let content = ObjectWriter::new().text("type", "text").text("text", &text).finish();
+    let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", &model);
+    if let Some(reason) = stop_reason {
+        answer = answer.text("stopReason", &reason);
+    }
+    Ok(answer.finish_raw())
 }
 
 /// Returns the answer to a request for the roots.
@@ -89,28 +113,6 @@ fn action<T>(elicited: &FormAnswer<T>) -> ObjectWriter {
     ObjectWriter::new().text("action", action)
 }
 
-/// Completes the content of a form with the defaults of its fields, and checks it.
-///
-/// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: FormAnswer<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, ClientError> {
-    let written = action(&answer);
-    let content = match answer {
-        FormAnswer::Accepted(Json::Object(content)) => content,
-        FormAnswer::Accepted(_) => return Err(unfit("it is not an object")),
-        FormAnswer::Declined | FormAnswer::Cancelled => return Ok(written.finish_raw()),
-    };
-    let text = write::text(&completed(content, &form.schema));
-    if let Some(schema) = &form.enforced {
-        let document = Document::parse(text.as_bytes(), JsonLimits::default());
-        let document = document.map_err(|error| unfit(&error.to_string()))?;
-        let mistakes = schema.validate_form_for_log(document.root(), steps);
-        if !mistakes.is_empty() {
-            return Err(unfit(&mistakes.join("; ")));
-        }
-    }
-    Ok(written.json("content", &text).finish_raw())
-}
-
 /// Adds the defaults of the fields that are absent.
 fn completed(mut content: Map<String, Json>, schema: &Json) -> Json {
     for (name, field) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
@@ -128,15 +130,6 @@ fn unfit(problem: &str) -> ClientError {
     ClientError::new(Failure::Local(message.into()), Some(problem.to_owned()))
 }
 
-fn of_sampled(ModelAnswer { text, model, stop_reason }: &ModelAnswer) -> Box<RawValue> {
-    let content = ObjectWriter::new().text("type", "text").text("text", text).finish();
-    let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", model);
-    if let Some(reason) = stop_reason {
-        answer = answer.text("stopReason", reason);
-    }
-    answer.finish_raw()
-}
-
 fn of_root(Root { uri, name }: &Root) -> String {
     let mut root = ObjectWriter::new().text("uri", uri);
     if let Some(name) = name {
@@ -151,8 +144,8 @@ mod tests {
 
     use super::*;
 
-    fn form(schema: &Json) -> Form {
-        Form::of(schema.clone(), &Cell::new(1_000_000)).expect("a form")
+    fn form(schema: &Json) -> QuestionForm {
+        QuestionForm::of(schema.clone(), &Cell::new(1_000_000)).expect("a form")
     }
 
     /// C34: defaults are filled in, and the content must fit the form.
@@ -177,12 +170,12 @@ mod tests {
             (FormAnswer::Declined, json!({ "action": "decline" })),
             (FormAnswer::Cancelled, json!({ "action": "cancel" })),
         ] {
-            let answer = of_form(answer, &form(&schema), &CheckSteps::default()).expect("an answer");
+            let answer = to_form(Ok(answer), &form(&schema), &CheckSteps::default()).expect("an answer");
             assert_eq!(serde_json::from_str::<Json>(answer.get()).expect("JSON"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
             assert!(
-                of_form(FormAnswer::Accepted(wrong.clone()), &form(&schema), &CheckSteps::default()).is_err(),
+                to_form(Ok(FormAnswer::Accepted(wrong.clone())), &form(&schema), &CheckSteps::default()).is_err(),
                 "{wrong}"
             );
         }
@@ -191,6 +184,6 @@ mod tests {
     #[test]
     fn a_form_that_cannot_be_compiled_is_not_enforced() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(?=x)" } } });
-        assert!(of_form(FormAnswer::Accepted(json!({ "a": "y" })), &form(&schema), &CheckSteps::default()).is_ok());
+        assert!(to_form(Ok(FormAnswer::Accepted(json!({ "a": "y" }))), &form(&schema), &CheckSteps::default()).is_ok());
     }
 }

@@ -12,14 +12,14 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use super::handlers::{AnswerFuture, undeclared};
-use super::label::BRACKETS;
-use super::passed_sampling;
-use super::question::{Elicitation, QuestionKind, SamplingRequest, ServerQuestion, UrlElicitation};
+use super::passed_sampling::{self, BRACKETS};
+use super::question::{Elicitation, SamplingRequest, ServerQuestion, UrlElicitation};
 use crate::call::context::Context;
 use crate::client::error::{ClientError, Failure};
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
 use crate::host::{host_of, origin_of};
 use crate::limits::{UPSTREAM_FORM_NAME, UPSTREAM_QUESTION_CHARACTERS, UPSTREAM_QUESTION_LINES};
+use crate::protocol::capabilities::QuestionKind;
 use crate::text::{line, sentence};
 
 /// The longest key of a server that the key of a passed question contains, in bytes.

@@ -15,7 +15,6 @@ use crate::call::context::Context;
 use crate::call::trace::Trace;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
-use crate::client::tokens::credential::Credential;
 use crate::client::tokens::token_source::Rejection;
 use crate::client::wire::message::{MessageMeta, Params, write_message, write_response};
 use crate::client::wire::{exchange, headers};
@@ -29,17 +28,17 @@ const UNANSWERED: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 impl Conversation {
     /// Returns the header for the next request, or `None` if the server gets no credential.
     pub(in crate::client) async fn authorization(&self) -> Result<Option<HeaderValue>, ClientError> {
-        self.credential.header(&self.server.upstream.url, &self.budget).await
+        self.credential.token().await
     }
 
     /// Forgets a token that the server rejects. Returns whether there is another one.
     pub(super) async fn refresh(&self, rejection: Rejection<'_>) -> Result<bool, ClientError> {
-        self.credential.refresh(rejection, &self.server.upstream.url, &self.budget).await
+        self.credential.refresh(rejection).await
     }
 
     /// Asks the caller of `cx` to open the link of a sign-in. Returns whether there is another token now.
     pub(in crate::client) async fn sign_in(&self, link: &str, cx: &Context) -> Result<bool, ClientError> {
-        self.credential.sign_in(link, cx, &self.server.upstream.url, &self.budget).await
+        self.credential.sign_in(link, cx).await
     }
 
     /// Sends a request. A redirect to another path of the server is followed once.
@@ -181,7 +180,7 @@ impl Drop for Conversation {
         // The task that drops the conversation does not wait for the answer, so another conversation ends the session.
         let Some(session) = self.session.take() else { return };
         let mut closing = Self::new(self.client.clone(), self.server.clone(), self.budget.clone());
-        closing.credential = std::mem::replace(&mut self.credential, Credential::None);
+        closing.credential = self.credential.clone();
         closing.url = std::mem::take(&mut self.url);
         closing.cancellations = std::mem::take(&mut self.cancellations);
         let ending = async move { closing.end_session(session).await };
