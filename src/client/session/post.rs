@@ -33,7 +33,7 @@ use crate::protocol::revision::{Era, Revision};
 /// The exchange of a request, until its answer has arrived.
 ///
 /// The time limit and the limits of questions and bytes continue if its stream is resumed.
-pub(super) struct Exchange<'c> {
+pub(super) struct RequestExchange<'c> {
     conversation: &'c Conversation,
     /// The head of the response, until it is read.
     opening: Option<Opening>,
@@ -50,7 +50,7 @@ pub(super) struct Exchange<'c> {
 
 type Opening = LocalBoxFuture<'static, Result<Opened, FetchError>>;
 
-impl<'c> Exchange<'c> {
+impl<'c> RequestExchange<'c> {
     /// Creates the exchange of a request, and posts the request.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
 use super::negotiation::{History, Knowledge};
-use super::post::Exchange;
+use super::post::RequestExchange;
 use super::reactions::{Action, AnswerForm, Lesson, Reaction, RequestKind};
 use super::remote_request::{HeaderParams, RemoteRequest};
 use crate::client::conversation::Conversation;
@@ -54,7 +54,7 @@ impl Conversation {
     ) -> Result<RpcResult, ClientError> {
         let attempts = &request.attempts;
         let until = request.deadline.unwrap_or_else(|| self.deadline(request.timeout));
-        let mut interrupted: Option<Exchange<'_>> = None;
+        let mut interrupted: Option<RequestExchange<'_>> = None;
         loop {
             let exchange = match interrupted.take() {
                 Some(exchange) => Some(exchange),
@@ -152,7 +152,7 @@ impl Conversation {
         history: &mut History,
         ready: &Ready<'_>,
         until: u64,
-    ) -> Result<Option<Exchange<'c>>, ClientError> {
+    ) -> Result<Option<RequestExchange<'c>>, ClientError> {
         // Before this attempt is sent, its failures are not those of the request.
         let unsent = |error: ClientError| error.delivered_as(Delivery::NotExecuted);
         history.known = ready().await.map_err(unsent)?;
@@ -167,7 +167,7 @@ impl Conversation {
             return Ok(None);
         }
         history.has_session = history.known.era() == Era::Legacy && self.has_session();
-        let exchange = Exchange::new(self, request, history.known, time, credential)?;
+        let exchange = RequestExchange::new(self, request, history.known, time, credential)?;
         request.attempts.is_in_flight.set(true);
         Ok(Some(exchange))
     }

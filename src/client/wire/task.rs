@@ -24,7 +24,7 @@ pub(in crate::client) struct CreatedTask {
 
 /// The state of a task.
 #[derive(Debug)]
-pub(in crate::client) struct TaskState<'d> {
+pub(in crate::client) struct RemoteTaskState<'d> {
     pub status: TaskStatus<'d>,
     pub members: TaskMembers,
 }
@@ -60,7 +60,7 @@ impl CreatedTask {
     }
 }
 
-impl<'d> TaskState<'d> {
+impl<'d> RemoteTaskState<'d> {
     /// Reads the result of `tasks/get` for the task with this id.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ mod tests {
     fn read(members: &str) -> Result<String, &'static str> {
         let text = format!(r#"{{"taskId":"t",{members}}}"#);
         let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
-        TaskState::read(document.root(), "t").map(|state| format!("{:?}", state.status))
+        RemoteTaskState::read(document.root(), "t").map(|state| format!("{:?}", state.status))
     }
 
     /// T10, T11: each status has its member.
@@ -174,7 +174,7 @@ mod tests {
             assert_eq!(read(members), expected.map(str::to_owned), "{members}");
         }
         let another = Document::parse(br#"{"taskId":"u","status":"working"}"#, JsonLimits::default()).expect("JSON");
-        assert!(TaskState::read(another.root(), "t").is_err());
+        assert!(RemoteTaskState::read(another.root(), "t").is_err());
     }
 
     /// T25: the interval of the server counts within limits. Other values than numbers do not count.
