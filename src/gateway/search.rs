@@ -40,7 +40,7 @@ struct FindArguments {
 }
 
 /// Returns the tool of a name.
-type Lookup = fn(&Gateway, &str) -> Option<Tool>;
+type ToolByName = fn(&Gateway, &str) -> Option<Tool>;
 
 /// Returns the tools of the catalogue.
 pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
@@ -75,7 +75,7 @@ pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
         ("properties", object(vec![("name", text("Name of the tool, from find-tools")), (ARGUMENTS, arguments)])),
         ("required", vec!["name"].into()),
     ]);
-    let call = |name: &'static str, description: &'static str, named: Lookup| {
+    let call = |name: &'static str, description: &'static str, named: ToolByName| {
         let (of_nested, of_request) = (gateway.clone(), gateway.clone());
         let mut tool = Tool::with_schema(
             name,
@@ -188,7 +188,7 @@ fn described(tool: &Tool, most: usize) -> Result<String, HandlerError> {
 async fn nested(
     gateway: Gateway,
     arguments: serde_json::Value,
-    named: Lookup,
+    named: ToolByName,
     cx: Context,
 ) -> Result<ToolResult, HandlerError> {
     let name = arguments.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();

@@ -16,7 +16,7 @@ use super::servers::{Bytes, Gateway, end_of_lists, until};
 use super::uris::{SKILLS, is_sendable};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::client::{ClientError, Definition, Failure};
+use crate::client::{ClientError, Definition, Failure, Peer};
 use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
 use crate::protocol::method::Method;
@@ -65,6 +65,26 @@ impl MountedSkills {
             Some((mount, own))
         });
         own.filter(|(_, own)| is_sendable(own))
+    }
+
+    /// Asks the server of a skill. Returns the server and its answer, or `None` for an item that no server has.
+    fn ask<T: 'static>(
+        &self,
+        shown: String,
+        cx: &Context,
+        request: impl AsyncFnOnce(&Peer, &str) -> Result<T, ClientError> + 'static,
+    ) -> SkillFuture<Option<(Rc<Mounted>, T)>> {
+        let (server, cx) = (self.server_of(&shown, cx), cx.clone());
+        let asked = async move {
+            let Some((mount, own)) = server else { return Ok(None) };
+            let peer = mount.connect(&cx)?;
+            match mount.guard(&peer, &cx, request(&peer, &own)).await {
+                Ok(answer) => Ok(Some((mount, answer))),
+                Err(error) if matches!(error.failure(), Failure::Rpc { code: -32_002 | -32_602, .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        };
+        asked.boxed_local()
     }
 }
 
@@ -122,23 +142,15 @@ impl SkillStore for MountedSkills {
     }
 
     fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillRecord>> {
-        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
-        let get = async move {
-            let Some((mount, own)) = server else { return Ok(None) };
-            let peer = mount.connect(&cx)?;
-            let entry = found(mount.guard(&peer, &cx, peer.get_skill(&own)).await)?;
-            Ok(entry.and_then(|entry| shown(&mount, &entry)))
-        };
-        get.boxed_local()
+        let entry = self.ask(uri, cx, async |peer, own| peer.get_skill(own).await);
+        async move { Ok(entry.await?.and_then(|(mount, entry)| shown(&mount, &entry))) }.boxed_local()
     }
 
     fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillContent>> {
-        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
+        let result = self.ask(uri.clone(), cx, async |peer, own| peer.read_resource(own).await);
         let read = async move {
-            let Some((mount, own)) = server else { return Ok(None) };
-            let peer = mount.connect(&cx)?;
-            let Some(read) = found(mount.guard(&peer, &cx, peer.read_resource(&own)).await)? else { return Ok(None) };
-            let [contents] = &*read.contents else { return Ok(None) };
+            let Some((mount, result)) = result.await? else { return Ok(None) };
+            let [contents] = &*result.contents else { return Ok(None) };
             let bytes = contents.as_text().map(|text| text.as_bytes().to_vec()).or_else(|| contents.bytes());
             let mime_type = Some(contents.get_mime_type().unwrap_or("application/octet-stream").to_owned().into());
             let scopes = mount.settings.scopes.clone();
@@ -154,13 +166,10 @@ impl SkillStore for MountedSkills {
         limit: usize,
         cx: &Context,
     ) -> SkillFuture<Option<Vec<SkillChild>>> {
-        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
+        let listing = self.ask(uri, cx, async |peer, own| peer.read_skill_directory(own).await);
         let directory = async move {
-            let Some((mount, own)) = server else { return Ok(None) };
-            let peer = mount.connect(&cx)?;
-            let listed = found(mount.guard(&peer, &cx, peer.read_skill_directory(&own)).await)?;
-            let Some(listed) = listed else { return Ok(None) };
-            let mut children: Vec<_> = listed.items.iter().map(|item| child(&mount, item)).collect();
+            let Some((mount, listing)) = listing.await? else { return Ok(None) };
+            let mut children: Vec<_> = listing.items.iter().map(|item| child(&mount, item)).collect();
             children.retain(|child| after.as_ref().is_none_or(|after| child.uri > *after));
             children.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
             children.truncate(limit);
@@ -189,15 +198,6 @@ async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillRecord>, Clie
         mount.warn(cx, "skills are left out: their entries are not valid, or listed twice");
     }
     Ok(listing.items.iter().filter_map(|entry| shown(mount, entry)).collect())
-}
-
-/// Returns `None` for an item that a server does not have.
-fn found<T>(asked: Result<T, ClientError>) -> Result<Option<T>, HandlerError> {
-    match asked {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.failure(), Failure::Rpc { code: -32_002 | -32_602, .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Returns an entry with the URIs by which callers know the skill and its files. The frontmatter keeps its text: clients compare it. Returns

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::model::ChatModel;
 use super::offered::AgentTool;
-use super::wire::{self, ToolCall};
+use super::wire::{self, ModelCall};
 use crate::agents::agent::{AgentCall, AgentReply, Missing, Usage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -24,7 +24,7 @@ use crate::server::source::MISSING;
 use crate::text::shortened;
 
 /// A conversation with a model.
-pub(super) struct Conversation<'a> {
+pub(super) struct Chat<'a> {
     pub model: &'a ChatModel,
     pub cx: &'a Context,
     pub tools: &'a [AgentTool],
@@ -38,7 +38,7 @@ pub(super) struct Conversation<'a> {
     pub progress: Cell<u32>,
 }
 
-impl Conversation<'_> {
+impl Chat<'_> {
     /// Runs the conversation until the model answers.
     pub(super) async fn answer(mut self) -> Result<AgentReply, HandlerError> {
         let offers: Vec<_> = self.tools.iter().map(AgentTool::offer).collect();
@@ -109,7 +109,7 @@ impl Conversation<'_> {
     }
 
     /// Calls a tool. Returns its result as text for the model, and the servers that the caller must sign in to.
-    async fn call(&self, call: &ToolCall) -> Result<(String, Missing), HandlerError> {
+    async fn call(&self, call: &ModelCall) -> Result<(String, Missing), HandlerError> {
         let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
             return Ok((format!("There is no tool `{}`.", shortened(&call.name)), Missing::default()));
         };

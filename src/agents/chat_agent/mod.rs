@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
-use self::conversation::Conversation;
+use self::conversation::Chat;
 pub use self::model::ChatModel;
 use self::offered::{AgentTool, own_tools, wire_name};
 use super::agent::{Agent, AgentReply, Missing};
@@ -241,7 +241,7 @@ impl Agent for ChatAgent {
         let work = async || {
             let deadline = Deadline::new(self.time_limit, &cx);
             let (tools, missing) = self.offered(&cx).await;
-            let conversation = Conversation {
+            let conversation = Chat {
                 model: &self.model,
                 cx: &cx,
                 tools: &tools,

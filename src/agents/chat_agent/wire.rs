@@ -37,7 +37,7 @@ pub(super) fn message(role: &str, content: &str) -> Value {
 }
 
 /// Returns the message with the result of a tool call.
-pub(super) fn result(call: &ToolCall, content: &str) -> Value {
+pub(super) fn result(call: &ModelCall, content: &str) -> Value {
     object(vec![("role", "tool".into()), ("tool_call_id", call.id.as_str().into()), ("content", content.into())])
 }
 
@@ -49,7 +49,7 @@ pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
 }
 
 /// A tool call of the model.
-pub(super) struct ToolCall {
+pub(super) struct ModelCall {
     pub id: String,
     pub name: String,
     /// The arguments, or `None` if they are not a JSON object.
@@ -57,12 +57,12 @@ pub(super) struct ToolCall {
 }
 
 /// Returns the tool calls in a message of the model.
-pub(super) fn calls(message: &Value) -> Vec<ToolCall> {
+pub(super) fn calls(message: &Value) -> Vec<ModelCall> {
     let Some(calls) = message.get("tool_calls").and_then(Value::as_array) else { return Vec::new() };
     calls.iter().map(read_call).collect()
 }
 
-fn read_call(call: &Value) -> ToolCall {
+fn read_call(call: &Value) -> ModelCall {
     let string = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     // The arguments are JSON within a string. Some models send the object itself, and some send nothing if there are no
     // arguments.
@@ -72,7 +72,7 @@ fn read_call(call: &Value) -> ToolCall {
         Some(Value::String(text)) => json(text.as_bytes()),
         Some(value) => Some(value.clone()),
     };
-    ToolCall { id: string("/id"), name: string("/function/name"), arguments: arguments.filter(Value::is_object) }
+    ModelCall { id: string("/id"), name: string("/function/name"), arguments: arguments.filter(Value::is_object) }
 }
 
 /// Reads an answer. Returns the members that the agent uses: the message and the finish reason of the first choice, and the token usage.

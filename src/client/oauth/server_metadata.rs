@@ -17,7 +17,7 @@ const SERVER: &str = "its authorization server";
 
 /// The members of the document that the client uses.
 #[derive(Deserialize)]
-struct Members {
+struct ServerDocument {
     issuer: String,
     token_endpoint: Option<String>,
     authorization_endpoint: Option<String>,
@@ -80,7 +80,7 @@ impl ServerMetadata {
     pub(super) fn read(body: &[u8], issuer: &str, rules: Rules) -> Result<Self, OAuthError> {
         let malformed = |cause: &str| OAuthError::Malformed { document: DOCUMENT, cause: cause.to_owned() };
         let document = Document::parse(body, JsonLimits::default()).map_err(|_| malformed("it is not valid JSON"))?;
-        let members: Members = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
+        let members: ServerDocument = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
         // RFC 8414 §3.3: the two are identical, without any normalization.
         if members.issuer != issuer {
             return Err(OAuthError::IssuerMismatch);

@@ -59,14 +59,6 @@ enum RefreshOutcome {
     Changed,
 }
 
-/// A lease in the store.
-struct Lease {
-    /// The encrypted text with the lease.
-    sealed: String,
-    /// The time at which another request may use the refresh token, in milliseconds since 1970.
-    until: u64,
-}
-
 impl Account {
     /// Creates the account of `person`, which [`person_key`] returned, for the server at `url`.
     pub(super) fn new(values: Values, person: &str, url: &SecureUrl) -> Self {
@@ -189,13 +181,8 @@ impl Account {
         let until = after(self.values.host.now_ms(), SIGN_IN_LEASE_SECONDS);
         let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
         let Some(sealed) = self.replace(sealed, &leased).await? else { return Ok(RefreshOutcome::Changed) };
-        let refresh = LeasedRefresh {
-            account: self.clone(),
-            tokens: tokens.clone(),
-            client,
-            refresh_token,
-            lease: Lease { sealed, until },
-        };
+        let (account, tokens) = (self.clone(), tokens.clone());
+        let refresh = LeasedRefresh { account, tokens, client, refresh_token, sealed, until };
         // If the caller leaves in between, the new refresh token must still be saved.
         let (sender, receiver) = oneshot::channel();
         let refresh = async move {
@@ -265,14 +252,17 @@ struct LeasedRefresh {
     /// The client that the tokens were issued to.
     client: ClientAuthentication,
     refresh_token: String,
-    lease: Lease,
+    /// The encrypted text with the lease.
+    sealed: String,
+    /// The time at which another request may use the refresh token, in milliseconds since 1970.
+    until: u64,
 }
 
 impl LeasedRefresh {
     async fn run(self) -> Result<RefreshOutcome, OAuthError> {
         let host = &self.account.values.host;
         // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.
-        if after(host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > self.lease.until {
+        if after(host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > self.until {
             return Ok(RefreshOutcome::Changed);
         }
         let error = match self.request().await {
@@ -295,7 +285,7 @@ impl LeasedRefresh {
 
     /// Replaces the tokens in the store, if they still have the lease.
     async fn replace(&self, tokens: &StoredTokens) -> Result<Option<String>, OAuthError> {
-        self.account.replace(Some(&self.lease.sealed), tokens).await
+        self.account.replace(Some(&self.sealed), tokens).await
     }
 
     /// Requests new tokens.
@@ -317,7 +307,7 @@ impl LeasedRefresh {
             match self.replace(&refreshed).await {
                 Ok(Some(_)) => return Ok(RefreshOutcome::Tokens(Box::new(refreshed))),
                 Ok(None) => return self.overtaken(refreshed).await,
-                Err(error) if host.now_ms() >= self.lease.until => {
+                Err(error) if host.now_ms() >= self.until => {
                     log::failure(host, "sign-in", &format!("refreshed tokens are lost: {}", error.cause()));
                     return Err(error);
                 }

@@ -9,7 +9,7 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::account::{Account, person_key};
 use super::own_client::OwnClient;
-use super::pages::{self, CONSENT, Consent, HtmlPage, Refusal, check_method, has_consented, with_cookies};
+use super::pages::{self, CONSENT, Consent, HtmlPage, PageRefusal, check_method, has_consented, with_cookies};
 use super::pending::{self, PendingSignIn};
 use super::sealed::SealPurpose;
 use super::settings::{SignIn, SignInSettings};
@@ -59,7 +59,7 @@ impl SignIn {
         begun.unwrap_or_else(|refused| refused.into_page(cx.host()))
     }
 
-    async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<HtmlPage, Refusal> {
+    async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<HtmlPage, PageRefusal> {
         let values = self.values(cx);
         let person = person_key(person);
         let BeginParameters { ticket, server, return_to, consent } = BeginParameters::read(&cx.url());
@@ -67,21 +67,23 @@ impl SignIn {
             (Some(sealed), _) => checked_ticket(&values, &sealed, &person)?,
             // Another site must not begin a sign-in.
             (None, Some(_)) if cx.header("Sec-Fetch-Site").as_deref() == Some("cross-site") => {
-                return Err(Refusal::sentence("This link must be opened from the page of the program that has it."));
+                return Err(PageRefusal::sentence(
+                    "This link must be opened from the page of the program that has it.",
+                ));
             }
             (None, Some(server)) => Ticket::new(&server, &person, None, Vec::new(), values.host.now_ms()),
-            (None, None) => return Err(Refusal::sentence("This link is not complete. Call the tool again.")),
+            (None, None) => return Err(PageRefusal::sentence("This link is not complete. Call the tool again.")),
         };
         let server =
             client.server(&ticket.server).filter(|server| matches!(server.upstream.access, ServerAccess::SignIn(..)));
         let server =
-            server.ok_or_else(|| Refusal::sentence("This program has no server of this name with a sign-in."))?;
+            server.ok_or_else(|| PageRefusal::sentence("This program has no server of this name with a sign-in."))?;
         let is_untrusted = server.upstream.is_untrusted;
         let asks_consent = self.0.asks_consent || is_untrusted;
         let has_consented =
             if asks_consent { has_consented(cx, &self.0.url)? } else { check_method(cx).map(|()| true)? };
         let refused =
-            |error: OAuthError| Refusal::of(&if is_untrusted { error.of_untrusted() } else { error }, &server.name);
+            |error: OAuthError| PageRefusal::of(&if is_untrusted { error.of_untrusted() } else { error }, &server.name);
         let sent = Cell::new(0_usize);
         let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
         let plan = self.plan(&values, server, &ticket, &spend).await.map_err(refused)?;
@@ -98,11 +100,11 @@ impl SignIn {
         let sealed = values.settings.keys.seal(SealPurpose::Pending, &pending.state, &pending, &*values.host);
         let sealed = sealed.map_err(refused)?;
         if sealed.len() > SIGN_IN_COOKIE_BYTES {
-            return Err(Refusal::sentence("The authorization server has URLs or scopes that are too long."));
+            return Err(PageRefusal::sentence("The authorization server has URLs or scopes that are too long."));
         }
         let name = pending::name(&self.0, &pending.state);
         let (Some(name), Some(page)) = (name, pages::redirect(StatusCode::FOUND, &url)) else {
-            return Err(Refusal::sentence("The URL of the authorization server is not valid."));
+            return Err(PageRefusal::sentence("The URL of the authorization server is not valid."));
         };
         Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.request().cookies())))
     }
@@ -256,15 +258,15 @@ async fn probe(
 }
 
 /// Returns the content of a ticket that is valid for `person`.
-fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket, Refusal> {
+fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket, PageRefusal> {
     let ticket = values.read_ticket(sealed);
-    let ticket = ticket.ok_or_else(|| Refusal::sentence("This link is not valid. Call the tool again."))?;
+    let ticket = ticket.ok_or_else(|| PageRefusal::sentence("This link is not valid. Call the tool again."))?;
     if values.host.now_ms() >= ticket.expires {
-        return Err(Refusal::sentence("This link has expired. Call the tool again."));
+        return Err(PageRefusal::sentence("This link has expired. Call the tool again."));
     }
     if ticket.person != person {
         log::failure(&values.host, "sign-in", "a link was opened by another person than the one it was made for");
-        return Err(Refusal::sentence(
+        return Err(PageRefusal::sentence(
             "This link was made for another person. Sign in to this program as that person.",
         ));
     }

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use http::{HeaderValue, Response, StatusCode};
 
 use super::account::{Account, person_key};
-use super::pages::{self, HtmlPage, Refusal, check_method, with_cookies};
+use super::pages::{self, HtmlPage, PageRefusal, check_method, with_cookies};
 use super::pending::{self, PendingSignIn};
 use super::sealed::SealPurpose;
 use super::settings::SignIn;
@@ -51,16 +51,16 @@ impl SignIn {
         query: &str,
         state: &str,
         cookie: Option<&str>,
-    ) -> Result<HtmlPage, Refusal> {
+    ) -> Result<HtmlPage, PageRefusal> {
         check_method(cx)?;
         let values = self.values(cx);
         let pending = self.pending(state, cookie, &cx.request().cookies())?;
         if values.host.now_ms() >= pending.expires {
-            return Err(Refusal::sentence("You did not sign in within 10 minutes. Begin again."));
+            return Err(PageRefusal::sentence("You did not sign in within 10 minutes. Begin again."));
         }
         if pending.person != person_key(person) {
             log::failure(cx.host(), "sign-in", "a sign-in was finished by another person than the one who began it");
-            return Err(Refusal::sentence("Another person began this sign-in. Nothing was saved."));
+            return Err(PageRefusal::sentence("Another person began this sign-in. Nothing was saved."));
         }
         let expected =
             CallbackCheck { state: &pending.state, issuer: &pending.issuer.issuer, names_issuer: pending.names_issuer };
@@ -69,14 +69,14 @@ impl SignIn {
             Err(error) => {
                 if matches!(error, CallbackError::InvalidScope | CallbackError::WrongClient) {
                     let rejected = values.client_is_rejected(&pending.issuer).await;
-                    rejected.map_err(|error| Refusal::of(&error, &pending.server))?;
+                    rejected.map_err(|error| PageRefusal::of(&error, &pending.server))?;
                 }
                 return Err(refused(error));
             }
         };
         let PendingSignIn { server, return_to, is_untrusted, .. } = pending.clone();
         if let Err(error) = self.exchange(&values, pending, &code).await {
-            return Err(Refusal::of(&if is_untrusted { error.of_untrusted() } else { error }, &server));
+            return Err(PageRefusal::of(&if is_untrusted { error.of_untrusted() } else { error }, &server));
         }
         let done = format!("You are signed in to the server {server}. You can close this page.");
         let redirect = return_to.and_then(|path| pages::redirect(StatusCode::SEE_OTHER, &path));
@@ -84,7 +84,7 @@ impl SignIn {
     }
 
     /// Reads the state of the sign-in from its cookie.
-    fn pending(&self, state: &str, name: Option<&str>, header: &str) -> Result<PendingSignIn, Refusal> {
+    fn pending(&self, state: &str, name: Option<&str>, header: &str) -> Result<PendingSignIn, PageRefusal> {
         let unknown = || refused(CallbackError::WrongState);
         let mut cookies = pending::cookies(&self.0, header).into_iter().filter(|(known, _)| Some(*known) == name);
         let ((_, sealed), None) = (cookies.next().ok_or_else(unknown)?, cookies.next()) else { return Err(unknown()) };
@@ -142,6 +142,6 @@ impl SignIn {
     }
 }
 
-fn refused(error: CallbackError) -> Refusal {
-    Refusal::sentence(&error.to_string())
+fn refused(error: CallbackError) -> PageRefusal {
+    PageRefusal::sentence(&error.to_string())
 }

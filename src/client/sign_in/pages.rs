@@ -135,7 +135,7 @@ fn answer(status: StatusCode, body: Vec<u8>) -> HtmlPage {
 }
 
 /// The reason why a page does not continue.
-pub(super) struct Refusal {
+pub(super) struct PageRefusal {
     status: StatusCode,
     /// The sentence for the person.
     sentence: String,
@@ -143,7 +143,7 @@ pub(super) struct Refusal {
     cause: Option<String>,
 }
 
-impl Refusal {
+impl PageRefusal {
     pub(super) fn new(status: StatusCode, sentence: &str) -> Self {
         Self { status, sentence: sentence.to_owned(), cause: None }
     }
@@ -174,7 +174,7 @@ impl Refusal {
 }
 
 /// Returns whether the person pressed the button of the page of a consent. Only the page itself can send its button.
-pub(super) fn has_consented(cx: &Context, url: &SecureUrl) -> Result<bool, Refusal> {
+pub(super) fn has_consented(cx: &Context, url: &SecureUrl) -> Result<bool, PageRefusal> {
     if cx.request().method() != "POST" {
         return check_method(cx).map(|()| false);
     }
@@ -183,13 +183,13 @@ pub(super) fn has_consented(cx: &Context, url: &SecureUrl) -> Result<bool, Refus
     if is_same_origin {
         return Ok(true);
     }
-    Err(Refusal::sentence("This button must be pressed on the page of the program that has it."))
+    Err(PageRefusal::sentence("This button must be pressed on the page of the program that has it."))
 }
 
 /// Checks that the request is a GET. Other methods come from programs that look at a link before the person opens it.
-pub(super) fn check_method(cx: &Context) -> Result<(), Refusal> {
+pub(super) fn check_method(cx: &Context) -> Result<(), PageRefusal> {
     if cx.request().method() == "GET" {
         return Ok(());
     }
-    Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser."))
+    Err(PageRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser."))
 }

@@ -93,10 +93,6 @@ impl TokenKeys {
         host: &dyn Host,
     ) -> Result<String, OAuthError> {
         let text = write::to_string(value).map_err(|error| cannot_encrypt(&error.to_string()))?;
-        self.seal_text(purpose, about, &text, host)
-    }
-
-    fn seal_text(&self, purpose: SealPurpose, about: &str, text: &str, host: &dyn Host) -> Result<String, OAuthError> {
         let mut nonce = [0_u8; NONCE];
         host.fill_random(&mut nonce).map_err(|error| cannot_encrypt(&error.to_string()))?;
         let sealed = self.0.encrypt(purpose.name(), about, nonce, text.as_bytes());

@@ -41,10 +41,10 @@ const DESCRIPTION: usize = 1024;
 /// # Ok::<_, String>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct SkillEntry(Rc<Members>);
+pub struct SkillEntry(Rc<EntryMembers>);
 
 #[derive(Debug)]
-struct Members {
+struct EntryMembers {
     server: Text,
     uri: String,
     /// The folder, in normal form.
@@ -102,7 +102,7 @@ impl SkillEntry {
             Some(resources) if resources.is_str("dynamic") => None,
             _ => return Err(NO_LIST.to_owned()),
         };
-        Ok(Self(Rc::new(Members {
+        Ok(Self(Rc::new(EntryMembers {
             server: server.clone(),
             uri: uri.to_owned(),
             root,
