@@ -81,6 +81,12 @@ impl HandlerError {
         &self.0.message
     }
 
+    /// Returns the text for the log: the cause, or the sentence if there is none.
+    #[cfg(feature = "rag")]
+    pub(crate) fn cause(&self) -> &str {
+        self.0.cause.as_deref().unwrap_or(&self.0.message)
+    }
+
     fn of_kind(kind: ErrorKind, message: Text) -> Self {
         Self(Box::new(ErrorParts { kind, message, cause: None, input: None, meta: None, again: None }))
     }

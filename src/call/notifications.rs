@@ -17,8 +17,7 @@ use futures::{Stream, StreamExt};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::failure;
-use crate::host::Host;
+use crate::host::{Host, log};
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::RequestedNotifications;
@@ -174,7 +173,7 @@ impl Outbox {
             let limit = self.limit;
             let cause =
                 format!("further notifications are dropped: together they exceed the output limit of {limit} bytes");
-            failure::log(&self.host, "notifications", &cause);
+            log::failure(&self.host, "notifications", &cause);
             return false;
         }
         if !self.waiting.has_room(length) || self.sender.unbounded_send(notification).is_err() {

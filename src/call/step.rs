@@ -22,8 +22,8 @@ use serde_json::value::RawValue;
 use super::call_path::{CallPath, CurrentPath};
 use super::context::Context;
 use super::error::HandlerError;
-use super::failure;
 use super::rounds::{Rounds, Running};
+use crate::host::log;
 use crate::protocol::error::INTERNAL;
 
 /// A step of a call, created by [`Context::step`]. It runs when it is awaited.
@@ -174,7 +174,7 @@ fn run<'a>(
             Some(result) if load(&result) => return Ok(()),
             Some(_) => {
                 let problem = format!("the stored result of step `{name}` cannot be read, so the step runs again");
-                failure::warn_of_rounds(cx.host(), &problem);
+                log::warning(cx.host(), "rounds", &problem);
             }
             None => {}
         }

@@ -15,7 +15,7 @@ use super::operations::listing::ListResult;
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::host::warning;
+use crate::host::log;
 use crate::protocol::method::Method;
 use crate::schema::{Schema, SchemaError};
 use crate::server::check::name_problem;
@@ -166,7 +166,7 @@ fn warn_of_invalid(server: &str, cx: &Context) {
     let problem = format!(
         "Tools of the server `{server}` are left out: they have no input schema, or a name that a server cannot list."
     );
-    warning::once_about(cx.host(), "client", [server, &problem], &problem);
+    log::warning_once_about(cx.host(), "client", [server, &problem], &problem);
 }
 
 /// Calls a tool of another server.

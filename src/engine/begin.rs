@@ -18,7 +18,6 @@ use crate::call::client_extensions::ClientDetails;
 use crate::call::connection::ClientConnection;
 use crate::call::context::Context;
 use crate::call::exchange::{Exchange, Live};
-use crate::call::failure;
 use crate::call::notifications::Outbox;
 use crate::call::request_info::{ExposedHeaders, RequestInfo, Services};
 use crate::call::rounds::Rounds;
@@ -26,7 +25,7 @@ use crate::call::state::State;
 use crate::call::task_info::TaskService;
 use crate::call::trace::{Trace, Tracer};
 use crate::config::ConfigError;
-use crate::host::{Host, TaskObjects, warning};
+use crate::host::{Host, TaskObjects, log};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::meta::RequestedNotifications;
@@ -215,13 +214,13 @@ impl Engine {
     /// The server function fails, or a tool needs a state key or durable tasks that the endpoint does not have. The cause is in the log.
     pub(crate) fn build(&self, info: &RequestInfo, host: &Rc<dyn Host>) -> Result<McpServer, Refusal> {
         let server = self.server_for_all(info).map(|server| server.for_caller(info)).map_err(|error| {
-            failure::log(host, "server", &error.to_string());
+            log::failure(host, "server", &error.to_string());
             let error = RpcError::new(ErrorCode::Internal, "This server has an invalid definition. Its log says why.");
             Refusal::Unavailable(error)
         })?;
         let definitions = &server.definitions;
         for problem in &definitions.warnings {
-            warning::once(host, "definition", problem);
+            log::warning_once(host, "definition", problem);
         }
         let has_tasks = self.task_objects.is_some();
         let problem = match &**self.state_keys {

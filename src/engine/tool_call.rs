@@ -15,6 +15,7 @@ use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::task_info::Begin;
 use crate::call::tool_event::{HookData, ToolEvent};
+use crate::host::log;
 use crate::limits::{ARGUMENT_TREE, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
 use crate::server::approval::{ApprovalAnswer, ApprovalFuture};
@@ -236,7 +237,7 @@ impl CheckedCall {
             return Err(HandlerError(error));
         }
         if let Some(cause) = &error.cause {
-            failure::log(self.cx.host(), &self.name, cause);
+            log::failure(self.cx.host(), &self.name, cause);
         }
         Ok(Some(self.cleaned(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })))
     }

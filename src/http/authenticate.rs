@@ -22,7 +22,7 @@ use crate::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal, be
 use crate::config::SecureUrl;
 use crate::engine::choice::Choice;
 use crate::engine::head::BoundedRequest;
-use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
+use crate::host::{Host, Request, is_on_localhost, is_same_url, log};
 
 /// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {
@@ -97,7 +97,7 @@ impl AccessControl {
             }
             Authentication::Open { is_public } => {
                 if self.environment_requires_tokens {
-                    warning::once(
+                    log::warning_once(
                         host,
                         "authentication",
                         "MCP_AUTH is ignored: the program calls `without_auth` or `open_to_the_public`",

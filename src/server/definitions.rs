@@ -17,7 +17,7 @@ use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, add_new};
 use super::tool::{Tool, ToolOrigin};
 use crate::call::context::{Context, Hook, PassTasks};
-use crate::host::warning;
+use crate::host::log;
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
 use crate::registry::about::RegistryData;
@@ -120,7 +120,7 @@ impl Definitions {
         ];
         for name in in_use.iter().flatten() {
             let problem = format!("`{}` of a source is left out, because the name is in use", shortened(name));
-            warning::once(cx.host(), "source", &problem);
+            log::warning_once(cx.host(), "source", &problem);
         }
         Rc::new(definitions)
     }

@@ -8,9 +8,9 @@ use futures::FutureExt;
 
 use crate::call::context::{Context, Hook};
 use crate::call::error::HandlerError;
-use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::tool_event::{FinishedCall, HookData, ToolEvent};
+use crate::host::log;
 use crate::text::Text;
 
 /// Creates a hook from a function that gets the name of the tool.
@@ -60,7 +60,7 @@ pub(crate) async fn notify(hooks: &[Hook], tool: &Text, event: ToolEvent, call: 
 fn log_failure(tool: &str, outcome: Result<(), HandlerError>, cx: &Context) {
     if let Err(error) = outcome {
         let cause = error.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
-        failure::log(cx.host(), tool, &format!("a hook failed: {}{cause}", error.message()));
+        log::failure(cx.host(), tool, &format!("a hook failed: {}{cause}", error.message()));
     }
 }
 

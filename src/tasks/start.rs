@@ -19,13 +19,12 @@ use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::deadline::{Ended, run};
 use crate::call::error::{HandlerError, ResultExt};
-use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
 use crate::call::step_memory::StepResult;
 use crate::call::task_info::{Begin, TaskService};
-use crate::host::Host;
+use crate::host::{Host, log};
 use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
 use crate::protocol::error::{INTERNAL, RpcError};
 use crate::protocol::revision::Era;
@@ -141,7 +140,7 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Resu
         Ended::Done(Err(HandlerError(error))) if error.input.is_some() => Err(HandlerError(error)),
         Ended::Done(Err(HandlerError(error))) => {
             if let Some(cause) = &error.cause {
-                failure::log(cx.host(), &name, cause);
+                log::failure(cx.host(), &name, cause);
             }
             Ok(Some(ToolResult::failure(error.message)))
         }
@@ -272,6 +271,6 @@ fn cancel_lost(cx: &Context, id: Option<String>) {
 async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
     let cancel = Message::Cancel { generation: None };
     if let Err(cause) = send(&service.objects, object, owner, &cancel).await {
-        failure::log(host, "tasks", &cause);
+        log::failure(host, "tasks", &cause);
     }
 }
