@@ -194,9 +194,8 @@ pub mod handler {
 /// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
 pub mod skills {
     pub use crate::server::skills::catalog::{Catalog, File, Skill};
-    pub use crate::server::skills::digest::digest;
-    pub use crate::server::skills::manifest::{ListedFile, SkillManifest};
-    pub use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+    pub use crate::server::skills::entry::{SkillEntry, SkillFile, digest};
+    pub use crate::server::skills::store::{SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 }
 
 /// Sources of tools, resources and prompts that are not known when the server is built.

@@ -395,16 +395,8 @@ limits! {
     UPSTREAM_SKILLS: usize = 10_000, Count;
     /// the entry of a skill of another MCP server
     UPSTREAM_SKILL_BYTES: usize = 512 << 10, Bytes;
-    /// files of a skill of another MCP server
-    UPSTREAM_SKILL_FILES: usize = 512, Count;
-    /// the files of a skill of another MCP server, together
-    UPSTREAM_SKILL_SIZE: usize = 16 << 20, Bytes;
     /// the frontmatter of a skill of another MCP server
     FRONTMATTER_BYTES: usize = 64 << 10, Bytes;
-    /// values in the frontmatter of a file
-    FRONTMATTER_VALUES: usize = 2000, Count;
-    /// nesting depth of the frontmatter of a file
-    FRONTMATTER_DEPTH: usize = 32, Count;
     /// a content block of an unknown type in a result of another MCP server
     UNKNOWN_CONTENT_BYTES: usize = 2 << 10, Bytes;
     /// a cursor of another MCP server

@@ -3,7 +3,7 @@
 //! Each request of a client reads them with one statement, which sees one state of the database.
 
 use edge_mcp::json::write;
-use edge_mcp::skills::{ListedFile, SkillChild, SkillEntry, SkillFile, SkillFuture, SkillManifest, SkillStore};
+use edge_mcp::skills::{SkillChild, SkillContent, SkillEntry, SkillFile, SkillFuture, SkillRecord, SkillStore};
 use edge_mcp::storage::{Database, DatabaseFailure, Rows, Statement};
 use edge_mcp::{Context, HandlerError};
 
@@ -111,7 +111,7 @@ pub(crate) async fn publish(
     skills.iter().try_for_each(|skill| add_paths(skill, types, &mut paths))?;
     let (mut added, mut around, mut inside) = (Chunks::default(), Chunks::default(), Chunks::default());
     for (skill, entry) in skills.iter().zip(entries) {
-        added.add(&[Some(&skill.uri), Some(entry)])?;
+        added.add(&[Some(skill.uri()), Some(entry)])?;
         inside.add(&[Some(skill.root())])?;
         above(skill.root()).try_for_each(|folder| around.add(&[Some(folder)]))?;
     }
@@ -155,14 +155,14 @@ fn refused(problem: String) -> HandlerError {
 }
 
 /// Reads and checks entries.
-fn checked(entries: &[String]) -> Result<Vec<SkillManifest>, String> {
+fn checked(entries: &[String]) -> Result<Vec<SkillEntry>, String> {
     let mut skills = Vec::new();
     for entry in entries {
-        let skill = SkillManifest::parse(entry)?;
-        if skill.uri.starts_with(COMPILED_IN) {
+        let skill = SkillEntry::parse(entry)?;
+        if skill.uri().starts_with(COMPILED_IN) {
             return Err(format!(
                 "`{}` begins with `{COMPILED_IN}`, which is for skills of the program. Choose another prefix.",
-                skill.uri
+                skill.uri()
             ));
         }
         // The rows of a page have two characters for each of these.
@@ -171,23 +171,24 @@ fn checked(entries: &[String]) -> Result<Vec<SkillManifest>, String> {
         if bytes > MOST_ENTRY_BYTES {
             return Err(format!(
                 "The entry of `{}` has {bytes} bytes, and must have at most {MOST_ENTRY_BYTES}. Use shorter names, or divide the skill.",
-                skill.uri
+                skill.uri()
             ));
         }
         skills.push(skill);
     }
-    SkillManifest::check_nested(&skills)?;
+    SkillEntry::check_nested(&skills)?;
     Ok(skills)
 }
 
 /// Describes the changes from the rows `before`.
-fn report(skills: &[SkillManifest], entries: &[String], before: &[Row]) -> String {
-    let had = |skill: &SkillManifest, entry: &String| {
-        before.iter().any(|(uri, old, ..)| uri.as_ref() == Some(&skill.uri) && old.as_ref() == Some(entry))
+fn report(skills: &[SkillEntry], entries: &[String], before: &[Row]) -> String {
+    let had = |skill: &SkillEntry, entry: &String| {
+        before.iter().any(|(uri, old, ..)| uri.as_deref() == Some(skill.uri()) && old.as_ref() == Some(entry))
     };
-    let published = skills.iter().zip(entries).filter(|(skill, entry)| !had(skill, entry)).map(|(skill, _)| &skill.uri);
+    let published =
+        skills.iter().zip(entries).filter(|(skill, entry)| !had(skill, entry)).map(|(skill, _)| skill.uri());
     let published: Vec<_> = published.collect();
-    let is_removed = |uri: &&String| skills.iter().all(|skill| skill.uri != **uri);
+    let is_removed = |uri: &&String| skills.iter().all(|skill| skill.uri() != **uri);
     let removed: Vec<_> = before.iter().filter_map(|(uri, ..)| uri.as_ref()).filter(is_removed).collect();
     let mut report = String::new();
     for (change, uris) in [("published ", &published), ("removed ", &removed)] {
@@ -200,22 +201,23 @@ fn report(skills: &[SkillManifest], entries: &[String], before: &[Row]) -> Strin
 }
 
 /// Adds the rows of the files and folders of a skill, apart from those of skills inside it.
-fn add_paths(skill: &SkillManifest, types: &[String], paths: &mut Chunks) -> Result<(), HandlerError> {
-    let inner: Vec<_> = skill.files.iter().filter_map(|file| file.uri.strip_suffix("/SKILL.md")).collect();
+fn add_paths(skill: &SkillEntry, types: &[String], paths: &mut Chunks) -> Result<(), HandlerError> {
+    let files = skill.files().unwrap_or_default();
+    let inner: Vec<_> = files.iter().filter_map(|file| file.uri.strip_suffix("/SKILL.md")).collect();
     let is_own = |uri: &str| !inner.iter().any(|root| *root != skill.root() && (uri == *root || is_inside(uri, root)));
     let mut last = "";
-    for ListedFile { uri, digest, size } in &skill.files {
+    for SkillFile { uri, digest, size, .. } in files {
         for folder in above(parent(uri)).take_while(|folder| folder.len() >= skill.root().len()) {
             // The files are in the order of their URIs, so those of a folder follow one another.
             if is_own(folder) && !is_inside(last, folder) {
-                paths.add(&[Some(folder), Some(&skill.uri), Some(parent(folder)), None, None, None])?;
+                paths.add(&[Some(folder), Some(skill.uri()), Some(parent(folder)), None, None, None])?;
             }
         }
         if is_own(uri) {
             let size = size.to_string();
             paths.add(&[
                 Some(uri),
-                Some(&skill.uri),
+                Some(skill.uri()),
                 Some(parent(uri)),
                 Some(digest),
                 Some(&size),
@@ -281,28 +283,28 @@ fn too_many() -> HandlerError {
 }
 
 /// Returns the skills of rows of [`LIST`] and [`GET`].
-async fn entries(statement: Statement) -> Result<Vec<SkillEntry>, HandlerError> {
-    let entry = |(uri, json, ..): Row| Some(SkillEntry { uri: uri?, json: json?.into(), scopes: Vec::new() });
+async fn entries(statement: Statement) -> Result<Vec<SkillRecord>, HandlerError> {
+    let entry = |(uri, json, ..): Row| Some(SkillRecord { uri: uri?, json: json?.into(), scopes: Vec::new() });
     Ok(rows(statement).await?.into_iter().filter_map(entry).collect())
 }
 
 impl SkillStore for StoredSkills {
-    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>> {
+    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillRecord>> {
         let database = database(cx);
         Box::pin(async move { entries(database?.query(LIST).bind(after.unwrap_or_default()).bind(limit)).await })
     }
 
-    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillEntry>> {
+    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillRecord>> {
         let database = database(cx);
         Box::pin(async move { Ok(entries(database?.query(GET).bind(uri)).await?.pop()) })
     }
 
-    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillFile>> {
+    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillContent>> {
         let database = database(cx);
         Box::pin(async move {
             let found = rows(database?.query(READ).bind(&uri)).await?.pop();
             Ok(found.and_then(|(mime, digest, _, bytes)| {
-                Some(SkillFile { uri, mime_type: mime?.into(), digest, bytes: bytes?, scopes: Vec::new() })
+                Some(SkillContent { uri, mime_type: Some(mime?.into()), digest, bytes: bytes?, scopes: Vec::new() })
             }))
         })
     }

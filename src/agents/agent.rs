@@ -188,7 +188,28 @@ impl Tool {
     /// Creates the tool `ask_<key>` of an agent. Use this to set its [scopes](Self::scopes), [deadline](Self::deadline)
     /// or [hooks](Self::hook).
     pub fn of_agent(agent: impl Agent) -> Self {
-        tool(agent)
+        let agent = Rc::new(agent);
+        let (key, name, description) =
+            (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
+        let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
+        let blank = || format!("(named {name:?}) has an empty description; a model needs it to choose an agent");
+        let problem = is_blank(&description).then(blank).or_else(|| agent.problem());
+        let ask = move |AskArguments { message }: AskArguments, cx: Context| {
+            let agent = agent.clone();
+            async move { agent.generate(message, cx).await }
+        };
+        let about = format!("Ask agent '{name}' a question. Agent description: {description}");
+        let mut tool = Self::new(format!("ask_{key}"), about, ask).title(name).open_world().deadline(deadline);
+        // An agent that is not read-only may call any tool of the server.
+        tool.annotations.set_effect(is_read_only, !is_read_only);
+        let problem = move |has_tool: &dyn Fn(&str) -> bool| {
+            let missing = || tools.iter().find(|name| !has_tool(name));
+            let missing =
+                || missing().map(|name| format!("calls the tool `{name}`, which the server does not have for agents"));
+            problem.clone().or_else(missing)
+        };
+        tool.origin = Some(ToolOrigin { kind: "agent", key, problem: Box::new(problem) });
+        tool
     }
 }
 
@@ -197,28 +218,4 @@ impl McpServerBuilder {
     pub fn agent(self, agent: impl Agent) -> Self {
         self.tool(Tool::of_agent(agent))
     }
-}
-
-fn tool(agent: impl Agent) -> Tool {
-    let agent = Rc::new(agent);
-    let (key, name, description) = (agent.key().to_owned(), agent.name().to_owned(), agent.description().to_owned());
-    let (is_read_only, deadline, tools) = (agent.is_read_only(), agent.deadline(), agent.tools().to_vec());
-    let blank = || format!("(named {name:?}) has an empty description; a model needs it to choose an agent");
-    let problem = is_blank(&description).then(blank).or_else(|| agent.problem());
-    let ask = move |AskArguments { message }: AskArguments, cx: Context| {
-        let agent = agent.clone();
-        async move { agent.generate(message, cx).await }
-    };
-    let about = format!("Ask agent '{name}' a question. Agent description: {description}");
-    let mut tool = Tool::new(format!("ask_{key}"), about, ask).title(name).open_world().deadline(deadline);
-    // An agent that is not read-only may call any tool of the server.
-    tool.annotations.set_effect(is_read_only, !is_read_only);
-    let problem = move |has_tool: &dyn Fn(&str) -> bool| {
-        let missing = || tools.iter().find(|name| !has_tool(name));
-        let missing =
-            || missing().map(|name| format!("calls the tool `{name}`, which the server does not have for agents"));
-        problem.clone().or_else(missing)
-    };
-    tool.origin = Some(ToolOrigin { kind: "agent", key, problem: Box::new(problem) });
-    tool
 }

@@ -10,6 +10,5 @@ mod chat_agent;
 mod workflow;
 
 pub use agent::{Agent, AgentCall, AgentReply, Usage};
-pub(crate) use chat_agent::answer;
 pub use chat_agent::{ChatAgent, ChatModel};
 pub use workflow::Workflow;

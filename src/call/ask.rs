@@ -16,9 +16,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::client_need::{ClientNeed, PASSED};
 use super::context::Context;
 use super::input_error::{InputError, InputProblem};
-use super::question_kind::{PASSED, QuestionKind};
 use super::rounds::OpenQuestion;
 use crate::protocol::revision::Era;
 
@@ -29,7 +29,7 @@ impl Context {
         &self,
         key: &str,
         question: Value,
-        kind: &'static QuestionKind,
+        kind: &'static ClientNeed,
     ) -> Result<(String, Box<RawValue>), InputError> {
         match self.answer_now(key, question, kind)? {
             Some(answer) => Ok(answer),
@@ -42,7 +42,7 @@ impl Context {
         &self,
         key: &str,
         question: Value,
-        kind: &'static QuestionKind,
+        kind: &'static ClientNeed,
     ) -> Result<Option<(String, Box<RawValue>)>, InputError> {
         if self.revision().era() == Era::Legacy {
             return Err(InputProblem::SessionRequired(kind).into());
@@ -56,7 +56,7 @@ impl Context {
         if let Some(answer) = self.rounds().answer(&key, &digest) {
             return Ok(Some((key, answer)));
         }
-        if !(kind.is_declared)(&self.rounds().capabilities) {
+        if !kind.is_declared(&self.rounds().capabilities) {
             return Err(InputProblem::MissingCapability(kind).into());
         }
         self.rounds().ask(key, OpenQuestion { digest, request: question }, path.place());
@@ -72,7 +72,7 @@ impl Context {
 
     /// Asks the client a question of a durable task. Returns the answer as the client sent it.
     pub(crate) async fn relay_question(&self, key: &str, question: Value) -> Result<Box<RawValue>, InputError> {
-        let kind = QuestionKind::of(&question);
+        let kind = ClientNeed::of(&question);
         self.answer(key, question, kind).await.map(|(_, answer)| answer)
     }
 }

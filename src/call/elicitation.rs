@@ -9,10 +9,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::ask::{malformed, parse, question};
+use super::client_need::{CONFIRMATION, FORM, URL};
 use super::context::Context;
 use super::handler;
 use super::input_error::{InputError, InputProblem};
-use super::question_kind::{CONFIRMATION, FORM, URL};
 use crate::schema::{HasJsonSchema, Schema};
 use crate::text::Text;
 

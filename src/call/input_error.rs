@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::question_kind::QuestionKind;
+use super::client_need::ClientNeed;
 use crate::protocol::error::RpcError;
 
 /// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
@@ -17,9 +17,9 @@ pub struct InputError(pub(crate) Box<InputProblem>);
 #[derive(Clone, Debug)]
 pub(crate) enum InputProblem {
     /// The client uses a revision in which the question would need a session.
-    SessionRequired(&'static QuestionKind),
+    SessionRequired(&'static ClientNeed),
     /// The request does not declare the capability that the question needs.
-    MissingCapability(&'static QuestionKind),
+    MissingCapability(&'static ClientNeed),
     /// The answer does not fit the question. The text is for the caller.
     Malformed(String),
     /// The question is not allowed. The text is for the log.

@@ -5,9 +5,9 @@
 use serde::Deserialize;
 
 use super::ask::{parse, question};
+use super::client_need::ROOTS;
 use super::context::Context;
 use super::input_error::InputError;
-use super::question_kind::ROOTS;
 
 /// A folder that the client works in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

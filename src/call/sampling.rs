@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::ask::{parse, question};
+use super::client_need::SAMPLING;
 use super::context::Context;
 use super::input_error::InputError;
-use super::question_kind::SAMPLING;
 use crate::protocol::content::PromptMessage;
 use crate::text::Text;
 

@@ -59,7 +59,6 @@ impl McpClientBuilder {
     }
 }
 
-/// Reads the servers with their tokens.
 fn servers(servers: Option<String>, tokens: Option<String>) -> Result<Vec<(String, Upstream)>, ConfigError> {
     let (servers, tokens) = (servers.unwrap_or_else(|| "{}".into()), tokens.unwrap_or_else(|| "{}".into()));
     let (servers, tokens) = (object(SERVERS, &servers)?, object(TOKENS, &tokens)?);
@@ -83,7 +82,6 @@ fn about(variable: &'static str, name: &str, problem: &str) -> ConfigError {
     ConfigError::new(variable, format!("has an error in `{}`: it {problem}", shortened(name)))
 }
 
-/// Reads a JSON object.
 fn object<'a>(variable: &'static str, text: &'a str) -> Result<Document<'a>, ConfigError> {
     // The text may contain secrets, so the message has only the position of the error.
     let document = Document::parse(text.as_bytes(), JsonLimits::default()).map_err(|error| match error {
@@ -118,7 +116,6 @@ fn entries<'a>(variable: &'static str, document: &'a Document<'a>) -> Result<Vec
     Ok(entries)
 }
 
-/// Reads a server: its URL, or an object.
 fn server(value: Value<'_>) -> Result<Upstream, String> {
     if let Some(url) = value.as_str() {
         return at(&url);
@@ -142,7 +139,6 @@ fn server(value: Value<'_>) -> Result<Upstream, String> {
     Ok(upstream)
 }
 
-/// Checks a member of a server.
 fn check_member(name: &str, value: Value<'_>) -> Result<(), String> {
     let text = value.as_str();
     let (is_valid, expected) = match name {
@@ -192,7 +188,6 @@ fn seconds(value: Value<'_>) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Reads an access token.
 fn token(value: Value<'_>) -> Result<String, &'static str> {
     value.as_str().map(Into::into).ok_or("is not a text: the value must be the access token")
 }

@@ -19,14 +19,14 @@ use crate::text::{Text, for_log};
 /// `?` converts it into a [`HandlerError`], whose message is the sentence of this error. [`message`](crate::ResultExt::message) replaces the
 /// sentence. The log gets the cause.
 #[derive(Clone, Debug)]
-pub struct ClientError(Box<Details>);
+pub struct ClientError(Box<ErrorDetails>);
 
 #[derive(Clone, Debug)]
-struct Details {
+struct ErrorDetails {
     server: Text,
     method: Text,
     failure: Failure,
-    executed: Executed,
+    delivery: Delivery,
     cause: CauseForLog,
 }
 
@@ -140,15 +140,9 @@ pub enum Unverified {
     Size,
     /// The digest of the bytes is not the one in the entry.
     Digest,
-    /// The frontmatter of `SKILL.md` cannot be read, or it differs from the one in the entry.
+    /// The name or the description in `SKILL.md` cannot be read, or differs from the one in the entry.
     Frontmatter,
 }
-
-/// A failure that has no server and no method yet, the cause for the log, and whether the server executed the request.
-///
-/// It has the size of a pointer, because each `?` moves it.
-#[derive(Clone, Debug)]
-pub(super) struct Failed(Box<(Failure, Option<String>, Executed)>);
 
 /// The reason why a server cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,77 +170,65 @@ pub enum NotMcp {
     WebPage,
 }
 
-/// Whether the server executed a request that failed, in any of its repetitions.
+/// Whether a request that failed reached the server and was executed, in any of its repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Executed {
+pub enum Delivery {
     /// The server did not execute the request: the client did not send it, or each answer proves this.
-    No,
+    NotExecuted,
     /// The server executed the request.
-    Yes,
+    Executed,
     /// It is not known whether the server executed the request.
     Unknown,
 }
 
-impl Executed {
+impl Delivery {
     /// Returns whether the server executed a request in this attempt or in an earlier one.
     pub(super) fn or(self, earlier: Self) -> Self {
-        if self == Self::No { earlier } else { self }
-    }
-}
-
-impl Failed {
-    pub(super) fn new(failure: Failure, cause: Option<String>) -> Self {
-        let executed = failure.executed();
-        Self(Box::new((failure, cause, executed)))
-    }
-
-    pub(super) fn failure(&self) -> &Failure {
-        &self.0.0
-    }
-
-    pub(super) fn executed(&self) -> Executed {
-        self.0.2
-    }
-
-    pub(super) fn executed_as(mut self, executed: Executed) -> Self {
-        self.0.2 = executed;
-        self
-    }
-
-    pub(super) fn into_parts(self) -> (Failure, Option<String>, Executed) {
-        *self.0
-    }
-
-    /// Returns whether the answer was interrupted.
-    pub(super) fn is_interruption(&self) -> bool {
-        *self.failure() == Failure::Interrupted
-    }
-}
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Self::new(failure, None)
+        if self == Self::NotExecuted { earlier } else { self }
     }
 }
 
 impl ClientError {
-    pub(crate) fn new(server: &Text, method: Text, failure: Failure) -> Self {
-        let executed = failure.executed();
-        let cause = match &failure {
-            Failure::Rpc { code, message, .. } => cause(&method, server, of_rpc_error(*code, message)),
-            _ => cause(&method, server, "no further details"),
-        };
-        Self(Box::new(Details { server: server.clone(), method, failure, executed, cause }))
+    /// Creates an error that names no server and no method yet. `cause` is for the log.
+    pub(crate) fn new(failure: Failure, cause: Option<String>) -> Self {
+        let cause = cause.unwrap_or_else(|| match &failure {
+            Failure::Rpc { code, message, .. } => of_rpc_error(*code, message),
+            _ => "no further details".to_owned(),
+        });
+        let (server, method) = (Text::default(), Text::default());
+        Self(Box::new(ErrorDetails {
+            server,
+            method,
+            delivery: failure.delivery(),
+            failure,
+            cause: CauseForLog(cause),
+        }))
     }
 
-    /// Adds the cause, for the log.
+    /// Names the server and the method, unless the error names those of another request already.
+    pub(crate) fn named(mut self, server: &Text, method: impl Into<Text>) -> Self {
+        if self.0.method.is_empty() {
+            self.0.server.clone_from(server);
+            self.0.method = method.into();
+            let problem = std::mem::take(&mut self.0.cause.0);
+            self.because(problem)
+        } else {
+            self
+        }
+    }
+
     pub(super) fn because(mut self, problem: impl fmt::Display) -> Self {
-        self.0.cause = cause(&self.0.method, &self.0.server, problem);
+        let ErrorDetails { server, method, cause, .. } = &mut *self.0;
+        *cause = CauseForLog(if method.is_empty() {
+            problem.to_string()
+        } else {
+            format!("{method} at {server}: {problem}")
+        });
         self
     }
 
-    pub(super) fn executed_as(mut self, executed: Executed) -> Self {
-        self.0.executed = executed;
+    pub(super) fn delivered_as(mut self, delivery: Delivery) -> Self {
+        self.0.delivery = delivery;
         self
     }
 
@@ -271,18 +253,13 @@ impl ClientError {
         self
     }
 
+    pub(super) fn is_interruption(&self) -> bool {
+        self.0.failure == Failure::Interrupted
+    }
+
     pub(super) fn with_failure(mut self, failure: Failure) -> Self {
         self.0.failure = failure;
         self
-    }
-
-    pub(super) fn into_failed(self) -> Failed {
-        let Details { failure, executed, cause, .. } = *self.0;
-        Failed::new(failure, Some(cause.to_string())).executed_as(executed)
-    }
-
-    pub(super) fn method(&self) -> &Text {
-        &self.0.method
     }
 
     /// Returns the name that this program has for the server.
@@ -296,8 +273,8 @@ impl ClientError {
     }
 
     /// Returns whether the server executed the request.
-    pub fn executed(&self) -> Executed {
-        self.0.executed
+    pub fn delivery(&self) -> Delivery {
+        self.0.delivery
     }
 }
 
@@ -308,15 +285,15 @@ impl Failure {
     }
 
     /// Returns whether the server executed a request that failed in this way, if the answer of the server does not show it.
-    fn executed(&self) -> Executed {
+    fn delivery(&self) -> Delivery {
         match self {
             Self::BudgetExhausted
             | Self::Local(_)
             | Self::Unauthorized
             | Self::SignInRequired { .. }
             | Self::Undeclared(_)
-            | Self::Unverified(Unverified::Unlisted) => Executed::No,
-            _ => Executed::Unknown,
+            | Self::Unverified(Unverified::Unlisted) => Delivery::NotExecuted,
+            _ => Delivery::Unknown,
         }
     }
 
@@ -467,24 +444,30 @@ impl fmt::Display for Failure {
 impl fmt::Display for ClientError {
     /// Writes the sentence for the caller.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { server, method, failure, executed, .. } = &*self.0;
+        let ErrorDetails { server, method, failure, delivery, .. } = &*self.0;
         if server.is_empty() {
             return write!(f, "{failure}");
         }
         write!(f, "The server `{server}` {failure}")?;
         if is_call(method) {
-            match executed {
-                Executed::Unknown if failure.is_invalid_request() => {}
-                Executed::Unknown => {
+            match delivery {
+                Delivery::Unknown if failure.is_invalid_request() => {}
+                Delivery::Unknown => {
                     f.write_str(
                         " It is not known whether the call was executed. Check its effect before you call again.",
                     )?;
                 }
-                Executed::Yes => f.write_str(" The call was executed.")?,
-                Executed::No => {}
+                Delivery::Executed => f.write_str(" The call was executed.")?,
+                Delivery::NotExecuted => {}
             }
         }
         Ok(())
+    }
+}
+
+impl From<Failure> for ClientError {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure, None)
     }
 }
 
@@ -506,12 +489,6 @@ impl IntoHandlerError for ClientError {
     }
 }
 
-/// Returns a JSON-RPC error for the log.
 pub(super) fn of_rpc_error(code: i64, message: &str) -> String {
     format!("error {code}: {}", for_log(message))
-}
-
-/// Returns the cause of a failed request, for the log.
-fn cause(method: &str, server: &str, problem: impl fmt::Display) -> CauseForLog {
-    CauseForLog(format!("{method} at {server}: {problem}"))
 }

@@ -8,7 +8,7 @@ use http::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::operations::list_cache::ListCache;
-use super::session::negotiation::Known;
+use super::session::negotiation::Knowledge;
 use super::upstream::Upstream;
 use crate::server::build_error::BuildError;
 use crate::text::Text;
@@ -30,9 +30,9 @@ const NAME: usize = 24;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct McpClient(pub(super) Rc<Definition>);
+pub struct McpClient(pub(super) Rc<ClientSettings>);
 
-pub(super) struct Definition {
+pub(super) struct ClientSettings {
     /// The name and the version, as JSON text.
     pub info: Box<RawValue>,
     pub user_agent: HeaderValue,
@@ -46,7 +46,7 @@ pub(super) struct Server {
     pub name: Text,
     pub upstream: Upstream,
     /// The knowledge from answers of the server, and the time until which it is valid, in milliseconds since 1970.
-    pub learned: RefCell<(Known, u64)>,
+    pub learned: RefCell<(Knowledge, u64)>,
     /// Whether the server declares skills, and then whether it lists their folders, and the time until which this is known.
     pub skills: Cell<(Option<bool>, u64)>,
     /// The number of times that the server said that its lists have changed.
@@ -73,12 +73,10 @@ impl McpClient {
         self.0.servers.iter().map(|server| &*server.name)
     }
 
-    /// Returns the URLs of the pages at which persons sign in to the servers.
     pub(super) fn sign_in_pages(&self) -> Vec<&str> {
         self.0.servers.iter().filter_map(|server| server.upstream.sign_in_page()).collect()
     }
 
-    /// Returns the server with this name.
     pub(super) fn server(&self, name: &str) -> Option<&Rc<Server>> {
         self.0.servers.iter().find(|server| server.name == name)
     }
@@ -123,17 +121,22 @@ impl McpClientBuilder {
             }
         }
         let server = |(name, upstream)| {
-            let learned = RefCell::new((Known::Nothing, 0));
+            let learned = RefCell::new((Knowledge::Nothing, 0));
             Rc::new(Server { name, upstream, learned, skills: Cell::default(), changes: Cell::default() })
         };
         let servers = servers.into_iter().map(server).collect();
         let lists = ListCache::default();
         let info = ObjectWriter::new().text("name", &name).text("version", &version).finish_raw();
-        Ok(McpClient(Rc::new(Definition { info, user_agent: user_agent(&name, &version), servers, lists, gateway })))
+        Ok(McpClient(Rc::new(ClientSettings {
+            info,
+            user_agent: user_agent(&name, &version),
+            servers,
+            lists,
+            gateway,
+        })))
     }
 }
 
-/// Returns whether a server can have this name.
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())

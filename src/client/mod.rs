@@ -24,12 +24,14 @@
 //! The other files are the settings ([`McpClient`], [`Upstream`]), the [`Connection`], and the tools of other servers as a source of this
 //! server.
 
+mod budget;
 mod configuration;
 mod connection;
+mod conversation;
 mod error;
+mod foreign_tool;
 mod mcp_client;
 mod oauth;
-mod of_call;
 mod operations;
 pub(crate) mod questions;
 mod remote_task;
@@ -44,32 +46,29 @@ pub(crate) mod wire;
 #[cfg(feature = "gateway")]
 pub(crate) use connection::to as connection_to;
 pub use connection::{Connection, Peer};
-pub use error::{ClientError, Executed, Failure, NotMcp, Unreachable, Unverified};
+#[cfg(feature = "gateway")]
+pub(crate) use conversation::gateways;
+pub use error::{ClientError, Delivery, Failure, NotMcp, Unreachable, Unverified};
+#[cfg(feature = "gateway")]
+pub(crate) use foreign_tool::foreign_tool;
 pub use mcp_client::{McpClient, McpClientBuilder};
 pub use operations::call::Call;
 pub use operations::definition::Definition;
-#[cfg(feature = "gateway")]
-pub(crate) use operations::definition::OutputSchema;
 pub use operations::listing::{Listing, Toolset};
 #[cfg(feature = "gateway")]
-pub(crate) use operations::passed_task::Added;
+pub(crate) use operations::passed_task::{DetailedTask, TaskDetail};
 pub use operations::read::{Complete, CompleteResult, GetPromptResult, ReadResult};
-pub use operations::request::{Request, RequestResult};
+pub use operations::request::{ExtensionRequest, RequestResult};
 pub use operations::result::CallResult;
-pub use operations::running_task::RunningTask;
 #[cfg(feature = "gateway")]
-pub(crate) use operations::tool_request::Called;
+pub(crate) use operations::tool_call::CallOutcome;
 pub use questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 pub use remote_task::RemoteTask;
 pub use session::about::About;
-#[cfg(feature = "gateway")]
-pub(crate) use session::channel::gateways;
 pub use session::listeners::{LogMessage, Progress};
 pub use sign_in::{
     MemoryTokens, OwnClient, SignIn, SqliteTokens, TokenKeys, TokenStore, TokenStoreError, token_migration,
 };
-pub use skills::entry::{SkillEntry, SkillFile};
-pub use skills::verify::SkillContent;
 pub use source::RemoteTools;
 pub use tokens::client_credentials::{AuthorizationServer, ClientCredentials};
 pub use upstream::Upstream;

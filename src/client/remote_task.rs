@@ -8,7 +8,7 @@ use crate::text::Text;
 
 /// A task at another server: a call of a tool that continues there.
 ///
-/// [`Peer::task`](super::Peer::task) waits for its result or cancels it, also in a later request: a program can store a task as JSON. At a
+/// [`Peer::task`](super::Peer::task) waits for its result and [`Peer::cancel_task`](super::Peer::cancel_task) cancels it, also in a later request: a program can store a task as JSON. At a
 /// server without authentication, the id is the only secret of the task, so debug output does not contain it.
 #[derive(Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct RemoteTask {

@@ -6,22 +6,23 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use http::header::LOCATION;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::budget::Budget;
 use super::oauth::documents::ResourceServer;
 use super::oauth::url_rules;
-use super::questions::answer::{self, Form};
+use super::questions::answer::{self, QuestionForm};
 use super::questions::handlers::Handlers;
 use super::questions::question::{Elicitation, SamplingRequest, UrlElicitation};
 use super::sign_in::person_tokens::PersonTokens;
 use super::sign_in::settings::SignIn;
 use super::tokens::client_credentials::ClientCredentials;
-use super::tokens::credential::Credential;
 use super::tokens::issued_token::IssuedToken;
 use super::tokens::token_of_call::{TokenOf, TokenOfCall};
 use super::tokens::token_source::TokenSource;
-use super::wire::{headers, redirect};
+use super::wire::headers;
 use crate::call::context::Context;
 use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
@@ -30,7 +31,7 @@ use crate::call::roots::Root;
 use crate::call::sampling::ModelAnswer;
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::transport::{Network, Transport};
-use crate::host::{FetchError, Host, Opened, Outbound, is_on_localhost};
+use crate::host::{FetchError, Host, Opened, Outbound, is_on_localhost, is_same_url, origin_of};
 use crate::limits::{UPSTREAM_FRESH_SECONDS, UPSTREAM_LIST_SECONDS, UPSTREAM_SECONDS};
 use crate::protocol::revision::Revision;
 use crate::server::extension::identifier_problem;
@@ -39,15 +40,13 @@ use crate::text::{Text, shortened};
 /// The prefixes of the members of `_meta` that a program cannot pass on.
 const OWN_PREFIXES: [&str; 3] = ["io.modelcontextprotocol/", "modelcontextprotocol.io/", "edge-mcp/"];
 
-/// Creates the source of the tokens for a connection, from the server and its name.
-type NewTokenSource = dyn Fn(&Upstream, &str) -> Rc<dyn TokenSource>;
+/// Creates the source of the tokens for a conversation, from the settings and the name of the server.
+type NewTokenSource = dyn Fn(&Upstream, &str, &Rc<Budget>) -> Rc<dyn TokenSource>;
 
 /// The credential for a server. It is never the token of this program's own caller.
-pub(super) enum Access {
-    /// The server gets no credential.
-    None,
-    /// The header of each request.
-    Token(HeaderValue),
+pub(super) enum ServerAccess {
+    /// The header of each request. `None` means no credential.
+    Token(Option<HeaderValue>),
     /// Tokens of the program, or those that a function of the program returns.
     Source(Box<NewTokenSource>),
     /// Tokens of persons who sign in, at the page with this URL.
@@ -71,7 +70,7 @@ pub struct Upstream {
     is_on_network: bool,
     /// The resource of the tokens for the server, if it is not the URL.
     resource: Option<SecureUrl>,
-    pub(super) access: Access,
+    pub(super) access: ServerAccess,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) forwarded_headers: Vec<HeaderName>,
     pub(super) forwarded_meta: Vec<Text>,
@@ -128,7 +127,7 @@ impl Upstream {
             transport: Rc::new(transport),
             is_on_network: false,
             resource: None,
-            access: Access::None,
+            access: ServerAccess::Token(None),
             headers: Vec::new(),
             forwarded_headers: Vec::new(),
             forwarded_meta: Vec::new(),
@@ -152,7 +151,7 @@ impl Upstream {
     pub fn bearer(self, token: &str) -> Result<Self, ConfigError> {
         let problem = "has characters that are not visible ASCII, or is empty";
         let token = headers::bearer(token).ok_or_else(|| ConfigError::new("the token for an MCP server", problem))?;
-        Ok(Self { access: Access::Token(token), ..self })
+        Ok(Self { access: ServerAccess::Token(Some(token)), ..self })
     }
 
     /// Sends the token that `token_of` returns for the context of the call. For `None`, the client sends no token. A connection calls
@@ -165,7 +164,9 @@ impl Upstream {
         F: Future<Output = Result<Option<String>, HandlerError>> + 'static,
     {
         let token_of: Rc<TokenOf> = Rc::new(move |cx| token_of(cx).boxed_local());
-        self.access = Access::Source(Box::new(move |_, _| Rc::new(TokenOfCall::new(token_of.clone()))));
+        self.access = ServerAccess::Source(Box::new(move |_, _, budget| {
+            Rc::new(TokenOfCall::new(token_of.clone(), budget.cx.clone()))
+        }));
         self
     }
 
@@ -173,10 +174,9 @@ impl Upstream {
     #[must_use]
     pub fn client_credentials(mut self, client: ClientCredentials) -> Self {
         let client = Rc::new(client);
-        let new = move |upstream: &Self, _: &str| -> Rc<dyn TokenSource> {
-            Rc::new(IssuedToken::new(client.clone(), upstream.resource_server()))
-        };
-        self.access = Access::Source(Box::new(new));
+        self.access = ServerAccess::Source(Box::new(move |upstream, _, budget| {
+            Rc::new(IssuedToken::new(client.clone(), upstream.resource_server(), budget.clone()))
+        }));
         self
     }
 
@@ -184,10 +184,11 @@ impl Upstream {
     #[must_use]
     pub fn sign_in(mut self, sign_in: &SignIn) -> Self {
         let (page, sign_in) = (sign_in.url().clone(), sign_in.clone());
-        let new = move |upstream: &Self, name: &str| -> Rc<dyn TokenSource> {
-            Rc::new(PersonTokens::new(sign_in.clone(), name, upstream.is_untrusted))
+        let new = move |upstream: &Self, name: &str, budget: &Rc<Budget>| -> Rc<dyn TokenSource> {
+            let Self { url, is_untrusted, .. } = upstream;
+            Rc::new(PersonTokens::new(sign_in.clone(), name, url.clone(), *is_untrusted, budget.clone()))
         };
-        self.access = Access::SignIn(page, Box::new(new));
+        self.access = ServerAccess::SignIn(page, Box::new(new));
         self
     }
 
@@ -341,7 +342,7 @@ impl Upstream {
         let answer = Rc::new(answer);
         self.handlers.form = Some(Rc::new(move |question, cx| {
             let (answer, question) = (answer.clone(), Elicitation::read(question)?);
-            let form = Form::of(question.schema.clone(), &cx.request().foreign_steps().compilation)?;
+            let form = QuestionForm::of(question.schema.clone(), &cx.request().foreign_steps().compilation)?;
             let answered = async move {
                 let outcome = answer(question, cx.clone()).await;
                 answer::to_form(outcome, &form, &cx.request().foreign_steps().checks)
@@ -408,10 +409,9 @@ impl Upstream {
         !self.headers.is_empty()
             || !self.forwarded_headers.is_empty()
             || !self.forwarded_meta.is_empty()
-            || matches!(self.access, Access::Token(_) | Access::Source(_))
+            || matches!(self.access, ServerAccess::Token(Some(_)) | ServerAccess::Source(_))
     }
 
-    /// Returns the server as the one for which tokens are requested.
     pub(super) fn resource_server(&self) -> ResourceServer {
         ResourceServer {
             url: self.url.clone(),
@@ -421,9 +421,8 @@ impl Upstream {
         }
     }
 
-    /// Returns the URL of the page at which persons sign in to the server.
     pub(super) fn sign_in_page(&self) -> Option<&str> {
-        let Access::SignIn(page, _) = &self.access else { return None };
+        let ServerAccess::SignIn(page, _) = &self.access else { return None };
         Some(page.as_str())
     }
 
@@ -438,7 +437,7 @@ impl Upstream {
         may_follow: impl FnOnce(&str) -> bool,
     ) -> Result<Opened, FetchError> {
         let opened = self.transport.open(request.clone(), host).await?;
-        let Some(url) = redirect::target(&opened, &request.url).filter(|url| may_follow(url)) else {
+        let Some(url) = redirect_target(&opened, &request.url).filter(|url| may_follow(url)) else {
             return Ok(opened);
         };
         drop(opened);
@@ -446,11 +445,10 @@ impl Upstream {
     }
 
     /// Creates the credential for a connection to the server, which has this name.
-    pub(super) fn credential(&self, name: &str) -> Credential {
+    pub(super) fn credential(&self, name: &str, budget: &Rc<Budget>) -> Rc<dyn TokenSource> {
         match &self.access {
-            Access::None => Credential::None,
-            Access::Token(header) => Credential::Fixed(header.clone()),
-            Access::Source(source) | Access::SignIn(_, source) => Credential::Source(source(self, name)),
+            ServerAccess::Token(header) => Rc::new(header.clone()),
+            ServerAccess::Source(source) | ServerAccess::SignIn(_, source) => source(self, name, budget),
         }
     }
 }
@@ -459,5 +457,53 @@ impl fmt::Debug for Upstream {
     /// Writes the URL, but no token, no header and no query, because a header or a query may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upstream").field("url", &self.url.without_query()).finish_non_exhaustive()
+    }
+}
+
+/// Returns the URL to which a response to a request at `url` redirects, if it asks for the same request, and if the URL is on the same origin.
+/// Another origin must not get the credential.
+fn redirect_target(opened: &Opened, url: &str) -> Option<String> {
+    if !matches!(opened.status, 307 | 308) {
+        return None;
+    }
+    let (location, origin) = (headers::text(opened.headers.get(LOCATION))?, origin_of(url)?);
+    let is_path = location.starts_with('/') && !location.starts_with("//");
+    let target = if is_path { format!("{origin}{location}") } else { location.to_owned() };
+    let is_same_origin = SecureUrl::parse(&target).is_ok_and(|target| is_same_url(target.origin(), origin));
+    is_same_origin.then_some(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderValue};
+
+    use super::*;
+
+    /// The token of the server stays on its origin. Statuses that change the method are not followed.
+    #[test]
+    fn only_the_same_request_on_the_same_origin_is_followed() {
+        for (status, location, expected) in [
+            (307, "/mcp/", Some("https://a.example/mcp/")),
+            (308, "https://a.example/mcp/?x=1", Some("https://a.example/mcp/?x=1")),
+            (308, "https://A.example:443/mcp/", Some("https://A.example:443/mcp/")),
+            (301, "/mcp/", None),
+            (302, "/mcp/", None),
+            (303, "/mcp/", None),
+            (200, "/mcp/", None),
+            (307, "http://a.example/mcp/", None),
+            (307, "https://a.example:8443/mcp/", None),
+            (307, "https://b.example/mcp/", None),
+            (307, "https://a.example.evil.example/mcp/", None),
+            (307, "https://a.example@evil.example/mcp/", None),
+            (307, "//evil.example/mcp/", None),
+            (307, "/mcp/#x", None),
+            (307, "mcp/", None),
+            (307, "", None),
+        ] {
+            let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static(location))]);
+            let found = redirect_target(&Opened::new(status, headers, ""), "https://a.example/mcp?key=1");
+            assert_eq!(found.as_deref(), expected, "{status} {location}");
+        }
+        assert_eq!(redirect_target(&Opened::new(307, HeaderMap::new(), ""), "https://a.example/mcp"), None);
     }
 }

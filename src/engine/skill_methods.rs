@@ -8,7 +8,7 @@ use std::rc::Rc;
 use edge_json::write::Raw;
 use futures::FutureExt;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::pagination::cursor;
 use super::running::Work;
 use super::target::{Item, wrong_target};
@@ -19,15 +19,14 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
-use crate::server::skills::Skills;
-use crate::server::skills::methods::{Asked, answer};
-use crate::server::skills::sets::SkillSets;
+use crate::server::skills::methods::{SkillRequest, answer};
 use crate::server::skills::store::SkillFuture;
+use crate::server::skills::{SkillSets, Skills};
 
 /// The skills of a server, and the function that starts one of the methods.
 struct SkillMethods {
     sets: SkillSets,
-    start: fn(&SkillSets, &Call, &Request<'_>) -> Result<Work, RpcError>,
+    start: fn(&SkillSets, &MethodCall, &Request<'_>) -> Result<Work, RpcError>,
 }
 
 impl McpServerBuilder {
@@ -48,27 +47,31 @@ impl McpServerBuilder {
 }
 
 /// Starts one of the methods. A server without skills does not have them.
-pub(super) fn begin(call: &Call, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
+pub(super) fn begin(call: &MethodCall, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
     let methods = call.server.definitions.skill_methods.as_ref();
     let methods = methods.and_then(|methods| methods.downcast_ref::<SkillMethods>());
     let SkillMethods { sets, start } = methods.ok_or_else(|| wrong_target(call))?;
     start(sets, call, request)
 }
 
-fn start(sets: &SkillSets, call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+fn start(sets: &SkillSets, call: &MethodCall, request: &Request<'_>) -> Result<Work, RpcError> {
     let size = call.server.definitions.page_size.map_or(usize::MAX, NonZeroUsize::get);
     let cursor = || Ok::<_, RpcError>(cursor(request)?.map(Into::into));
     let uri = || params::string(request, "uri").map(Into::into);
-    let (asked, cacheable) = match call.method {
-        Some(Method::ListSkills) => (Asked::List(cursor()?, size), Cacheable::Skills),
-        Some(Method::GetSkill) => (Asked::Get(uri()?), Cacheable::Skill),
-        _ => (Asked::Directory(uri()?, cursor()?, size), Cacheable::Directory),
+    let (skills, cacheable) = match call.method {
+        Some(Method::ListSkills) => (SkillRequest::List(cursor()?, size), Cacheable::Skills),
+        Some(Method::GetSkill) => (SkillRequest::Get(uri()?), Cacheable::Skill),
+        _ => (SkillRequest::Directory(uri()?, cursor()?, size), Cacheable::Directory),
     };
-    let work = answer(sets, asked, call.cx.clone());
+    let work = answer(sets, skills, call.cx.clone());
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 
-async fn respond(call: Call, cacheable: Cacheable, work: SkillFuture<String>) -> Result<Option<Vec<u8>>, RpcError> {
+async fn respond(
+    call: MethodCall,
+    cacheable: Cacheable,
+    work: SkillFuture<String>,
+) -> Result<Option<Vec<u8>>, RpcError> {
     let name = call.method_name();
     let result = run_only(&call.cx, DEADLINE, name, work).await?;
     let result = result.map_err(|error| handler_error::without_own_code(&call.cx, name, error))?;

@@ -5,32 +5,22 @@
 
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, Value};
+use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
-use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
 use super::servers::Gateway;
-use super::tools::{may_use_one, object_of, tool_named};
+use super::tools::{may_use_one, tool_named};
 use crate::call::client_extensions::ClientSupport;
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
-use crate::client::{Definition, Listing};
+use crate::client::{Definition, Listing, foreign_tool};
 use crate::engine::nested::call_tool_with_text;
 use crate::protocol::ui;
-use crate::schema::{Schema, SchemaError};
 use crate::server::access::permits;
 use crate::server::list::ListKind;
 use crate::server::tool::Tool;
-use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
-use crate::text::Text;
-
-/// Calls a tool by its name at the server, for the page of an app. Only the lists show which server it is.
-struct ToolForApps {
-    gateway: Gateway,
-    name: String,
-}
 
 /// Returns the tool that the page of an app calls `name`, if there can be one.
 pub(super) fn tool(gateway: &Gateway, name: &str) -> Option<Tool> {
@@ -38,23 +28,11 @@ pub(super) fn tool(gateway: &Gateway, name: &str) -> Option<Tool> {
     if gateway.mount_of(name).is_some() || !gateway.0.mounts.iter().any(shows_apps) {
         return None;
     }
-    let handler = ToolForApps { gateway: gateway.clone(), name: name.to_owned() };
-    Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
-}
-
-impl AnyToolHandler for ToolForApps {
-    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        Ok(Schema::unenforced(RawValue::NULL.to_owned(), true))
-    }
-
-    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        None
-    }
-
-    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
-        let (gateway, name, arguments) = (self.gateway.clone(), self.name.clone(), object_of(arguments)?);
-        Ok(async move { call_for_app(&gateway, &name, arguments.get().to_owned(), &cx).await }.boxed_local())
-    }
+    let (gateway, called) = (gateway.clone(), name.to_owned());
+    Some(foreign_tool(name.to_owned(), None, None, move |arguments, cx| {
+        let (gateway, name) = (gateway.clone(), called.clone());
+        async move { call_for_app(&gateway, &name, arguments.get().to_owned(), &cx).await }.boxed_local()
+    }))
 }
 
 /// Calls the tool that the page of an app calls `name`. The scopes, the hooks and the approval of the tool apply, as for a call by its name
@@ -106,12 +84,12 @@ async fn server_of_app(gateway: &Gateway, name: &str, cx: &Context) -> Result<Op
         return Err(HandlerError::new(problem));
     }
     let [(mount, list)] = &*named else { return Ok(None) };
-    let is_it = |tool: &Definition| {
+    let is_for_apps = |tool: &Definition| {
         let document = Document::parse(tool.raw().as_bytes(), JsonLimits::MOST);
         tool.name() == name && document.is_ok_and(|document| ui::is_for_apps(document.root()))
     };
-    let is_shown =
-        permits(cx.request(), &mount.settings.scopes) && mount.tools(list, cx).iter().any(|(_, it)| is_it(it));
+    let is_shown = permits(cx.request(), &mount.settings.scopes)
+        && mount.tools(list, cx).iter().any(|(_, tool)| is_for_apps(tool));
     Ok(is_shown.then(|| mount.clone()))
 }
 

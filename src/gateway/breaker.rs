@@ -26,10 +26,10 @@ pub(super) struct Breakers {
 
 /// A circuit breaker.
 #[derive(Default)]
-struct Breaker(Cell<State>);
+struct Breaker(Cell<BreakerState>);
 
 #[derive(Clone, Copy, Default)]
-struct State {
+struct BreakerState {
     /// The failures in a row.
     failures: u32,
     /// The length of the last pause.
@@ -140,12 +140,12 @@ impl Permit {
         let (before, now) = (self.breaker.0.get(), host.now_ms());
         let is_paused = before.failures >= GATEWAY_FAILURES;
         let state = match outcome {
-            Ok(()) => State::default(),
+            Ok(()) => BreakerState::default(),
             Err(Some(after)) => {
                 let pause = milliseconds(after.as_secs().clamp(1, GATEWAY_BUSY_SECONDS));
                 let until = now.saturating_add(pause);
                 // A request from before the pause does not shorten it.
-                State { until: if self.probe.is_some() { until } else { until.max(before.until) }, ..before }
+                BreakerState { until: if self.probe.is_some() { until } else { until.max(before.until) }, ..before }
             }
             // Requests that were sent before the pause do not lengthen it.
             Err(None) if is_paused && self.probe.is_none() => return,
@@ -173,20 +173,20 @@ impl Drop for Permit {
     fn drop(&mut self) {
         let state = self.breaker.0.get();
         if self.probe == Some(state.until) {
-            self.breaker.0.set(State { until: 0, ..state });
+            self.breaker.0.set(BreakerState { until: 0, ..state });
         }
     }
 }
 
 /// Returns the state after a failure. Each failure after a pause doubles the pause.
-fn failed(State { failures, pause, until }: State, now: u64) -> State {
+fn failed(BreakerState { failures, pause, until }: BreakerState, now: u64) -> BreakerState {
     let failures = failures.saturating_add(1);
     if failures < GATEWAY_FAILURES {
-        return State { failures, pause, until };
+        return BreakerState { failures, pause, until };
     }
     let first = milliseconds(GATEWAY_PAUSE_SECONDS);
     let pause = pause.saturating_mul(2).clamp(first, milliseconds(GATEWAY_PAUSES_SECONDS));
-    State { failures, pause, until: now.saturating_add(pause) }
+    BreakerState { failures, pause, until: now.saturating_add(pause) }
 }
 
 fn milliseconds(seconds: u64) -> u64 {

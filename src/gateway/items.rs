@@ -8,7 +8,7 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
-use super::names::{is_shown, may_be_hashed};
+use super::names::{ItemName, is_shown, may_be_hashed};
 use super::tools::{icons, shortened};
 use super::{apps, content, pins, uris};
 use crate::call::context::Context;
@@ -186,29 +186,18 @@ pub(super) fn listed_template(mount: &Rc<Mounted>, listed: &Definition) -> Optio
 /// The item whose argument is completed.
 #[derive(Clone)]
 enum Reference {
-    Prompt(PromptName),
+    Prompt(ItemName),
     /// A template, as it is at the server.
     Template(String),
 }
 
-/// The prompt that callers know as `shown`.
-#[derive(Clone)]
-struct PromptName {
-    shown: String,
-    /// The name at the server, or `None` if only the list of the server shows it.
-    own: Option<String>,
-}
-
-impl PromptName {
-    /// Returns the name at the server, or `None` if there is no such prompt.
-    async fn at_server(&self, mount: &Mounted, peer: &Peer) -> Result<Option<String>, ClientError> {
-        if let Some(own) = &self.own {
-            return Ok(Some(own.clone()));
-        }
-        let list = mount.fresh_list(ListKind::Prompts, peer).await?;
-        let own = mount.prompts(&list).into_iter().find(|(name, _)| *name == self.shown);
-        Ok(own.map(|(_, prompt)| prompt.name().to_owned()))
+/// Returns the name of a prompt at the server, or `None` if there is no such prompt.
+async fn prompt_at_server(mount: &Mounted, name: &ItemName, peer: &Peer) -> Result<Option<String>, ClientError> {
+    if let ItemName::AtServer(own) = name {
+        return Ok(Some(own.clone()));
     }
+    let list = mount.fresh_list(ListKind::Prompts, peer).await?;
+    Ok(name.find(&mount.prompts(&list)).map(|(_, prompt)| prompt.name().to_owned()))
 }
 
 fn unknown_prompt() -> HandlerError {
@@ -223,7 +212,7 @@ fn completion(mount: Rc<Mounted>, reference: Reference) -> Completion {
             let peer = mount.connect(&cx)?;
             let asked = async {
                 let complete = match &reference {
-                    Reference::Prompt(prompt) => match prompt.at_server(&mount, &peer).await? {
+                    Reference::Prompt(prompt) => match prompt_at_server(&mount, prompt, &peer).await? {
                         Some(name) => peer.complete_prompt(&name, &argument, &value),
                         None => return Ok(None),
                     },
@@ -246,22 +235,20 @@ fn completion(mount: Rc<Mounted>, reference: Reference) -> Completion {
 /// Gets a prompt of a mounted server.
 struct MountedPrompt {
     mount: Rc<Mounted>,
-    name: PromptName,
+    name: ItemName,
 }
 
 /// Returns the prompt that callers know as `shown`, or `None` if the server can have none. `rest` is the name without the prefix.
 pub(super) fn prompt_named(mount: &Rc<Mounted>, shown: &str, rest: &str) -> Option<Prompt> {
-    let own = (mount.prompt_name(rest) == shown).then_some(rest);
-    match own {
-        // A hash at the end of a name does not say which prompt it is.
-        _ if may_be_hashed(rest) && is_shown(shown, mount.longest_name) => Some(prompt(mount, shown.to_owned(), None)),
-        Some(own) => Some(prompt(mount, shown.to_owned(), Some(own))),
-        None => None,
+    // A hash at the end of a name does not say which prompt it is.
+    if may_be_hashed(rest) && is_shown(shown, mount.longest_name) {
+        return Some(prompt(mount, shown.to_owned(), ItemName::InList(shown.to_owned())));
     }
+    let exists = mount.prompt_name(rest) == shown;
+    exists.then(|| prompt(mount, shown.to_owned(), ItemName::AtServer(rest.to_owned())))
 }
 
-fn prompt(mount: &Rc<Mounted>, shown: String, own: Option<&str>) -> Prompt {
-    let name = PromptName { shown: shown.clone(), own: own.map(str::to_owned) };
+fn prompt(mount: &Rc<Mounted>, shown: String, name: ItemName) -> Prompt {
     let handler = MountedPrompt { mount: mount.clone(), name: name.clone() };
     let mut prompt = Prompt::of_handler(shown.into(), Box::new(handler));
     prompt.access = mount.access();
@@ -273,7 +260,7 @@ fn prompt(mount: &Rc<Mounted>, shown: String, own: Option<&str>) -> Prompt {
 pub(super) fn listed_prompt(mount: &Rc<Mounted>, shown: String, listed: &Definition) -> Option<Prompt> {
     let document = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let definition = document.root();
-    let mut prompt = prompt(mount, shown.clone(), Some(listed.name()));
+    let mut prompt = prompt(mount, shown.clone(), ItemName::AtServer(listed.name().to_owned()));
     prompt.metadata = metadata(mount, shown, listed, definition);
     for argument in definition.get("arguments").into_iter().flat_map(Value::items) {
         let Some(name) = argument.string("name") else { continue };
@@ -307,7 +294,7 @@ impl AnyPromptHandler for MountedPrompt {
         let get = async move {
             let peer = mount.connect(&cx)?;
             let asked = async {
-                let Some(own) = name.at_server(&mount, &peer).await? else { return Ok(None) };
+                let Some(own) = prompt_at_server(&mount, &name, &peer).await? else { return Ok(None) };
                 peer.get_prompt_for_caller(&own, arguments, &cx).await.map(Some)
             };
             let got = mount.guard(&peer, &cx, asked).await.map_err(invalid)?.ok_or_else(unknown_prompt)?;

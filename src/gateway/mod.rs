@@ -18,18 +18,10 @@
 //! ```
 //!
 //! Page: `docs/gateway.md`.
-//!
-//! A [`Mount`] has the settings of a server, and `mounted` the requests to it, which its circuit `breaker` can hold back. `servers` are all
-//! servers of a gateway, which its `builder` builds. `names` and `uris` are the names by which callers know the items of a server: `tools`,
-//! and the other `items`. `found` are the items of all servers, and `content` changes results accordingly. `pins` hold changed definitions
-//! back. `apps` are the user interfaces of tools, `app_calls` the calls of their pages, and `skills` the skills. `passed_tasks` are
-//! those that callers follow. The `catalogue` decides which
-//! tools are listed, and `search` finds and calls the others.
 
 mod app_calls;
 mod apps;
 mod breaker;
-mod builder;
 mod catalogue;
 mod content;
 mod found;
@@ -51,11 +43,10 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-pub use self::builder::GatewayBuilder;
 pub use self::catalogue::Catalogue;
 pub use self::mount::Mount;
 use self::mounted::Mounted;
-pub use self::servers::Gateway;
+pub use self::servers::{Gateway, GatewayBuilder};
 use crate::call::context::Context;
 use crate::protocol::ui;
 use crate::server::builder::McpServerBuilder;

@@ -33,12 +33,13 @@ type EachTool = Rc<dyn Fn(Tool) -> Tool>;
 /// ```
 pub struct Mount {
     upstream: Upstream,
-    settings: Settings,
+    settings: MountSettings,
 }
 
 /// What a gateway shows of a server.
+#[derive(Default)]
 #[allow(clippy::struct_excessive_bools)]
-pub(super) struct Settings {
+pub(super) struct MountSettings {
     /// Whether the program trusts the server.
     pub(super) is_trusted: bool,
     /// Whether a user of the program chose the server.
@@ -69,25 +70,7 @@ impl Mount {
     ///
     /// A list of the server takes at most 5 s, also if [`Upstream::list_timeout`] is longer: a slow server must not delay the lists of the others.
     pub fn new(upstream: Upstream) -> Self {
-        let settings = Settings {
-            is_trusted: false,
-            is_untrusted: false,
-            has_prefix: true,
-            tools: None,
-            without: Vec::new(),
-            renames: Vec::new(),
-            scopes: Vec::new(),
-            each_tool: None,
-            pins: Pins::default(),
-            has_resources: true,
-            has_prompts: true,
-            logs: None,
-            catalogue: None,
-            shows_apps: false,
-            shows_skills: false,
-            app_domain: None,
-            app_origins: None,
-        };
+        let settings = MountSettings { has_prefix: true, has_resources: true, has_prompts: true, ..Default::default() };
         Self { upstream, settings }
     }
 
@@ -231,7 +214,7 @@ impl Mount {
 
 impl Mount {
     /// Returns the settings and the server.
-    pub(super) fn split(self) -> (Settings, Upstream) {
+    pub(super) fn split(self) -> (MountSettings, Upstream) {
         let Self { mut upstream, settings } = self;
         if !settings.pins.is_empty() {
             upstream.longest_ttl = Duration::from_secs(GATEWAY_PINNED_SECONDS);
@@ -242,11 +225,11 @@ impl Mount {
             upstream.extensions.entry(ui::EXTENSION).or_insert(support);
         }
         let Upstream { is_trusted, is_untrusted, .. } = upstream;
-        (Settings { is_trusted, is_untrusted, ..settings }, upstream)
+        (MountSettings { is_trusted, is_untrusted, ..settings }, upstream)
     }
 }
 
-impl Settings {
+impl MountSettings {
     /// Returns whether the tool with this name at the server exists here.
     pub(super) fn has_tool(&self, name: &str) -> bool {
         let is_named = |names: &[Text]| names.iter().any(|known| known == name);

@@ -9,7 +9,7 @@ use futures::future::{Either, select};
 use sha2::{Digest, Sha256};
 
 use super::breaker::Breakers;
-use super::mount::Settings;
+use super::mount::MountSettings;
 use super::names::full_name;
 use crate::auth::rate_limit::{key_of_address, key_of_principal};
 use crate::base64::URL_SAFE;
@@ -29,7 +29,7 @@ pub(super) struct Mounted {
     pub(super) name: Text,
     /// The position of the server in the client.
     pub(super) nth: usize,
-    pub(super) settings: Settings,
+    pub(super) settings: MountSettings,
     pub(super) client: McpClient,
     /// The name of the gateway.
     pub(super) gateway: Text,
@@ -38,6 +38,25 @@ pub(super) struct Mounted {
     /// Whether the gateway shows apps, of this server or of another one.
     pub(super) is_beside_apps: bool,
     pub(super) breakers: Breakers,
+}
+
+/// Items with the names by which callers know them.
+#[derive(Default)]
+struct NamedItems<'l> {
+    items: Vec<(String, &'l Definition)>,
+    places: BTreeMap<String, usize>,
+}
+
+impl<'l> NamedItems<'l> {
+    /// Adds an item. If another one has the name, it returns the one that does not count: of two names at the server, the last in the alphabet.
+    fn add(&mut self, name: String, item: &'l Definition) -> Option<&'l Definition> {
+        let place = *self.places.entry(name.clone()).or_insert(self.items.len());
+        let Some((_, known)) = self.items.get_mut(place) else {
+            self.items.push((name, item));
+            return None;
+        };
+        Some(if item.name() < known.name() { std::mem::replace(known, item) } else { item })
+    }
 }
 
 /// Logs that a list cannot be read. The link of a sign-in is only for the caller.
@@ -160,39 +179,25 @@ impl Mounted {
     }
 
     fn not_asked(&self, problem: &str) -> ClientError {
-        ClientError::new(&self.name, "connect".into(), Failure::Local(problem.to_owned()))
+        ClientError::new(Failure::Local(problem.to_owned()), None).named(&self.name, "connect")
     }
 
     /// Returns the tools of a list that exist here, with their names. Of two tools that come to one name, the one whose name at the server is
     /// the first in the alphabet counts, so that the order of the list does not matter.
     pub(super) fn tools<'l>(&self, list: &'l Listing, cx: &Context) -> Vec<(String, &'l Definition)> {
         let owners = self.owners();
-        let mut tools: Vec<(String, &Definition)> = Vec::with_capacity(list.items.len());
-        let mut places = BTreeMap::new();
-        for tool in list.items.iter().filter(|tool| self.has_tool(tool)) {
+        let mut tools = NamedItems::default();
+        for tool in list.items.iter().filter(|tool| self.has_tool(tool) && self.is_as_pinned(tool, cx)) {
             let name = self.tool_name(tool.name());
-            if !self.is_as_pinned(tool, cx) {
-                continue;
-            }
             if name_problem(&name).is_some() || tool.input().is_none() {
                 self.left_out(cx, tool.name(), "it has no input schema of an object, or no valid name");
-                continue;
-            }
-            if owners.get(&name).is_some_and(|owner| *owner != tool.name()) {
+            } else if owners.get(&name).is_some_and(|owner| *owner != tool.name()) {
                 self.left_out(cx, tool.name(), IN_USE);
-                continue;
-            }
-            let before = *places.entry(name.clone()).or_insert(tools.len());
-            let Some((_, known)) = tools.get_mut(before) else {
-                tools.push((name, tool));
-                continue;
-            };
-            self.left_out(cx, tool.name().max(known.name()), IN_USE);
-            if tool.name() < known.name() {
-                *known = tool;
+            } else if let Some(other) = tools.add(name, tool) {
+                self.left_out(cx, other.name(), IN_USE);
             }
         }
-        tools
+        tools.items
     }
 
     /// Returns the names of the tools that the program renames or pins, with the names at the server. No other tool of the server gets such a name,
@@ -207,18 +212,11 @@ impl Mounted {
 
     /// Returns the prompts of a list, with their names. Of two prompts that come to one name, one counts, as for [`tools`](Self::tools).
     pub(super) fn prompts<'l>(&self, list: &'l Listing) -> Vec<(String, &'l Definition)> {
-        let mut prompts: Vec<(String, &Definition)> = Vec::with_capacity(list.items.len());
-        let mut places = BTreeMap::new();
+        let mut prompts = NamedItems::default();
         for prompt in &list.items {
-            let name = self.prompt_name(prompt.name());
-            let before = *places.entry(name.clone()).or_insert(prompts.len());
-            match prompts.get_mut(before) {
-                None => prompts.push((name, prompt)),
-                Some((_, known)) if prompt.name() < known.name() => *known = prompt,
-                Some(_) => {}
-            }
+            prompts.add(self.prompt_name(prompt.name()), prompt);
         }
-        prompts
+        prompts.items
     }
 
     /// Returns whether a tool exists here. Clients would offer a tool for user interfaces to models, if they do not know what it is for.
@@ -294,7 +292,7 @@ impl Mounted {
         let time = Duration::from_secs(GATEWAY_SERVER_SECONDS);
         match select(list.boxed_local(), cx.host().sleep(time)).await {
             Either::Left((list, _)) => list,
-            Either::Right(_) => Err(ClientError::new(&self.name, method.name().into(), Failure::Timeout(time))),
+            Either::Right(_) => Err(ClientError::new(Failure::Timeout(time), None).named(&self.name, method.name())),
         }
     }
 

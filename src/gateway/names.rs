@@ -8,10 +8,36 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
+use crate::client::Definition;
 use crate::server::check::is_name_byte;
 
 /// The number of hexadecimal digits of a hash.
 const HASH: usize = 8;
+
+/// The item of a server that a name stands for: a tool or a prompt.
+#[derive(Clone)]
+pub(super) enum ItemName {
+    /// The item with this name at the server.
+    AtServer(String),
+    /// The item of the server whose list has this name here. A hash does not say which item it is, and a server may read a name that resembles
+    /// another one as that one.
+    InList(String),
+}
+
+impl ItemName {
+    pub(super) fn text(&self) -> &str {
+        let (Self::AtServer(name) | Self::InList(name)) = self;
+        name
+    }
+
+    /// Finds the item among those of a list, which have the names by which callers know them.
+    pub(super) fn find<'t, 'l>(&self, items: &'t [(String, &'l Definition)]) -> Option<&'t (String, &'l Definition)> {
+        items.iter().find(|(shown, item)| match self {
+            Self::AtServer(own) => item.name() == own,
+            Self::InList(name) => shown == name,
+        })
+    }
+}
 
 /// Returns the name of the item `name` of a mount. `mount` is `None` for a mount without a prefix.
 pub(super) fn full_name(mount: Option<&str>, name: &str, longest: usize) -> String {

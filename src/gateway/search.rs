@@ -34,13 +34,13 @@ const TOO_LONG: &str = "The input schema is too long for this list. Search for t
 const ARGUMENTS: &str = "arguments";
 
 #[derive(Deserialize)]
-struct Question {
+struct FindArguments {
     query: String,
     limit: Option<usize>,
 }
 
 /// Returns the tool of a name.
-type Lookup = fn(&Gateway, &str) -> Option<Tool>;
+type ToolByName = fn(&Gateway, &str) -> Option<Tool>;
 
 /// Returns the tools of the catalogue.
 pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
@@ -67,20 +67,23 @@ pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
         "Finds tools of other servers by words. Returns their names, descriptions and input schemas. Call them with call-tool.",
         &question,
         None,
-        move |question: Question, cx: Context| find(of_gateway.clone(), question, cx),
+        move |arguments: FindArguments, cx: Context| find(of_gateway.clone(), arguments, cx),
     );
     let arguments = object(vec![("type", "object".into()), ("description", "As its input schema says".into())]);
-    let called = object(vec![
+    let call_schema = object(vec![
         ("type", "object".into()),
         ("properties", object(vec![("name", text("Name of the tool, from find-tools")), (ARGUMENTS, arguments)])),
         ("required", vec!["name"].into()),
     ]);
-    let call = |name: &'static str, description: &'static str, named: Lookup| {
+    let call = |name: &'static str, description: &'static str, named: ToolByName| {
         let (of_nested, of_request) = (gateway.clone(), gateway.clone());
-        let mut tool =
-            Tool::with_schema(name, description, &called, None, move |arguments: serde_json::Value, cx: Context| {
-                nested(of_nested.clone(), arguments, named, cx)
-            });
+        let mut tool = Tool::with_schema(
+            name,
+            description,
+            &call_schema,
+            None,
+            move |arguments: serde_json::Value, cx: Context| nested(of_nested.clone(), arguments, named, cx),
+        );
         tool.called = Some(Rc::new(move |arguments: Value<'_>| {
             let tool = named(&of_request, &arguments.string("name")?)?;
             Some(Tool { arguments_member: Some(ARGUMENTS), ..tool })
@@ -105,7 +108,11 @@ pub(super) fn tools(gateway: &Gateway) -> [Tool; 3] {
 }
 
 /// Answers a search with a line of JSON for each tool.
-async fn find(gateway: Gateway, Question { query, limit }: Question, cx: Context) -> Result<ToolResult, HandlerError> {
+async fn find(
+    gateway: Gateway,
+    FindArguments { query, limit }: FindArguments,
+    cx: Context,
+) -> Result<ToolResult, HandlerError> {
     let query = query.get(..query.floor_char_boundary(GATEWAY_QUERY)).unwrap_or_default();
     let words = Words::of(query);
     let all = found(&gateway, ListKind::Tools, &cx, |_, _| true).await;
@@ -181,7 +188,7 @@ fn described(tool: &Tool, most: usize) -> Result<String, HandlerError> {
 async fn nested(
     gateway: Gateway,
     arguments: serde_json::Value,
-    named: Lookup,
+    named: ToolByName,
     cx: Context,
 ) -> Result<ToolResult, HandlerError> {
     let name = arguments.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();

@@ -16,13 +16,14 @@ use super::servers::{Bytes, Gateway, end_of_lists, until};
 use super::uris::{SKILLS, is_sendable};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::client::{ClientError, Definition, Failure, SkillEntry as Entry};
+use crate::client::{ClientError, Definition, Failure, Peer};
 use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
 use crate::protocol::method::Method;
 use crate::server::access::permits;
 use crate::server::skills::Skills;
-use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+use crate::server::skills::entry::SkillEntry;
+use crate::server::skills::store::{SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 
 /// The media type of a folder in `resources/directory/read`.
 const FOLDER: &str = "inode/directory";
@@ -65,12 +66,32 @@ impl MountedSkills {
         });
         own.filter(|(_, own)| is_sendable(own))
     }
+
+    /// Asks the server of a skill. Returns the server and its answer, or `None` for an item that no server has.
+    fn ask<T: 'static>(
+        &self,
+        shown: String,
+        cx: &Context,
+        request: impl AsyncFnOnce(&Peer, &str) -> Result<T, ClientError> + 'static,
+    ) -> SkillFuture<Option<(Rc<Mounted>, T)>> {
+        let (server, cx) = (self.server_of(&shown, cx), cx.clone());
+        let asked = async move {
+            let Some((mount, own)) = server else { return Ok(None) };
+            let peer = mount.connect(&cx)?;
+            match mount.guard(&peer, &cx, request(&peer, &own)).await {
+                Ok(answer) => Ok(Some((mount, answer))),
+                Err(error) if matches!(error.failure(), Failure::Rpc { code: -32_002 | -32_602, .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        };
+        asked.boxed_local()
+    }
 }
 
 /// The skills of all servers of a gateway, which a request reads once for all its pages.
 struct Gathered {
     gateway: Gateway,
-    skills: Vec<SkillEntry>,
+    skills: Vec<SkillRecord>,
 }
 
 /// Returns the skills of these servers. A server that fails takes nothing from the others.
@@ -110,38 +131,30 @@ async fn gathered(gateway: Gateway, mounts: Vec<Rc<Mounted>>, cx: &Context) -> R
 }
 
 impl SkillStore for MountedSkills {
-    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>> {
+    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillRecord>> {
         let (gateway, mounts, cx) = (self.0.clone(), self.servers(cx).collect(), cx.clone());
         let list = async move {
             let gathered = gathered(gateway, mounts, &cx).await?;
-            let is_later = |skill: &&SkillEntry| after.as_ref().is_none_or(|after| skill.uri > *after);
+            let is_later = |skill: &&SkillRecord| after.as_ref().is_none_or(|after| skill.uri > *after);
             Ok(gathered.skills.iter().filter(is_later).take(limit).cloned().collect())
         };
         list.boxed_local()
     }
 
-    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillEntry>> {
-        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
-        let get = async move {
-            let Some((mount, own)) = server else { return Ok(None) };
-            let peer = mount.connect(&cx)?;
-            let entry = found(mount.guard(&peer, &cx, peer.get_skill(&own)).await)?;
-            Ok(entry.and_then(|entry| shown(&mount, &entry)))
-        };
-        get.boxed_local()
+    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillRecord>> {
+        let entry = self.ask(uri, cx, async |peer, own| peer.get_skill(own).await);
+        async move { Ok(entry.await?.and_then(|(mount, entry)| shown(&mount, &entry))) }.boxed_local()
     }
 
-    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillFile>> {
-        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
+    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillContent>> {
+        let result = self.ask(uri.clone(), cx, async |peer, own| peer.read_resource(own).await);
         let read = async move {
-            let Some((mount, own)) = server else { return Ok(None) };
-            let peer = mount.connect(&cx)?;
-            let Some(read) = found(mount.guard(&peer, &cx, peer.read_resource(&own)).await)? else { return Ok(None) };
-            let [contents] = &*read.contents else { return Ok(None) };
+            let Some((mount, result)) = result.await? else { return Ok(None) };
+            let [contents] = &*result.contents else { return Ok(None) };
             let bytes = contents.as_text().map(|text| text.as_bytes().to_vec()).or_else(|| contents.bytes());
-            let mime_type = contents.get_mime_type().unwrap_or("application/octet-stream").to_owned().into();
+            let mime_type = Some(contents.get_mime_type().unwrap_or("application/octet-stream").to_owned().into());
             let scopes = mount.settings.scopes.clone();
-            Ok(bytes.map(|bytes| SkillFile { uri, mime_type, digest: None, bytes, scopes }))
+            Ok(bytes.map(|bytes| SkillContent { uri, mime_type, digest: None, bytes, scopes }))
         };
         read.boxed_local()
     }
@@ -153,13 +166,10 @@ impl SkillStore for MountedSkills {
         limit: usize,
         cx: &Context,
     ) -> SkillFuture<Option<Vec<SkillChild>>> {
-        let (server, cx) = (self.server_of(&uri, cx), cx.clone());
+        let listing = self.ask(uri, cx, async |peer, own| peer.read_skill_directory(own).await);
         let directory = async move {
-            let Some((mount, own)) = server else { return Ok(None) };
-            let peer = mount.connect(&cx)?;
-            let listed = found(mount.guard(&peer, &cx, peer.read_skill_directory(&own)).await)?;
-            let Some(listed) = listed else { return Ok(None) };
-            let mut children: Vec<_> = listed.items.iter().map(|item| child(&mount, item)).collect();
+            let Some((mount, listing)) = listing.await? else { return Ok(None) };
+            let mut children: Vec<_> = listing.items.iter().map(|item| child(&mount, item)).collect();
             children.retain(|child| after.as_ref().is_none_or(|after| child.uri > *after));
             children.sort_unstable_by(|one, other| one.uri.cmp(&other.uri));
             children.truncate(limit);
@@ -180,7 +190,7 @@ fn child(mount: &Mounted, listed: &Definition) -> SkillChild {
 }
 
 /// Returns the skills of a server.
-async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, ClientError> {
+async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillRecord>, ClientError> {
     let peer = mount.connect(cx).inspect_err(|error| log_failure(error, cx))?;
     let listing = mount.guard(&peer, cx, mount.in_time(cx, Method::ListSkills, peer.list_skills())).await;
     let listing = listing.inspect_err(|error| log_failure(error, cx)).map_err(ClientError::without_text)?;
@@ -190,18 +200,9 @@ async fn entries(mount: &Mounted, cx: &Context) -> Result<Vec<SkillEntry>, Clien
     Ok(listing.items.iter().filter_map(|entry| shown(mount, entry)).collect())
 }
 
-/// Returns `None` for an item that a server does not have.
-fn found<T>(asked: Result<T, ClientError>) -> Result<Option<T>, HandlerError> {
-    match asked {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.failure(), Failure::Rpc { code: -32_002 | -32_602, .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Returns an entry with the URIs by which callers know the skill and its files. The frontmatter keeps its text: clients compare it. Returns
 /// `None` for a skill with another scheme.
-fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
+fn shown(mount: &Mounted, entry: &SkillEntry) -> Option<SkillRecord> {
     let document = Document::parse(entry.raw().as_bytes(), JsonLimits::MOST).ok()?;
     let uri = entry.uri().starts_with(SKILLS).then(|| mount.shown_uri(entry.uri()))?;
     let mut json = ObjectWriter::new().text("uri", &uri);
@@ -215,7 +216,7 @@ fn shown(mount: &Mounted, entry: &Entry) -> Option<SkillEntry> {
             _ => json.json(&name, value.text()),
         };
     }
-    Some(SkillEntry { uri: uri.into_owned(), json: json.finish().into(), scopes: mount.settings.scopes.clone() })
+    Some(SkillRecord { uri: uri.into_owned(), json: json.finish().into(), scopes: mount.settings.scopes.clone() })
 }
 
 fn shown_file(mount: &Mounted, file: Value<'_>) -> String {

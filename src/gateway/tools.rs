@@ -1,6 +1,5 @@
 //! Mounted tools.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -9,56 +8,27 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::mounted::Mounted;
-use super::names::{is_shown, may_be_hashed};
+use super::names::{ItemName, is_shown, may_be_hashed};
 use super::servers::Gateway;
 use super::{apps, content};
 use crate::call::context::{Context, unknown_tool};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::PassedTask;
 use crate::call::result::ToolResult;
-use crate::client::{Called, ClientError, Definition, OutputSchema, Peer};
+use crate::client::{CallOutcome, ClientError, Definition, Peer, foreign_tool};
 use crate::limits::{GATEWAY_DESCRIPTION, GATEWAY_LOG_BYTES};
 use crate::protocol::description::Icon;
 use crate::protocol::error::INTERNAL;
 use crate::protocol::foreign::read_meta;
 use crate::protocol::meta::LOG_LEVEL;
 use crate::protocol::ui;
-use crate::schema::{Schema, SchemaError};
 use crate::server::list::ListKind;
 use crate::server::tool::Tool;
-use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
-use crate::text::{Text, line, visible};
-
-/// The tool of a server that a name stands for.
-#[derive(Clone)]
-pub(super) enum Named {
-    /// The tool with this name at the server.
-    AtServer(String),
-    /// The tool of the server whose list has this name here. A hash does not say which tool it is, and a server may read a name that resembles
-    /// another one as that one.
-    InList(String),
-}
+use crate::text::{line, visible};
 
 /// The warning about a server with sessions.
 const SESSIONS: &str =
     "it has sessions, and each call has a session of its own. What a tool keeps in its session is lost with the call";
-
-/// The schemas of a listed tool. The rest of its definition is freed before the list is written.
-struct Listed {
-    input: Option<Rc<Schema>>,
-    output: Option<Rc<OutputSchema>>,
-    /// The context of the list.
-    cx: Context,
-}
-
-/// Calls a tool of a mounted server.
-struct MountedTool {
-    mount: Rc<Mounted>,
-    named: Named,
-    /// `None` if the tool was not listed in this request.
-    listed: Option<Listed>,
-    must_be_read_only: bool,
-}
 
 /// Returns the tool that callers know as `name`. It sends nothing.
 pub(super) fn tool_named(gateway: &Gateway, name: &str) -> Option<Tool> {
@@ -77,20 +47,33 @@ pub(super) fn read_only_tool_named(gateway: &Gateway, name: &str) -> Option<Tool
 }
 
 fn routed(gateway: &Gateway, name: &str, must_be_read_only: bool) -> Option<Tool> {
-    let (mount, named) = route(gateway, name)?;
-    let tool = unlisted_tool(mount, name, named, must_be_read_only);
+    let (mount, at_server) = route(gateway, name)?;
+    let tool = configured(mount, mounted_tool(mount, name.to_owned(), at_server, None, must_be_read_only));
     Some(if must_be_read_only { tool.read_only() } else { tool })
 }
 
-/// Returns the tool that callers know as `name`, without its definition.
-fn unlisted_tool(mount: &Rc<Mounted>, name: &str, named: Named, must_be_read_only: bool) -> Tool {
-    let handler = MountedTool { mount: mount.clone(), named, listed: None, must_be_read_only };
-    configured(mount, Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
+/// Returns the tool that callers know as `name`. It has the schemas of its definition in the list of a call.
+fn mounted_tool(
+    mount: &Rc<Mounted>,
+    name: String,
+    at_server: ItemName,
+    listed: Option<(&Definition, &Context)>,
+    must_be_read_only: bool,
+) -> Tool {
+    let of_call = mount.clone();
+    foreign_tool(name, listed, Some(mount.clone()), move |arguments, cx| {
+        let (mount, name) = (of_call.clone(), at_server.clone());
+        let call = async move {
+            let peer = mount.connect(&cx)?;
+            mount.guard(&peer, &cx, call(&mount, &peer, &name, arguments, must_be_read_only, &cx)).await?
+        };
+        call.boxed_local()
+    })
 }
 
 /// Returns the tool that callers know as `name`, with the settings of the program, for what does not call it.
 pub(super) fn settings_of(mount: &Rc<Mounted>, name: &str) -> Tool {
-    unlisted_tool(mount, name, Named::InList(name.to_owned()), false)
+    configured(mount, mounted_tool(mount, name.to_owned(), ItemName::InList(name.to_owned()), None, false))
 }
 
 /// Returns whether the caller of `cx` can use a tool of the server, as far as the settings of the program show it.
@@ -99,39 +82,22 @@ pub(super) fn may_use_one(mount: &Rc<Mounted>, cx: &Context) -> bool {
     mount.settings.some_tools().into_iter().any(may_use)
 }
 
-fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, Named)> {
-    let (mount, rest) = gateway.mount_of(name)?;
-    if !is_shown(name, mount.longest_name) {
-        return None;
+fn route<'g>(gateway: &'g Gateway, name: &str) -> Option<(&'g Rc<Mounted>, ItemName)> {
+    let (mount, rest) = gateway.mount_of(name).filter(|(mount, _)| is_shown(name, mount.longest_name))?;
+    if may_be_hashed(rest) || mount.settings.resembles_another(rest) {
+        return Some((mount, ItemName::InList(name.to_owned())));
     }
-    let named = if may_be_hashed(rest) || mount.settings.resembles_another(rest) {
-        Named::InList(name.to_owned())
-    } else {
-        let own = mount.settings.renamed(rest).unwrap_or(rest);
-        // A renamed tool is known only by its new name, and a long one by its hash.
-        if mount.tool_name(own) != name || !mount.settings.has_tool(own) {
-            return None;
-        }
-        Named::AtServer(own.to_owned())
-    };
-    Some((mount, named))
+    let own = mount.settings.renamed(rest).unwrap_or(rest);
+    // A renamed tool is known only by its new name, and a long one by its hash.
+    let exists = mount.tool_name(own) == name && mount.settings.has_tool(own);
+    exists.then(|| (mount, ItemName::AtServer(own.to_owned())))
 }
 
 /// Returns the tool of the server `mount` for a definition.
 pub(super) fn listed_tool(mount: &Rc<Mounted>, name: String, listed: &Definition, cx: &Context) -> Tool {
-    let handler = MountedTool {
-        mount: mount.clone(),
-        named: Named::AtServer(listed.name().to_owned()),
-        listed: Some(Listed {
-            input: listed.input().cloned(),
-            output: listed.listed_output().cloned(),
-            cx: cx.clone(),
-        }),
-        must_be_read_only: false,
-    };
-    let description = shortened(listed.description());
-    let mut tool = Tool::of_handler(name.into(), description.into(), Box::new(handler));
-    tool.metadata.title = listed.title().map(|title| title.to_owned().into());
+    let at_server = ItemName::AtServer(listed.name().to_owned());
+    let mut tool = mounted_tool(mount, name, at_server, Some((listed, cx)), false);
+    tool.metadata.description = Some(shortened(listed.description()).into());
     if let Ok(document) = Document::parse(listed.raw().as_bytes(), JsonLimits::MOST) {
         tool = described(mount, tool, listed, document.root());
     }
@@ -166,15 +132,14 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
     if let Some(uri) = listed.app_uri().and_then(|uri| apps::shown_uri(mount, uri)) {
         tool = tool.with_app(uri.into());
     }
-    match () {
-        () if listed.is_for_app_only() => tool.for_app_only(),
-        // To a client, all tools here are those of one server, and the pages of each mount could call them.
-        () if mount.is_beside_apps && !(mount.settings.shows_apps && ui::is_for_apps(definition)) => {
-            tool.for_model_only();
-            tool
-        }
-        () => tool,
+    if listed.is_for_app_only() {
+        return tool.for_app_only();
     }
+    // To a client, all tools here are those of one server, and the pages of each mount could call them.
+    if mount.is_beside_apps && !(mount.settings.shows_apps && ui::is_for_apps(definition)) {
+        tool.for_model_only();
+    }
+    tool
 }
 
 /// Returns the icons whose URLs a client may load.
@@ -199,79 +164,40 @@ fn configured(mount: &Mounted, tool: Tool) -> Tool {
     }
 }
 
-impl AnyToolHandler for MountedTool {
-    fn input_schema(&self) -> Result<Rc<Schema>, SchemaError> {
-        let known = self.listed.as_ref().and_then(|listed| listed.input.clone());
-        Ok(known.unwrap_or_else(|| Schema::unenforced(RawValue::NULL.to_owned(), true)))
-    }
-
-    /// Returns the output schema for a list. The client of the caller checks each result, so the schema is not enforced here.
-    fn output_schema(&self) -> Option<Result<Rc<Schema>, SchemaError>> {
-        let Listed { output, cx, .. } = self.listed.as_ref()?;
-        output.as_ref()?.published(&cx.request().foreign_steps().compilation, cx.host()).map(Ok)
-    }
-
-    fn mount(&self) -> Option<Rc<dyn Any>> {
-        Some(self.mount.clone())
-    }
-
-    fn call(&self, arguments: Value<'_>, cx: Context) -> Result<ToolFuture, String> {
-        let arguments = object_of(arguments)?;
-        let (mount, named, must_be_read_only) = (self.mount.clone(), self.named.clone(), self.must_be_read_only);
-        let call = async move {
-            let peer = mount.connect(&cx)?;
-            let call = call(&mount, &peer, &named, arguments, must_be_read_only, &cx);
-            mount.guard(&peer, &cx, call).await?
-        };
-        Ok(call.boxed_local())
-    }
-}
-
-/// Returns the text of arguments, which are passed on as the caller wrote them.
-///
-/// # Errors
-/// They are not an object. A tool that calls this one does not check this.
-pub(super) fn object_of(arguments: Value<'_>) -> Result<Box<RawValue>, String> {
-    let arguments = Some(arguments).filter(|arguments| arguments.kind() == Kind::Object).and_then(Value::to_raw);
-    arguments.ok_or_else(|| "they must be an object".to_owned())
-}
-
 /// Calls a tool. The outer error is that of a request, and the inner one says why the tool was not called.
 async fn call(
     mount: &Rc<Mounted>,
     peer: &Peer,
-    named: &Named,
+    name: &ItemName,
     arguments: Box<RawValue>,
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<ToolResult, HandlerError>, ClientError> {
-    let own = match own_name(mount, peer, named, must_be_read_only, cx).await? {
+    let own = match own_name(mount, peer, name, must_be_read_only, cx).await? {
         Ok(own) => own,
         Err(problem) => return Ok(Err(HandlerError::new(problem))),
     };
     let mut call = peer.call(&own, arguments).ask_caller(cx).cancel_late_task();
     if cx.meta("progressToken").is_some() {
         let caller = cx.clone();
-        call =
-            call.on_progress(move |it| caller.progress(it.progress, it.total, it.message.clone().unwrap_or_default()));
+        call = call.on_progress(move |progress| {
+            caller.progress(progress.progress, progress.total, progress.message.clone().unwrap_or_default());
+        });
     }
     if let Some(lowest) = mount.settings.logs.filter(|_| wants_logs(cx)) {
         let (caller, name, left) = (cx.clone(), mount.name.clone(), Cell::new(GATEWAY_LOG_BYTES));
         call = call.on_log(lowest, move |message| {
-            let logger = message
-                .logger
-                .as_ref()
-                .map_or_else(|| name.to_string(), |logger| format!("{name}/{}", line(logger, 64)));
+            let logger = message.logger.as_ref().map(|logger| format!("{name}/{}", line(logger, 64)));
             let bytes = edge_json::write::text(&message.data).len();
             if let Some(rest) = left.get().checked_sub(bytes) {
                 left.set(rest);
-                caller.log_as(message.level, &logger, &message.data);
+                caller.log_as(message.level, logger.as_deref().unwrap_or(&name), &message.data);
             }
         });
     }
-    let shown = match named {
-        Named::AtServer(own) => mount.tool_name(own),
-        Named::InList(shown) => shown.clone(),
+    let shown = match name {
+        ItemName::AtServer(own) => mount.tool_name(own),
+        ItemName::InList(shown) => shown.clone(),
     };
     let passing = cx.tools().and_then(|tools| tools.passed_tasks());
     let longest = passing.and_then(|passing| passing.longest_id(&mount.name, &shown, cx));
@@ -280,13 +206,13 @@ async fn call(
         mount.warn(cx, SESSIONS);
     }
     Ok(match (called, passing) {
-        (Called::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
-        (Called::Task(remote, members), Some(passing)) => {
+        (CallOutcome::Result(result), _) => Ok(content::shown_result(mount, result.into_tool_result())),
+        (CallOutcome::Task(remote, members), Some(passing)) => {
             let task = PassedTask { mount: mount.name.to_string(), tool: shown, id: remote.id().to_owned() };
             passing.describe(&task, &members, cx).map(ToolResult::of_task)
         }
         // Without a way to pass a task on, the client waits for it.
-        (Called::Task(..), None) => Err(HandlerError::new(INTERNAL)),
+        (CallOutcome::Task(..), None) => Err(HandlerError::new(INTERNAL)),
     })
 }
 
@@ -295,24 +221,21 @@ async fn call(
 async fn own_name(
     mount: &Mounted,
     peer: &Peer,
-    named: &Named,
+    name: &ItemName,
     must_be_read_only: bool,
     cx: &Context,
 ) -> Result<Result<String, String>, ClientError> {
-    let (Named::AtServer(name) | Named::InList(name)) = named;
-    let is_decided = matches!(named, Named::AtServer(_)) && !must_be_read_only && !mount.settings.pins.concern(name);
-    if is_decided {
-        return Ok(Ok(name.clone()));
+    if let ItemName::AtServer(own) = name
+        && !must_be_read_only
+        && !mount.settings.pins.concern(own)
+    {
+        return Ok(Ok(own.clone()));
     }
     let list = mount.fresh_list(ListKind::Tools, peer).await?;
     let tools = mount.tools(&list, cx);
-    let is_it = |(shown, tool): &&(String, &Definition)| match named {
-        Named::InList(name) => shown == name,
-        Named::AtServer(own) => tool.name() == own,
-    };
-    Ok(match tools.iter().find(is_it) {
-        None => Err(unknown_tool(name)),
-        Some((shown, tool)) if must_be_read_only && !is_read_only(mount, tool) => {
+    Ok(match name.find(&tools) {
+        None => Err(unknown_tool(name.text())),
+        Some((shown, tool)) if must_be_read_only && !(mount.settings.is_trusted && tool.is_read_only()) => {
             Err(format!("The tool `{shown}` is not known to be read-only. Call it with call-tool."))
         }
         Some((_, tool)) => Ok(tool.name().to_owned()),
@@ -322,9 +245,4 @@ async fn own_name(
 /// Returns whether the caller gets log messages. A caller of an older revision gets those of the level that the server declares.
 fn wants_logs(cx: &Context) -> bool {
     cx.revision().era() == crate::protocol::revision::Era::Legacy || cx.meta(LOG_LEVEL).is_some()
-}
-
-/// Returns whether the program trusts the server that the tool is read-only, and the server says so.
-fn is_read_only(mount: &Mounted, tool: &Definition) -> bool {
-    mount.settings.is_trusted && tool.has_hint("readOnlyHint") && !tool.has_hint("destructiveHint")
 }

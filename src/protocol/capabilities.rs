@@ -60,3 +60,35 @@ impl ClientCapabilities {
         }
     }
 }
+
+/// A kind of question to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuestionKind {
+    Form,
+    Url,
+    Sampling,
+    Roots,
+}
+
+impl QuestionKind {
+    /// Returns the kind of the question with this method and this mode, or `None` if the method or the mode is unknown.
+    pub(crate) fn of(method: &str, mode: Option<&str>) -> Option<Self> {
+        match (method, mode) {
+            ("elicitation/create", None | Some("form")) => Some(Self::Form),
+            ("elicitation/create", Some("url")) => Some(Self::Url),
+            ("sampling/createMessage", _) => Some(Self::Sampling),
+            ("roots/list", _) => Some(Self::Roots),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a client with these capabilities answers this kind of question.
+    pub(crate) fn is_declared(self, capabilities: &ClientCapabilities) -> bool {
+        match self {
+            Self::Form => capabilities.elicitation_form,
+            Self::Url => capabilities.elicitation_url,
+            Self::Sampling => capabilities.sampling,
+            Self::Roots => capabilities.roots,
+        }
+    }
+}

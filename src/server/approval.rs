@@ -10,10 +10,10 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::shown_arguments::shown;
+use crate::call::client_need;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::handler::{Arguments, read};
-use crate::call::question_kind;
 use crate::limits::{APPROVAL_CHARACTERS, APPROVAL_QUESTION_CHARACTERS};
 use crate::text::{Text, sentence};
 
@@ -76,7 +76,7 @@ async fn approve(
             "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
         )))),
         Err(error) if error.is_unasked() => {
-            Err(HandlerError::new(question_kind::APPROVAL.unasked(&format!("This call of `{name}`"), "Nothing")))
+            Err(HandlerError::new(client_need::APPROVAL.unasked(&format!("This call of `{name}`"), "Nothing")))
         }
         Err(error) => Err(error.into()),
     }

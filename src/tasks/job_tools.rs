@@ -1,19 +1,17 @@
 //! The tools for clients that do not know tasks: a call that takes long becomes a job.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::follow::{Followed, ask, follow};
-use super::message::{Message, State};
+use super::message::{Phase, TaskMessage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::TASK_WAIT_SECONDS;
 use crate::protocol::content::Content;
-use crate::server::definitions::Definitions;
 use crate::server::tool::Tool;
 
 /// The tools. They exist once for all tools with tasks.
@@ -38,11 +36,8 @@ struct CancelArguments {
     job: String,
 }
 
-/// Adds the tools to a server, unless no call of it ever becomes a job.
-pub(super) fn install(definitions: &mut Definitions) {
-    if !definitions.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.has_job())) {
-        return;
-    }
+/// Creates the tools.
+pub(super) fn tools() -> [Tool; 2] {
     let result = Tool::new(
         RESULT,
         "Returns the result of a job that another tool started, or tells that it still runs.",
@@ -56,10 +51,7 @@ pub(super) fn install(definitions: &mut Definitions) {
         .destructive()
         .idempotent()
         .closed_world();
-    for mut tool in [result, cancel] {
-        tool.is_for_jobs = true;
-        definitions.tools.push(Rc::new(tool));
-    }
+    [result, cancel].map(|tool| Tool { is_for_jobs: true, ..tool })
 }
 
 /// Returns the result of a call that goes on as the job `id`.
@@ -86,10 +78,10 @@ async fn result(
 }
 
 async fn cancel(CancelArguments { job }: CancelArguments, cx: Context) -> Result<&'static str, HandlerError> {
-    let view = ask(&job, &cx, |generation| Message::Cancel { generation: Some(generation) }).await?;
+    let view = ask(&job, &cx, |generation| TaskMessage::Cancel { generation: Some(generation) }).await?;
     Ok(match view.state {
-        State::Cancelled => "The job is cancelled.",
-        State::Completed(_) | State::Failed(_) => "The job had already ended. Its result is still there.",
-        State::Working | State::InputRequired(_) => "The job is being cancelled.",
+        Phase::Cancelled => "The job is cancelled.",
+        Phase::Completed(_) | Phase::Failed(_) => "The job had already ended. Its result is still there.",
+        Phase::Working | Phase::InputRequired(_) => "The job is being cancelled.",
     })
 }

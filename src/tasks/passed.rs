@@ -17,14 +17,14 @@ use super::methods;
 use super::record::time;
 use crate::auth::encryption_keys::NONCE;
 use crate::base64::URL_SAFE;
+use crate::call::client_need::ClientNeed;
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::passed_task::{PassedTask, TaskRequest};
-use crate::call::question_kind::QuestionKind;
 use crate::call::result::ToolResult;
-use crate::client::{ClientError, Failure};
-use crate::gateway::passed_tasks::{self, Shown, State};
+use crate::client::{ClientError, DetailedTask, Failure, TaskDetail};
+use crate::gateway::passed_tasks;
 use crate::limits::{UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_TASK_ID_BYTES};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::{EXTENSION, ID, TaskMembers};
@@ -57,7 +57,7 @@ impl McpServerBuilder {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn pass_tasks(mut self) -> Self {
-        methods::install(&mut self.definitions);
+        methods::install(&mut self.definitions.extension_methods);
         self.definitions.passed_tasks = Some(Rc::new(Passing));
         self
     }
@@ -128,23 +128,24 @@ fn of_server(error: ClientError) -> HandlerError {
 }
 
 /// Returns the description of a task with what its state adds.
-fn detailed(id: &str, State { members, added }: State, cx: &Context) -> Result<Box<RawValue>, HandlerError> {
+fn detailed(id: &str, task: DetailedTask, cx: &Context) -> Result<Box<RawValue>, HandlerError> {
+    let DetailedTask { members, detail } = task;
     let task = described(id, &members, cx);
-    Ok(match added {
-        Shown::Nothing => task,
-        Shown::Questions(questions) => {
+    Ok(match detail {
+        TaskDetail::None => task,
+        TaskDetail::Questions(questions) => {
             let mut requests = ObjectWriter::new();
             for (key, request) in questions {
-                let kind = QuestionKind::of(&request);
-                if !(kind.is_declared)(&cx.client_capabilities()) {
+                let kind = ClientNeed::of(&request);
+                if !kind.is_declared(&cx.client_capabilities()) {
                     return Err(InputError::from(InputProblem::MissingCapability(kind)).into());
                 }
                 requests = requests.json(&key, &write::text(&request));
             }
             task.json("inputRequests", &requests.finish())
         }
-        Shown::Result(result) => task.json("result", &complete(&result)?),
-        Shown::Error(code, sentence) => {
+        TaskDetail::Result(result) => task.json("result", &complete(&result)?),
+        TaskDetail::Error(code, sentence) => {
             let error = ObjectWriter::new().json("code", &code.to_string()).text("message", &sentence);
             task.json("error", &error.finish())
         }

@@ -1,6 +1,5 @@
 //! The start of a task, in the request that calls its tool.
 
-use std::any::Any;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,16 +10,16 @@ use sha2::{Digest, Sha256};
 
 use super::follow::{Followed, follow, service};
 use super::id::{Owner, TaskId};
-use super::message::{Created, Message, Reply, View, send};
+use super::message::{Created, TaskMessage, TaskReply, View, send};
 use super::record::StoredCall;
 use super::task::Task;
 use super::{job_tools, methods};
 use crate::base64::URL_SAFE;
+use crate::call::client_need::TASK;
 use crate::call::context::Context;
 use crate::call::deadline::{Ended, run};
 use crate::call::error::{HandlerError, ResultExt};
 use crate::call::input_error::{InputError, InputProblem};
-use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
 use crate::call::step_memory::StepResult;
 use crate::call::task_info::{Begin, TaskService};
@@ -29,7 +28,7 @@ use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
 use crate::protocol::error::{INTERNAL, RpcError};
 use crate::protocol::revision::Era;
 use crate::protocol::task::EXTENSION;
-use crate::server::definitions::Install;
+use crate::server::extension::ExtensionMethods;
 use crate::server::tool_handler::ToolCall;
 use crate::server::tool_task::ToolTask;
 use crate::text::Text;
@@ -90,12 +89,8 @@ impl ToolTask for Task {
         self.is_required
     }
 
-    fn install(&self) -> Box<dyn Any> {
-        let install: Install = |definitions| {
-            methods::install(definitions);
-            job_tools::install(definitions);
-        };
-        Box::new(install)
+    fn install(&self, methods: &mut ExtensionMethods) {
+        methods::install(methods);
     }
 }
 
@@ -190,14 +185,14 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
             .collect(),
     };
     let owner = owner.digest();
-    let reply = send(&service.objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
+    let reply = send(&service.objects, &id.object, &owner, &TaskMessage::Create(Box::new(created))).await;
     // The task may exist, and only its answer is lost. Without a key, no repeated call finds it.
     if reply.is_err() && task.dedupe.is_none() {
         cancel(service, &id.object, &owner, cx.host()).await;
     }
     match reply.map_err(failed)? {
-        Reply::Task(view) => Ok((id.text, *view)),
-        Reply::Full(free_ms) => {
+        TaskReply::Task(view) => Ok((id.text, *view)),
+        TaskReply::Full(free_ms) => {
             let seconds = free_ms.saturating_sub(cx.now_ms()).div_ceil(1000);
             Err(HandlerError::new(format!(
                 "`{name}` was not called: you already have {} running jobs of it. Wait until one has ended, or cancel one. \
@@ -269,7 +264,7 @@ fn cancel_lost(cx: &Context, id: Option<String>) {
 
 /// Asks an object to cancel its task, which no other task replaces. A failure is only logged, because no caller waits for the answer.
 async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
-    let cancel = Message::Cancel { generation: None };
+    let cancel = TaskMessage::Cancel { generation: None };
     if let Err(cause) = send(&service.objects, object, owner, &cancel).await {
         log::failure(host, "tasks", &cause);
     }

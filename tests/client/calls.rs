@@ -1,6 +1,6 @@
 //! Calls of tools.
 
-use edge_mcp::client::{ClientError, Executed, Failure, InProcess, McpClient, Upstream};
+use edge_mcp::client::{ClientError, Delivery, Failure, InProcess, McpClient, Upstream};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{McpServer, Tool};
@@ -98,7 +98,7 @@ fn a_failed_call_is_not_repeated() {
     let pinned = |peer: &Peer| at(peer).revision(Revision::V2026_07_28);
     let peer = Peer::new([crate::peer::Answer::new(502, "text/html", "<p>Bad gateway</p>"), modern("in Lyon")]);
     let error = track(pinned(&peer)).expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::ServerFailed { status: 502 }, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::ServerFailed { status: 502 }, Delivery::Unknown));
     assert_eq!(
         error.to_string(),
         "The server `parcels` failed (status 502). It is not known whether the call was executed. Check its effect before you call again."
@@ -124,10 +124,10 @@ fn only_a_call_that_may_have_been_executed_is_said_to_be() {
         let peer = Peer::new([error(200, code, "Unknown tool `track`.")]);
         let error = track(at(&peer).revision(Revision::V2026_07_28)).expect_err("a failure");
         assert_eq!(error.to_string(), format!("The server `parcels` answers: \"Unknown tool `track`.\"{warning}"));
-        assert_eq!(error.executed(), Executed::Unknown, "{code}");
+        assert_eq!(error.delivery(), Delivery::Unknown, "{code}");
     }
     let limited = crate::peer::Answer::new(429, "", "").header("retry-after", "7");
     let error = track(at(&Peer::new([limited])).revision(Revision::V2026_07_28)).expect_err("a failure");
     assert_eq!(error.to_string(), "The server `parcels` has got too many requests. Try again after 7 s.");
-    assert_eq!(error.executed(), Executed::No);
+    assert_eq!(error.delivery(), Delivery::NotExecuted);
 }

@@ -1,6 +1,6 @@
 //! Schemas of other servers that take too long to compile: output schemas and forms.
 
-use edge_mcp::client::{Executed, Failure, Upstream};
+use edge_mcp::client::{Delivery, Failure, Upstream};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ fn a_form_that_takes_too_long_to_compile_is_rejected() {
     let peer = Peer::new([asks(json!({ "a": { "method": "elicitation/create", "params": params } }), json!("s"))]);
     let error = track(pinned(&peer).on_elicitation(|_, _| async { panic!("asked") })).expect_err("a failure");
     let problem = Failure::Malformed("asks with a form that takes too long to compile");
-    assert_eq!((error.failure(), error.executed()), (&problem, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&problem, Delivery::Unknown));
     assert_eq!(peer.requests().len(), 1);
 }
 

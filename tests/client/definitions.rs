@@ -1,7 +1,7 @@
 //! The definitions of tools: the headers that they require, the results that they promise, and the hints that they give.
 
 use edge_mcp::McpServer;
-use edge_mcp::client::{CallResult, ClientError, Definition, Executed, Failure, Upstream};
+use edge_mcp::client::{CallResult, ClientError, Definition, Delivery, Failure, Upstream};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
 use serde_json::{Value, json};
@@ -136,7 +136,7 @@ fn a_call_without_required_headers_is_sent_once_more() {
     let unreadable = Peer::new([mismatch(), Answer::new(401, "", ""), modern("in Lyon")]);
     for (peer, requests) in [(second, 3), (unlisted, 2), (unreadable, 2)] {
         let error = call(pinned(&peer), None, json!({ "region": "eu" })).expect_err("a mismatch");
-        assert_eq!((error.failure(), error.executed()), (&Failure::HeaderMismatch, Executed::No));
+        assert_eq!((error.failure(), error.delivery()), (&Failure::HeaderMismatch, Delivery::NotExecuted));
         assert_eq!(peer.requests().len(), requests, "{:?}", peer.methods());
     }
 }
@@ -274,7 +274,7 @@ fn an_output_schema_is_enforced() {
             None => assert!(outcome.is_ok(), "{schema} {members}: {outcome:?}"),
             Some(problem) => {
                 let error = outcome.expect_err(problem);
-                assert_eq!((error.failure(), error.executed()), (&Failure::Malformed(problem), Executed::Yes));
+                assert_eq!((error.failure(), error.delivery()), (&Failure::Malformed(problem), Delivery::Executed));
                 assert!(error.to_string().ends_with(" The call was executed."), "{error}");
             }
         }

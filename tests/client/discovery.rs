@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::auth::Algorithm;
-use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, Failure, SigningKey, Upstream};
+use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Delivery, Failure, SigningKey, Upstream};
 use edge_mcp::host::{CannotSign, Fetched};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
@@ -256,7 +256,7 @@ fn hostile_metadata_ends_the_discovery() {
         assert!(error.to_string().contains(expected), "{changes:?}: {error}");
         assert!(!shown.contains("SECRET-") && !shown.contains("evil"), "{shown}");
         assert!(host.requests().iter().all(|request| request.method() == Method::GET), "{changes:?}");
-        assert_eq!((error.executed(), peer.requests().len()), (Executed::No, 1), "{changes:?}");
+        assert_eq!((error.delivery(), peer.requests().len()), (Delivery::NotExecuted, 1), "{changes:?}");
     }
 }
 
@@ -335,7 +335,7 @@ fn a_second_rejection_ends_the_call() {
     let peer = Peer::new([unauthorized("Bearer"), unauthorized("Bearer"), modern("in Lyon")]);
     let host = network(&[]);
     let error = track(&peer, credentials(), &host).expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::Unauthorized, Executed::No));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::Unauthorized, Delivery::NotExecuted));
     assert_eq!((peer.requests().len(), urls(&host).len()), (2, 3));
 }
 

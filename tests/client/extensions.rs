@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::call::ClientSupport;
-use edge_mcp::client::{ClientError, Executed, Failure, InProcess, Request, Upstream};
+use edge_mcp::client::{ClientError, Delivery, ExtensionRequest, Failure, InProcess, Upstream};
 use edge_mcp::extension::{Extension, ExtensionMethod, ExtensionResult};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
@@ -23,7 +23,7 @@ fn pinned(peer: &Peer) -> Upstream {
 }
 
 /// Sends a request, and returns the text of its result.
-fn ask(upstream: Upstream, set: impl FnOnce(Request) -> Request) -> Result<String, ClientError> {
+fn ask(upstream: Upstream, set: impl FnOnce(ExtensionRequest) -> ExtensionRequest) -> Result<String, ClientError> {
     ask_with(upstream, "ledger/get", json!({ "entryId": "rent" }), set)
 }
 
@@ -31,7 +31,7 @@ fn ask_with(
     upstream: Upstream,
     method: &'static str,
     params: Value,
-    set: impl FnOnce(Request) -> Request,
+    set: impl FnOnce(ExtensionRequest) -> ExtensionRequest,
 ) -> Result<String, ClientError> {
     let host = TestHost::new();
     let peer = client(upstream).connect(&context(&host)).server("parcels").expect("a server");
@@ -145,10 +145,10 @@ fn a_method_is_called_in_each_revision() {
         assert!(matches!(error.expect_err("an error").failure(), Failure::Rpc { .. }), "{revision}");
     }
     let error = ask(books(), |it| it).expect_err("no header");
-    assert_eq!((error.failure(), error.executed()), (&Failure::HeaderMismatch, Executed::No));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::HeaderMismatch, Delivery::NotExecuted));
     let error = ask_with(books(), "ledger/put", json!({}), |it| it).expect_err("no such method");
     assert!(matches!(error.failure(), Failure::Rpc { code: -32_601, .. }), "{error}");
-    assert_eq!(error.executed(), Executed::No);
+    assert_eq!(error.delivery(), Delivery::NotExecuted);
 }
 
 /// E10: the error of a server that requires the extension names it. Identifiers that are not valid are not shown.
@@ -212,14 +212,14 @@ fn only_idempotent_requests_are_repeated() {
     let lost = || Answer::new(200, "", "").end(End::NoHead);
     let peer = Peer::new([lost(), done(json!({}))]);
     let error = ask(pinned(&peer), |it| it).expect_err("an outage");
-    assert_eq!((error.executed(), peer.methods().len()), (Executed::Unknown, 1));
+    assert_eq!((error.delivery(), peer.methods().len()), (Delivery::Unknown, 1));
     assert!(error.to_string().contains("It is not known whether the call was executed."), "{error}");
     let peer = Peer::new([lost(), done(json!({}))]);
-    ask(pinned(&peer), Request::idempotent).expect("a result");
+    ask(pinned(&peer), ExtensionRequest::idempotent).expect("a result");
     assert_eq!(peer.methods(), ["ledger/get", "ledger/get"]);
     // Also an idempotent request is not a probe.
     let peer = Peer::new([done(json!({ "capabilities": {} })), done(json!({}))]);
-    ask(at(&peer), Request::idempotent).expect("a result");
+    ask(at(&peer), ExtensionRequest::idempotent).expect("a result");
     assert_eq!(peer.methods(), ["server/discover", "ledger/get"]);
 }
 
@@ -241,7 +241,7 @@ fn other_methods_are_not_sent() {
     ] {
         let error = ask_with(pinned(&peer), method, json!({}), |it| it).expect_err(method);
         assert!(matches!(error.failure(), Failure::Local(_)), "{error}");
-        assert_eq!(error.executed(), Executed::No, "{method}");
+        assert_eq!(error.delivery(), Delivery::NotExecuted, "{method}");
     }
     for params in [json!([]), json!("x"), Value::Null, json!({ "_meta": {} })] {
         let error = ask_with(pinned(&peer), "ledger/get", params.clone(), |it| it).expect_err("parameters");

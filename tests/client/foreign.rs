@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use edge_mcp::Context;
-use edge_mcp::client::{Connection, Executed, Failure, NotMcp, Transport, Upstream};
+use edge_mcp::client::{Connection, Delivery, Failure, NotMcp, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
@@ -170,10 +170,10 @@ fn list(connection: &Connection, host: &TestHost) -> Result<Vec<String>, Failure
     Ok(list.items.iter().map(|tool| tool.name().to_owned()).collect())
 }
 
-fn add(connection: &Connection, host: &TestHost) -> Result<String, Executed> {
+fn add(connection: &Connection, host: &TestHost) -> Result<String, Delivery> {
     let call = connection.call("parcels_add", json!({})).expect("a call");
     let sum = testing::run(host.run(async move { call.await.map(|result| result.text()) }));
-    sum.expect("the call ends").map_err(|error| error.executed())
+    sum.expect("the call ends").map_err(|error| error.delivery())
 }
 
 /// Each server is found to be legacy, by the first list and by the first call.
@@ -203,7 +203,7 @@ fn a_session_of_another_library_that_has_ended_is_begun_again() {
         server.restart();
         assert_eq!(list(&connection, &host), Ok(vec!["add".to_owned()]), "{name}");
         server.restart();
-        let expected = if status == Some(404) { Ok("3".to_owned()) } else { Err(Executed::Unknown) };
+        let expected = if status == Some(404) { Ok("3".to_owned()) } else { Err(Delivery::Unknown) };
         assert_eq!(add(&connection, &host), expected, "{name}");
     }
 }

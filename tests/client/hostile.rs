@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use edge_mcp::client::{ClientError, Executed, Failure, NotMcp, Unreachable};
+use edge_mcp::client::{ClientError, Delivery, Failure, NotMcp, Unreachable};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use serde_json::{Value, json};
@@ -290,5 +290,5 @@ fn an_answer_may_have_parameters_in_its_media_type() {
 #[test]
 fn a_result_with_an_error_status_does_not_count() {
     let error = call(json_answer(500, json!({ "jsonrpc": "2.0", "id": "$id", "result": {} }))).expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::ServerFailed { status: 500 }, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::ServerFailed { status: 500 }, Delivery::Unknown));
 }

@@ -1,6 +1,7 @@
 //! Hostile lists of skills, entries and folders.
 
-use edge_mcp::client::{Definition, Failure, Listing, SkillEntry};
+use edge_mcp::client::{Definition, Failure, Listing};
+use edge_mcp::skills::SkillEntry;
 use edge_mcp::testing::TestHost;
 use futures::FutureExt;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{ClientError, Executed, Failure, Transport, Upstream};
+use edge_mcp::client::{ClientError, Delivery, Failure, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
@@ -101,7 +101,7 @@ fn a_failed_resumption_is_an_interruption() {
     ] {
         let (outcome, peer) = call(answers);
         let error = outcome.expect_err("a failure");
-        assert_eq!((error.failure(), error.executed()), (&Failure::Interrupted, Executed::Unknown));
+        assert_eq!((error.failure(), error.delivery()), (&Failure::Interrupted, Delivery::Unknown));
         let methods = peer.methods();
         assert_eq!(methods.iter().filter(|method| *method == "tools/call").count(), 1, "{methods:?}");
         assert!(methods.iter().filter(|method| *method == "GET").count() <= 2, "{methods:?}");

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::call::{ModelAnswer, Root, Sampling};
-use edge_mcp::client::{CallResult, ClientError, Executed, Failure, InProcess, Upstream};
+use edge_mcp::client::{CallResult, ClientError, Delivery, Failure, InProcess, Upstream};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, FormAnswer, HandlerError, McpServer, PromptMessage, Tool};
@@ -215,7 +215,7 @@ fn hostile_questions_have_their_failure() {
         let upstream = pinned(&peer).on_elicitation(|_, _| async { panic!("asked") });
         let upstream = upstream.on_url_elicitation(|_, _| async { panic!("asked") });
         let error = track(upstream).expect_err(case);
-        assert_eq!((error.failure(), error.executed()), (&expected, Executed::Unknown), "{case}");
+        assert_eq!((error.failure(), error.delivery()), (&expected, Delivery::Unknown), "{case}");
         assert_eq!(peer.requests().len(), 1, "{case}");
     }
 }
@@ -298,7 +298,7 @@ fn questions_of_this_library_are_answered() {
     assert_eq!(call(declined, "ship").expect("a result").text(), "Not shipped.");
     let error = call(upstream(), "ship").expect_err("a failure");
     // A tool may ask after it has begun.
-    assert_eq!((error.failure(), error.executed()), (&Failure::CapabilityRequired, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::CapabilityRequired, Delivery::Unknown));
 }
 
 /// C30: resources and prompts can ask too.

@@ -1,7 +1,7 @@
 //! Redirects to another path of the same server.
 
 use edge_mcp::auth::SecureUrl;
-use edge_mcp::client::{Executed, Failure, Upstream};
+use edge_mcp::client::{Delivery, Failure, Upstream};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use http::Request;
@@ -73,7 +73,7 @@ fn one_redirect_is_followed_for_each_request() {
     let circle = || [redirect(307, "/mcp/"), redirect(307, "/mcp")];
     let peer = Peer::new(circle().into_iter().chain(circle()));
     let failed = track(pinned(&peer)).expect_err("a failure");
-    assert_eq!((failed.failure(), failed.executed()), (&Failure::Redirected { to: None }, Executed::No));
+    assert_eq!((failed.failure(), failed.delivery()), (&Failure::Redirected { to: None }, Delivery::NotExecuted));
     assert_eq!(peer.requests().len(), 2);
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{ClientError, Executed, Failure};
+use edge_mcp::client::{ClientError, Delivery, Failure};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, Tool};
@@ -88,8 +88,8 @@ fn a_call_is_repeated_only_after_a_proof() {
                         // A session that ends twice proves nothing.
                         let is_denied = failing.denies_execution(form) && !(is_repeated && form == Form::OfSession)
                             || matches!(failing, Failing::Page(401) | Failing::Error(401, ..));
-                        let expected = if is_denied { Executed::No } else { Executed::Unknown };
-                        assert_eq!(error.executed(), expected, "{case}: {error}");
+                        let expected = if is_denied { Delivery::NotExecuted } else { Delivery::Unknown };
+                        assert_eq!(error.delivery(), expected, "{case}: {error}");
                         assert!(!error.to_string().contains("SECRET"), "{error}");
                     }
                     cases += 1;
@@ -114,7 +114,7 @@ fn a_payment_is_made_once() {
         let (outcome, calls) = pay_after(server, failing, usize::MAX, false, false);
         let error = outcome.expect_err("a failure");
         let effects = calls.iter().filter(|call| call.is_executed).count();
-        assert_eq!((effects, error.executed()), (1, Executed::Unknown), "{server:?} {failing:?}");
+        assert_eq!((effects, error.delivery()), (1, Delivery::Unknown), "{server:?} {failing:?}");
         let text = error.to_string();
         assert!(text.contains(failure) && text.contains("It is not known whether the call was executed."), "{text}");
     }
@@ -126,7 +126,7 @@ fn a_session_is_replaced_once() {
     let (outcome, calls) = pay_after(Server::WithSessions, Failing::Page(404), usize::MAX, false, false);
     let error = outcome.expect_err("a failure");
     assert_eq!(error.failure(), &Failure::Malformed("contradicts the earlier answers of the server"));
-    assert_eq!((calls.len(), error.executed()), (2, Executed::Unknown));
+    assert_eq!((calls.len(), error.delivery()), (2, Delivery::Unknown));
 }
 
 /// C52: after an answer that contradicts the knowledge about a server, the client negotiates for the next call. A known server gets one request.
@@ -146,7 +146,7 @@ fn a_contradiction_is_settled_before_the_next_call() {
         let is_contradicted = requests > 1;
         if is_contradicted {
             let error = pay(&client).expect_err("a failure");
-            assert_eq!(error.executed(), Executed::Unknown);
+            assert_eq!(error.delivery(), Delivery::Unknown);
             assert_eq!(shop.take().0.len(), 1);
         }
         assert_eq!(pay(&client).expect("a result"), "paid", "{before:?} {after:?}");
@@ -160,13 +160,13 @@ fn a_contradiction_is_settled_before_the_next_call() {
 fn the_error_of_a_call_is_about_all_its_attempts() {
     let (outage, rejected) = (Answer::new(502, "", ""), Answer::new(401, "", ""));
     for (answers, expected) in
-        [(vec![outage.clone(), rejected.clone()], Executed::Unknown), (vec![rejected], Executed::No)]
+        [(vec![outage.clone(), rejected.clone()], Delivery::Unknown), (vec![rejected], Delivery::NotExecuted)]
     {
         let (peer, host) = (Peer::new(answers), TestHost::new());
         let connection = client(at(&peer).revision(Revision::V2026_07_28)).connect(&context(&host));
         let call = connection.call("parcels_pay", json!({})).expect("a call").idempotent();
         let error = testing::run(host.run(async move { call.await })).expect("the call ends").expect_err("a failure");
-        assert_eq!((error.failure(), error.executed()), (&Failure::Unauthorized, expected));
+        assert_eq!((error.failure(), error.delivery()), (&Failure::Unauthorized, expected));
     }
 }
 
@@ -219,7 +219,7 @@ fn a_failed_call_is_not_sent_again_in_a_later_round() {
                     let call = client.connect(&cx).call("parcels_pay", json!({}))?;
                     let error = call.await.expect_err("a failure");
                     cx.confirm("sure", "Continue without the receipt?").await?;
-                    Ok::<_, HandlerError>(format!("{error} {:?}", error.executed()))
+                    Ok::<_, HandlerError>(format!("{error} {:?}", error.delivery()))
                 }
             };
             McpServer::builder("desk", "1.0.0").tool(Tool::new("pay", "Pays.", pay)).build()

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, McpClient, Transport, Upstream};
+use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Delivery, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Fetched, Host, Opened, Outbound};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
@@ -285,11 +285,11 @@ pub fn check(outcome: &Result<String, ClientError>, calls: &[Call]) {
     assert!(effects <= lies + 1, "{effects} effects: {}", log());
     match outcome {
         Ok(_) => assert!(calls.last().is_some_and(|call| call.failing.is_none()), "{}", log()),
-        Err(error) if error.executed() == Executed::No => {
+        Err(error) if error.delivery() == Delivery::NotExecuted => {
             let is_denied = |call: &Call| call.failing.is_some_and(|it| it.denies_execution(call.form));
             assert!(calls.iter().all(is_denied) && effects == lies, "{}", log());
         }
-        Err(error) => assert!(error.executed() == Executed::Unknown, "{}", log()),
+        Err(error) => assert!(error.delivery() == Delivery::Unknown, "{}", log()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{ClientError, Connection, Executed, Transport, Upstream};
+use edge_mcp::client::{ClientError, Connection, Delivery, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::protocol::{LogLevel, Revision};
 use edge_mcp::testing::{self, TestHost};
@@ -132,7 +132,7 @@ fn a_connection_without_a_session_begins_one_when_the_server_has_sessions() {
     depot.0.has_sessions.set(true);
     depot.take("");
     // A status alone does not prove that the server did not execute a call without a session.
-    assert_eq!(call(&second).expect_err("a failure").executed(), Executed::Unknown);
+    assert_eq!(call(&second).expect_err("a failure").delivery(), Delivery::Unknown);
     assert_eq!(depot.take("tools/call"), [None]);
     assert_eq!(call(&first).expect("a result"), "in Lyon");
     assert_eq!(depot.take("tools/call"), [Some("s-0".to_owned())]);

@@ -4,11 +4,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
-use edge_mcp::client::{
-    ClientError, Executed, Failure, InProcess, Listing, McpClient, SkillContent, SkillEntry, Unverified, Upstream,
-};
+use edge_mcp::client::{ClientError, Delivery, Failure, InProcess, Listing, McpClient, Unverified, Upstream};
 use edge_mcp::protocol::Revision;
-use edge_mcp::skills::{Catalog, File, Skill};
+use edge_mcp::skills::{Catalog, File, Skill, SkillContent, SkillEntry};
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{McpServer, Skills};
 use futures::FutureExt;
@@ -161,7 +159,7 @@ fn only_declared_methods_are_called() {
         let client = pinned(&peer);
         let error = list(&client).expect_err("no skills");
         assert!(matches!(error.failure(), Failure::Undeclared(_)), "{error}");
-        assert_eq!(error.executed(), Executed::No);
+        assert_eq!(error.delivery(), Delivery::NotExecuted);
         assert_eq!(
             error.to_string(),
             "The server `parcels` does not declare skills (the extension `io.modelcontextprotocol/skills`)."
@@ -232,7 +230,7 @@ fn a_file_that_is_not_listed_is_not_requested() {
     for (skill, reference) in all.map(|it| (held(&entry()), it)).into_iter().chain([(dynamic, "SKILL.md")]) {
         let error = read_file(&client, &skill, reference).expect_err(reference);
         assert_eq!(*error.failure(), Failure::Unverified(Unverified::Unlisted), "{reference}");
-        assert_eq!(error.executed(), Executed::No);
+        assert_eq!(error.delivery(), Delivery::NotExecuted);
     }
     // The identity of a skill is its server and its URI.
     let of_other = SkillEntry::from_json(&json!({ "server": "desk", "skill": entry() }).to_string()).expect("an entry");
@@ -273,7 +271,7 @@ fn a_file_is_verified() {
     ] {
         let error = read_from(&entry(), "SKILL.md", contents.clone()).expect_err("not verified");
         assert_eq!(*error.failure(), Failure::Unverified(expected), "{contents}");
-        assert_eq!(error.executed(), Executed::Yes);
+        assert_eq!(error.delivery(), Delivery::Executed);
         assert!(!error.to_string().contains("Ask"), "the content is not handed out: {error}");
     }
     for contents in [
@@ -299,49 +297,46 @@ fn a_file_is_verified() {
     assert!(read_from(&marked, FORMS, forms("x")).is_err());
 }
 
-/// S22, S31, extension case 19: the frontmatter of `SKILL.md` equals the one in the entry: numbers by value, objects in any order, lists in order,
-/// without conversions.
+/// S22, S31, extension case 19: the name and the description of `SKILL.md` equal those in the entry. The digest covers the other members.
 #[test]
-fn the_frontmatter_is_compared() {
-    let compare = |yaml: &str, frontmatter: Value| {
-        let text = format!("---\nname: refunds\ndescription: D\n{yaml}---\n");
+fn the_name_and_the_description_are_compared() {
+    let compare = |members: &str, frontmatter: Value| {
+        let text = format!("---\n{members}---\n");
         let mut entry = entry();
         entry["frontmatter"] = frontmatter;
         entry["resources"][0] = resource(URI, text.as_bytes());
         match read_from(&entry, "SKILL.md", json!([{ "uri": URI, "text": text }])) {
             Ok(_) => true,
             Err(error) => {
-                assert_eq!(*error.failure(), Failure::Unverified(Unverified::Frontmatter), "{yaml}");
+                assert_eq!(*error.failure(), Failure::Unverified(Unverified::Frontmatter), "{members}");
                 false
             }
         }
     };
-    for (yaml, more, expected) in [
-        ("", json!({}), true),
-        ("a: 1\n", json!({ "a": 1 }), true),
-        ("a: 1.0\n", json!({ "a": 1 }), true),
-        ("a: 1\n", json!({ "a": 1.0 }), true),
-        ("a: 12e3\n", json!({ "a": 12000 }), true),
-        ("a: 1\n", json!({ "a": "1" }), false),
-        ("a: \"1\"\n", json!({ "a": 1 }), false),
-        ("a: true\n", json!({ "a": "true" }), false),
-        ("a: null\n", json!({}), false),
-        ("", json!({ "a": null }), false),
-        ("a: [1, 2]\n", json!({ "a": [1, 2] }), true),
-        ("a: [1, 2]\n", json!({ "a": [2, 1] }), false),
-        ("a: [1, 2]\n", json!({ "a": [1] }), false),
-        ("a:\n  b: 1\n  c: 2\n", json!({ "a": { "c": 2, "b": 1 } }), true),
-        ("a:\n  b: 1\n", json!({ "a": { "b": 1, "c": 2 } }), false),
-        ("a: x\n", json!({ "a": "x " }), false),
-        // The file is not compared if its frontmatter cannot be read.
-        ("a: &b 1\n", json!({ "a": 1 }), false),
-        ("a: 1\na: 1\n", json!({ "a": 1 }), false),
+    let listed = |description: &str| json!({ "description": description, "name": "refunds", "a": 1 });
+    for (members, description, expected) in [
+        ("name: refunds\ndescription: D\n", "D", true),
+        ("name: refunds\ndescription: D\na: 1\n", "D", true),
+        ("a: [2, &b 3]\nname: 'refunds'\ndescription: D\n", "D", true),
+        ("name: refunds\ndescription: \"D: \\\"x\\\"\" # comment\n", "D: \"x\"", true),
+        ("name: refunds\ndescription: >-\n  D\n  x\n", "D x", true),
+        ("description: |\n  D\n  x\nname: refunds\n", "D\nx\n", true),
+        ("name: refunds\ndescription: D\n", "D ", false),
+        ("name: refunds\ndescription: D\n", "Other", false),
+        ("name: other\ndescription: D\n", "D", false),
+        ("name: refunds\ndescription: 7\n", "7", false),
+        ("name: refunds\ndescription: \"7\"\n", "7", true),
+        ("name: refunds\ndescription: null\n", "null", false),
+        ("name: refunds\n", "D", false),
+        ("description: D\n", "D", false),
+        // The file is not read if a parser may read another text.
+        ("name: refunds\ndescription: D: x\n", "D: x", false),
+        ("name: refunds\ndescription: D\n  x\n", "D x", false),
+        ("name: refunds\ndescription: &b D\n", "D", false),
+        ("name: refunds\ndescription: D\nname: refunds\n", "D", false),
     ] {
-        let mut frontmatter = json!({ "description": "D", "name": "refunds" });
-        frontmatter.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-        assert_eq!(compare(yaml, frontmatter), expected, "{yaml:?} and {more}");
+        assert_eq!(compare(members, listed(description)), expected, "{members:?} and {description:?}");
     }
-    assert!(!compare("", json!({ "description": "Other", "name": "refunds" })));
     // An inner `SKILL.md` is a file of the outer skill, and has frontmatter of its own.
     let inner = "skill://orders/refunds/inner/SKILL.md";
     let mut outer = entry();

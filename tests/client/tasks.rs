@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{
-    Call, CallResult, ClientError, Definition, Executed, Failure, McpClient, Peer as Server, RemoteTask, Upstream,
+    Call, CallResult, ClientError, Definition, Delivery, Failure, McpClient, Peer as Server, RemoteTask, Upstream,
 };
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
@@ -122,7 +122,7 @@ fn the_extension_is_declared_where_a_task_can_be_the_answer() {
         server.list_tools().await.expect("a list");
         let late = server.call("track", json!({})).task_timeout(Duration::from_secs(10)).await.expect_err("a task");
         let Failure::StillRunning(task) = late.failure() else { panic!("{late:?}") };
-        server.task(task).cancel().await.expect("an acknowledgement");
+        server.cancel_task(task).await.expect("an acknowledgement");
     };
     testing::run(host.run(work)).expect("the calls end");
     let expected = [
@@ -227,7 +227,7 @@ fn a_failed_task_has_the_error_of_a_call() {
         let peer = Peer::new([created(json!({})), failed]);
         let direct = call(pinned(&direct), |it| it).0.expect_err("a failure");
         let error = call(pinned(&peer), |it| it).0.expect_err("a failure");
-        assert_eq!((error.failure(), error.executed()), (direct.failure(), direct.executed()), "{members}");
+        assert_eq!((error.failure(), error.delivery()), (direct.failure(), direct.delivery()), "{members}");
         assert_eq!(error.to_string(), direct.to_string());
         assert!(format!("{error:?}").contains("No van today."), "{error:?}");
         assert_eq!(methods(&peer), "call get", "a task that has ended is not cancelled");
@@ -239,7 +239,7 @@ fn a_failed_task_has_the_error_of_a_call() {
 fn a_cancelled_task_is_an_error() {
     let peer = Peer::new([created(json!({})), state("cancelled", json!({}))]);
     let error = call(pinned(&peer), |it| it).0.expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::TaskCancelled, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::TaskCancelled, Delivery::Unknown));
     assert_eq!(
         error.to_string(),
         "The server `parcels` did not finish the call: its task was cancelled. It is not known whether the call was executed. \
@@ -255,7 +255,7 @@ fn an_unknown_task_is_an_error() {
         let unknown = || error(status, -32_602, "Unknown task.");
         let peer = Peer::new([created(json!({})), unknown()]);
         let error = call(pinned(&peer), |it| it).0.expect_err("a failure");
-        assert_eq!((error.failure(), error.executed()), (&Failure::TaskUnknown, Executed::Unknown), "{status}");
+        assert_eq!((error.failure(), error.delivery()), (&Failure::TaskUnknown, Delivery::Unknown), "{status}");
         let expected =
             "The server `parcels` does not know the task of the call. The task may have expired. It is not known";
         assert!(error.to_string().starts_with(expected), "{error}");
@@ -310,7 +310,7 @@ fn an_unanswered_question_ends_the_call() {
     let question = || asking(json!({ "q": form("Where to?", json!({})) }));
     let peer = Peer::new([created(json!({})), question(), acknowledged()]);
     let error = call(pinned(&peer), |it| it).0.expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::CapabilityRequired, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::CapabilityRequired, Delivery::Unknown));
     assert_eq!(methods(&peer), "call get cancel");
     let peer = Peer::new([created(json!({})), question(), acknowledged()]);
     let fails = pinned(&peer).on_elicitation(|_, _| async { Err(HandlerError::new("No depot is open.")) });
@@ -332,7 +332,7 @@ fn a_late_task_is_continued() {
     ]);
     let (outcome, waits) = call(pinned(&peer), |it| it.task_timeout(Duration::from_secs(10)));
     let error = outcome.expect_err("a task");
-    assert_eq!((waits, error.executed()), (seconds(&[4, 4, 2]), Executed::Unknown));
+    assert_eq!((waits, error.delivery()), (seconds(&[4, 4, 2]), Delivery::Unknown));
     assert_eq!(methods(&peer), "call get get get", "the task is not cancelled");
     let expected =
         "The server `parcels` has not finished the call yet. It continues the call as a task. It is not known whether";
@@ -359,9 +359,9 @@ fn a_known_task_is_cancelled() {
     let server = client(pinned(&peer)).connect(&context(&host)).server("parcels").expect("a server");
     testing::run(async {
         for _ in 0..2 {
-            server.task(&task).cancel().await.expect("an acknowledgement");
+            server.cancel_task(&task).await.expect("an acknowledgement");
         }
-        let error = server.task(&task).cancel().await.expect_err("an error");
+        let error = server.cancel_task(&task).await.expect_err("an error");
         assert_eq!(*error.failure(), Failure::TaskUnknown);
     });
     let request = &peer.requests()[0];
@@ -383,11 +383,14 @@ fn a_task_belongs_to_its_server() {
     let server = connection.server("parcels").expect("a server");
     let work = async {
         let waits = server.task(&other).await.expect_err("another server");
-        let cancels = server.task(&other).cancel().await.expect_err("another server");
+        let cancels = server.cancel_task(&other).await.expect_err("another server");
         for error in [waits, cancels] {
             assert_eq!(
-                (error.to_string(), error.executed()),
-                ("The server `parcels` was not called: the task belongs to another server.".into(), Executed::No)
+                (error.to_string(), error.delivery()),
+                (
+                    "The server `parcels` was not called: the task belongs to another server.".into(),
+                    Delivery::NotExecuted
+                )
             );
         }
     };
@@ -456,7 +459,7 @@ fn hostile_tasks_have_their_failure() {
     ] {
         let peer = Peer::new([created(created_members)]);
         let error = call(pinned(&peer), |it| it).0.expect_err(case);
-        assert_eq!((error.failure(), error.executed()), (&expected, Executed::Unknown), "{case}");
+        assert_eq!((error.failure(), error.delivery()), (&expected, Delivery::Unknown), "{case}");
         assert_eq!(methods(&peer), "call", "{case}");
         assert!(error.to_string().len() < 400, "{case}");
     }
@@ -502,7 +505,7 @@ fn hostile_tasks_have_their_failure() {
     ] {
         let peer = Peer::new([created(json!({})), answer, acknowledged()]);
         let error = call(pinned(&peer).on_elicitation(|_, _| async { panic!("asked") }), |it| it).0.expect_err(case);
-        assert_eq!((error.failure(), error.executed()), (&expected, Executed::Unknown), "{case}");
+        assert_eq!((error.failure(), error.delivery()), (&expected, Delivery::Unknown), "{case}");
         assert_eq!(methods(&peer), "call get cancel", "{case}");
     }
 }
@@ -579,7 +582,7 @@ fn an_outage_does_not_end_the_wait() {
 
     let peer = Peer::new([created(json!({})), Answer::new(403, "text/plain", ""), acknowledged()]);
     let error = call(pinned(&peer), |it| it).0.expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::Forbidden, Executed::Unknown));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::Forbidden, Delivery::Unknown));
     assert_eq!(methods(&peer), "call get cancel");
 }
 
@@ -788,7 +791,7 @@ fn a_late_task_is_the_same_in_each_round() {
         let error = server.call("track", json!({})).task_timeout(Duration::from_secs(5)).await.expect_err("a task");
         let Failure::StillRunning(task) = error.failure() else { return Err(error.into()) };
         cx.confirm("sure", "Wait for it?").await?;
-        Ok(format!("{} {:?}", task.id(), error.executed()))
+        Ok(format!("{} {:?}", task.id(), error.delivery()))
     });
     let answer = testing::run(Client::new(&endpoint).answer("sure", json!({})).call("send", json!({})));
     assert_eq!(answer.text(), "t-1 Unknown");

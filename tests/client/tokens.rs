@@ -4,7 +4,7 @@ use std::future::{pending, ready};
 use std::time::Duration;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
-use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, Failure, McpClient, Upstream};
+use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Delivery, Failure, McpClient, Upstream};
 use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Context, HandlerError, McpServer, StaticTokens, Tool};
@@ -147,12 +147,12 @@ fn a_rejected_token_is_replaced_once() {
     ]);
     let client = client(pinned(&peer).client_credentials(own_credentials()));
     let track = || {
-        let outcome = track(&client, &host).map_err(|error| (error.failure().clone(), error.executed()));
+        let outcome = track(&client, &host).map_err(|error| (error.failure().clone(), error.delivery()));
         host.advance(Duration::from_mins(1));
         outcome
     };
     let outcomes: Vec<_> = (0..4).map(|_| track()).collect();
-    let refused = || Err((Failure::Unauthorized, Executed::No));
+    let refused = || Err((Failure::Unauthorized, Delivery::NotExecuted));
     assert_eq!(outcomes, [Ok("in Lyon".into()), Ok("in Nice".into()), refused(), Ok("in Metz".into())]);
     let sent = ["t-1", "t-1", "t-2", "t-2", "t-3", "t-3", "t-4"].map(|token| format!("Bearer {token}"));
     assert_eq!(tokens(&peer), sent);
@@ -228,7 +228,7 @@ fn a_token_that_is_rejected_for_a_notification_is_replaced_once() {
         host.advance(Duration::from_mins(1));
     }
     let error = track(&client, &host).expect_err("a failure");
-    assert_eq!((error.failure(), error.executed()), (&Failure::Unauthorized, Executed::No));
+    assert_eq!((error.failure(), error.delivery()), (&Failure::Unauthorized, Delivery::NotExecuted));
     let expected = [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3].map(|nth| format!("Bearer t-{nth}"));
     assert_eq!(tokens(&peer)[..12], expected, "{:?}", peer.methods());
 }
@@ -305,7 +305,7 @@ fn an_answer_without_a_token_is_an_error() {
         let shown = format!("{error} {error:?} {}", host.log_text());
         assert!(error.to_string().starts_with(&start), "{body}: {error}");
         assert!(!shown.contains("SECRET-1") && !shown.contains("4711"), "{shown}");
-        assert_eq!((error.executed(), peer.requests().len()), (Executed::No, 0), "{body}");
+        assert_eq!((error.delivery(), peer.requests().len()), (Delivery::NotExecuted, 0), "{body}");
     }
     for expires_in in [json!("3600"), json!(null)] {
         let host = TestHost::new().respond("POST", TOKEN_URL, 200, answer(json!({ "expires_in": expires_in })));

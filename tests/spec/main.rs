@@ -60,7 +60,7 @@ mod retries;
 mod rounds;
 mod schemas;
 mod sessions;
-mod skill_manifest;
+mod skill_entry;
 mod skills;
 mod state;
 mod streamable_http;

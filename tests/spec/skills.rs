@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use edge_mcp::cache::{CacheHint, Cacheable};
 use edge_mcp::protocol::Revision;
-use edge_mcp::skills::{Catalog, File, Skill, SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+use edge_mcp::skills::{Catalog, File, Skill, SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 use edge_mcp::testing::{self, Answer, Client, TestHost};
 use edge_mcp::{Context, Endpoint, McpServer, McpServerBuilder, Resource, Skills, StaticTokens};
 use futures::FutureExt;
@@ -321,9 +321,9 @@ struct Store {
 }
 
 impl Store {
-    fn entry(&self, root: &str) -> SkillEntry {
+    fn entry(&self, root: &str) -> SkillRecord {
         let files = self.published.borrow().clone().unwrap_or_else(|| self.files.borrow().clone());
-        SkillEntry { uri: format!("{root}/SKILL.md"), json: entry(&files, root).into(), scopes: self.scopes(root) }
+        SkillRecord { uri: format!("{root}/SKILL.md"), json: entry(&files, root).into(), scopes: self.scopes(root) }
     }
 
     fn scopes(&self, uri: &str) -> Vec<Cow<'static, str>> {
@@ -332,19 +332,19 @@ impl Store {
 }
 
 impl SkillStore for Store {
-    fn list(&self, after: Option<String>, limit: usize, _: &Context) -> SkillFuture<Vec<SkillEntry>> {
+    fn list(&self, after: Option<String>, limit: usize, _: &Context) -> SkillFuture<Vec<SkillRecord>> {
         let mut roots = roots(&self.files.borrow());
         roots.sort();
         let entries = roots.iter().map(|root| self.entry(root)).filter(|entry| Some(&entry.uri) > after.as_ref());
         ready(Ok(entries.take(limit).collect())).boxed_local()
     }
 
-    fn get(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillEntry>> {
+    fn get(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillRecord>> {
         let root = roots(&self.files.borrow()).into_iter().find(|root| uri == format!("{root}/SKILL.md"));
         ready(Ok(root.map(|root| self.entry(&root)))).boxed_local()
     }
 
-    fn read(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillFile>> {
+    fn read(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillContent>> {
         self.reads.set(self.reads.get() + 1);
         let files = self.files.borrow();
         let file = files.iter().find(|(known, _)| *known == uri).map(|(_, bytes)| bytes.clone());
@@ -352,7 +352,7 @@ impl SkillStore for Store {
         let digested = published.as_ref().and_then(|files| files.iter().find(|(known, _)| *known == uri));
         let digest = digested.map(|(_, bytes)| digest(bytes));
         let scopes = self.scopes(&uri);
-        let file = file.map(|bytes| SkillFile { uri, mime_type: "text/plain".into(), digest, bytes, scopes });
+        let file = file.map(|bytes| SkillContent { uri, mime_type: Some("text/plain".into()), digest, bytes, scopes });
         ready(Ok(file)).boxed_local()
     }
 

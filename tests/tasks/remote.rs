@@ -223,7 +223,7 @@ async fn rest_for_a_minute(client: McpClient, cx: Context, seen: Seen) -> Result
     note(&seen, "late");
     let error = depot.task(task).task_timeout(Duration::from_mins(2)).await.expect_err("it rests");
     assert!(matches!(error.failure(), Failure::StillRunning(_)), "{error}");
-    depot.task(task).cancel().await?;
+    depot.cancel_task(task).await?;
     Ok(error.to_string())
 }
 

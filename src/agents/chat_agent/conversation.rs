@@ -10,11 +10,9 @@ use edge_json::write;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::completion::complete;
-use super::failure::no_answer;
 use super::model::ChatModel;
-use super::offered::Offered;
-use super::wire::{self, ToolCall};
+use super::offered::AgentTool;
+use super::wire::{self, ModelCall};
 use crate::agents::agent::{AgentCall, AgentReply, Missing, Usage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -26,10 +24,10 @@ use crate::server::source::MISSING;
 use crate::text::shortened;
 
 /// A conversation with a model.
-pub(super) struct Conversation<'a> {
+pub(super) struct Chat<'a> {
     pub model: &'a ChatModel,
     pub cx: &'a Context,
-    pub tools: &'a [Offered],
+    pub tools: &'a [AgentTool],
     pub deadline: Deadline,
     pub messages: Vec<Value>,
     /// The servers whose tools could not be used.
@@ -40,10 +38,10 @@ pub(super) struct Conversation<'a> {
     pub progress: Cell<u32>,
 }
 
-impl Conversation<'_> {
+impl Chat<'_> {
     /// Runs the conversation until the model answers.
     pub(super) async fn answer(mut self) -> Result<AgentReply, HandlerError> {
-        let offers: Vec<_> = self.tools.iter().map(Offered::offer).collect();
+        let offers: Vec<_> = self.tools.iter().map(AgentTool::offer).collect();
         let mut used: Option<Usage> = None;
         let mut dropped = 0;
         for round in 1..=AGENT_ROUNDS {
@@ -68,13 +66,16 @@ impl Conversation<'_> {
             }
             return Ok(AgentReply { text, usage: used, missing: self.missing, calls: self.calls.into_inner() });
         }
-        Err(no_answer(AGENT_ROUNDS))
+        let problem = format!(
+            "The model was asked {AGENT_ROUNDS} times and called tools each time, without an answer. Ask for less in one request."
+        );
+        Err(HandlerError::new(problem).because(format!("the model gave no answer in {AGENT_ROUNDS} rounds")))
     }
 
     async fn ask(&self, offers: &[Value], is_last: bool) -> Result<Value, HandlerError> {
         let work = async || {
             self.report("asking the model".into());
-            let answer = complete(self.model, &self.messages, offers, is_last, self.deadline, self.cx).await?;
+            let answer = self.model.complete(&self.messages, offers, is_last, self.deadline, self.cx).await?;
             Ok(write::to_raw_value(&answer)?)
         };
         // A step with a result of type `Value` would add serde_json's own parser to the wasm module.
@@ -108,7 +109,7 @@ impl Conversation<'_> {
     }
 
     /// Calls a tool. Returns its result as text for the model, and the servers that the caller must sign in to.
-    async fn call(&self, call: &ToolCall) -> Result<(String, Missing), HandlerError> {
+    async fn call(&self, call: &ModelCall) -> Result<(String, Missing), HandlerError> {
         let Some(tool) = self.tools.iter().find(|tool| tool.is_called(&call.name)) else {
             return Ok((format!("There is no tool `{}`.", shortened(&call.name)), Missing::default()));
         };
@@ -128,12 +129,9 @@ impl Conversation<'_> {
             Err(error) => ToolResult::failure(error.0.message),
         };
         let text = text_for_model(&result);
-        let missing = result.meta.as_ref().and_then(|meta| meta.get(MISSING)?.as_object());
-        let missing = missing
-            .into_iter()
-            .flatten()
-            .filter_map(|(name, problem)| Some((name.clone(), problem.as_str()?.to_owned())));
-        let missing = missing.collect();
+        let missing = result.meta.as_ref().and_then(|meta| meta.get(MISSING)?.as_object()).into_iter().flatten();
+        let missing =
+            missing.filter_map(|(name, problem)| Some((name.clone(), problem.as_str()?.to_owned()))).collect();
         self.calls.borrow_mut().push(AgentCall { name: name.clone(), arguments: arguments.clone(), result });
         Ok((text, missing))
     }

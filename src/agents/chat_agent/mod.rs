@@ -1,13 +1,6 @@
 //! Agents that ask a model, at any endpoint with the chat completions API of OpenAI, or on Workers AI.
-//!
-//! A question starts a `conversation`: rounds in which the model answers or calls tools. `offered` selects the tools that the model may
-//! call, and `found` adds those that the sources of the agent find for this caller. A `completion` is one answer of the `model`. `wire` has
-//! the messages of the API. `failure` has the failures that only chat models have. The room `models` has the rest.
 
-mod completion;
 mod conversation;
-mod failure;
-mod found;
 mod model;
 mod offered;
 mod wire;
@@ -20,10 +13,9 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
-pub(crate) use self::completion::answer;
-use self::conversation::Conversation;
+use self::conversation::Chat;
 pub use self::model::ChatModel;
-use self::offered::{Offered, offered, wire_name};
+use self::offered::{AgentTool, own_tools, wire_name};
 use super::agent::{Agent, AgentReply, Missing};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -39,7 +31,8 @@ const LONGEST: Duration = Duration::from_secs(LONGEST_DEADLINE_SECONDS - GRACE.a
 
 type FirstCall = (Text, Box<dyn Fn(&str) -> Value>);
 type Revise = Box<dyn Fn(AgentReply) -> AgentReply>;
-type AddFound = for<'a> fn(Vec<Offered>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, (Vec<Offered>, Missing)>;
+type AddSources =
+    for<'a> fn(Vec<AgentTool>, &'a dyn Source, &'a Context) -> LocalBoxFuture<'a, (Vec<AgentTool>, Missing)>;
 
 /// An agent that asks a model and calls tools of the same server for it. It calls only its own [tools](Self::tools), with
 /// the caller's permissions. With the feature `client`, it can also call tools of other servers.
@@ -66,18 +59,18 @@ pub struct ChatAgent {
     is_read_only: bool,
     time_limit: Duration,
     tools: Vec<Text>,
-    sources: Option<Sources>,
+    sources: Option<AgentSources>,
     first_call: Option<FirstCall>,
     revise: Option<Revise>,
 }
 
 /// The sources of an agent. Only [`ChatAgent::source`] creates this value, so the wasm module of an agent without sources does not contain
 /// the functions that it points to.
-struct Sources {
+struct AgentSources {
     /// All sources as one.
     all: Rc<dyn Source>,
     /// Returns the tools with those that the sources find.
-    add_found: AddFound,
+    add_sources: AddSources,
 }
 
 impl ChatAgent {
@@ -153,18 +146,18 @@ impl ChatAgent {
     #[must_use]
     pub fn source(mut self, source: impl Source + 'static) -> Self {
         let others = self.sources.take().map(|sources| sources.all);
-        self.sources = Some(Sources {
+        self.sources = Some(AgentSources {
             all: after(others, source),
-            add_found: |offered, sources, cx| found::with_found(offered, sources, cx).boxed_local(),
+            add_sources: |offered, sources, cx| offered::with_sources(offered, sources, cx).boxed_local(),
         });
         self
     }
 
     /// Returns the tools that the model may call: those of the server, and then those of the sources. Returns also what the sources are missing.
-    async fn offered(&self, cx: &Context) -> (Vec<Offered>, Missing) {
-        let own = offered(&self.tools, cx);
+    async fn offered(&self, cx: &Context) -> (Vec<AgentTool>, Missing) {
+        let own = own_tools(&self.tools, cx);
         match &self.sources {
-            Some(sources) => (sources.add_found)(own, &*sources.all, cx).await,
+            Some(sources) => (sources.add_sources)(own, &*sources.all, cx).await,
             None => (own, Missing::default()),
         }
     }
@@ -190,7 +183,7 @@ impl ChatAgent {
     }
 
     /// Returns the messages that the conversation begins with: the instructions, the question, and the first call.
-    fn first_messages(&self, question: &str, tools: &[Offered]) -> Vec<Value> {
+    fn first_messages(&self, question: &str, tools: &[AgentTool]) -> Vec<Value> {
         let mut messages = Vec::new();
         if !self.instructions.is_empty() {
             messages.push(wire::message("system", &self.instructions));
@@ -248,7 +241,7 @@ impl Agent for ChatAgent {
         let work = async || {
             let deadline = Deadline::new(self.time_limit, &cx);
             let (tools, missing) = self.offered(&cx).await;
-            let conversation = Conversation {
+            let conversation = Chat {
                 model: &self.model,
                 cx: &cx,
                 tools: &tools,

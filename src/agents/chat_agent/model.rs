@@ -5,10 +5,12 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::wire;
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::MODEL_ANSWER;
-use crate::models::{Ai, Model, ModelFailure, ModelKind};
+use crate::models::{Ai, Deadline, Model, ModelFailure, ModelKind, ask};
 
 const CHAT: ModelKind = ModelKind { noun: "model", path: "/chat/completions", answer_bytes: MODEL_ANSWER };
 
@@ -127,11 +129,29 @@ impl ChatModel {
         Some(format!("has the model parameter `{own}`, which is reserved for the agent"))
     }
 
-    pub(super) fn model(&self) -> &Model {
-        &self.model
+    /// Returns the answer to these messages: the message, the finish reason and the token usage. The model may call `tools`, unless `is_last`.
+    pub(super) async fn complete(
+        &self,
+        messages: &[Value],
+        tools: &[Value],
+        is_last: bool,
+        deadline: Deadline,
+        cx: &Context,
+    ) -> Result<Value, HandlerError> {
+        let body = wire::request(self.model.request(), messages, tools, is_last);
+        ask(&self.model, &body, self.read, deadline, cx).await
     }
 
-    pub(super) fn reader(&self) -> fn(&[u8]) -> Result<Value, ModelFailure> {
-        self.read
+    /// Returns the text with which the model answers one message. It cannot call tools.
+    pub(crate) async fn answer(
+        &self,
+        instructions: &str,
+        message: &str,
+        deadline: Deadline,
+        cx: &Context,
+    ) -> Result<String, HandlerError> {
+        let messages = [wire::message("system", instructions), wire::message("user", message)];
+        let answer = self.complete(&messages, &[], true, deadline, cx).await?;
+        Ok(answer.get("message").map_or("", wire::text).to_owned())
     }
 }

@@ -6,8 +6,8 @@
 use edge_json::{object, write};
 use serde_json::{Map, Value};
 
-use super::failure::{cut_short, withheld};
 use crate::agents::agent::Usage;
+use crate::call::error::HandlerError;
 use crate::limits::AGENT_CALLS;
 use crate::models::{ModelFailure, json};
 
@@ -37,7 +37,7 @@ pub(super) fn message(role: &str, content: &str) -> Value {
 }
 
 /// Returns the message with the result of a tool call.
-pub(super) fn result(call: &ToolCall, content: &str) -> Value {
+pub(super) fn result(call: &ModelCall, content: &str) -> Value {
     object(vec![("role", "tool".into()), ("tool_call_id", call.id.as_str().into()), ("content", content.into())])
 }
 
@@ -49,7 +49,7 @@ pub(super) fn first_call(name: &str, arguments: &Value) -> Value {
 }
 
 /// A tool call of the model.
-pub(super) struct ToolCall {
+pub(super) struct ModelCall {
     pub id: String,
     pub name: String,
     /// The arguments, or `None` if they are not a JSON object.
@@ -57,12 +57,12 @@ pub(super) struct ToolCall {
 }
 
 /// Returns the tool calls in a message of the model.
-pub(super) fn calls(message: &Value) -> Vec<ToolCall> {
+pub(super) fn calls(message: &Value) -> Vec<ModelCall> {
     let Some(calls) = message.get("tool_calls").and_then(Value::as_array) else { return Vec::new() };
     calls.iter().map(read_call).collect()
 }
 
-fn read_call(call: &Value) -> ToolCall {
+fn read_call(call: &Value) -> ModelCall {
     let string = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     // The arguments are JSON within a string. Some models send the object itself, and some send nothing if there are no
     // arguments.
@@ -72,7 +72,7 @@ fn read_call(call: &Value) -> ToolCall {
         Some(Value::String(text)) => json(text.as_bytes()),
         Some(value) => Some(value.clone()),
     };
-    ToolCall { id: string("/id"), name: string("/function/name"), arguments: arguments.filter(Value::is_object) }
+    ModelCall { id: string("/id"), name: string("/function/name"), arguments: arguments.filter(Value::is_object) }
 }
 
 /// Reads an answer. Returns the members that the agent uses: the message and the finish reason of the first choice, and the token usage.
@@ -137,16 +137,21 @@ fn answer(mut answer: Value, dropped: usize) -> Result<Value, ModelFailure> {
         return Err(ModelFailure::Broken("it has no choice with a message"));
     }
     if finish_reason == "content_filter" {
-        return Err(ModelFailure::Own(withheld()));
+        let problem = "The model's endpoint withheld the answer because of its content filter. Rephrase the question.";
+        let cause = "the content filter of the model's endpoint withheld the answer";
+        return Err(ModelFailure::Own(HandlerError::new(problem).because(cause)));
     }
     let is_empty = text(&message).is_empty() && calls(&message).is_empty();
     let members = [("message", message), ("finish_reason", finish_reason), ("usage", usage), (DROPPED, dropped.into())];
     let answer = object(members.into());
-    match is_empty {
-        true if is_cut_short(&answer) => Err(ModelFailure::Own(cut_short())),
-        true => Err(ModelFailure::Broken("it has neither text nor calls")),
-        false => Ok(answer),
+    if !is_empty {
+        return Ok(answer);
     }
+    if !is_cut_short(&answer) {
+        return Err(ModelFailure::Broken("it has neither text nor calls"));
+    }
+    let problem = "The model used all of its tokens before it wrote an answer. Ask for less in one request.";
+    Err(ModelFailure::Own(HandlerError::new(problem).because("the model's answer is empty: it used all of its tokens")))
 }
 
 /// Returns the number of tool calls of an answer that do not run.

@@ -3,11 +3,13 @@
 //! Sources: RFC 6749 §4.1.1; RFC 7636 §4.3; RFC 8707 §2.1; OpenID Connect Core 1.0 §11 for `offline_access`; 2026-07-28,
 //! basic/authorization, "Authorization Code Protection" and "Refresh Tokens".
 
+use sha2::{Digest, Sha256};
+
 use super::error::OAuthError;
-use super::pkce::code_challenge;
 use super::server_metadata::ServerMetadata;
+use crate::base64::URL_SAFE;
 use crate::config::SecureUrl;
-use crate::host::query_of;
+use crate::host::{Host, NoRandomness, query_of};
 
 /// The scope of a refresh token.
 pub(super) const OFFLINE_ACCESS: &str = "offline_access";
@@ -89,6 +91,21 @@ impl AuthorizationRequest<'_> {
         let separator = if endpoint.has_query() { '&' } else { '?' };
         Ok(format!("{}{separator}{}", endpoint.as_str(), query.finish()))
     }
+}
+
+/// Returns 32 random bytes as text: a code verifier, or a `state`.
+///
+/// # Errors
+/// The host cannot generate random bytes.
+pub(in crate::client) fn random_text(host: &dyn Host) -> Result<String, NoRandomness> {
+    let mut bytes = [0_u8; 32];
+    host.fill_random(&mut bytes)?;
+    Ok(URL_SAFE.encode(bytes))
+}
+
+/// Returns the code challenge of a verifier, for the method `S256`.
+fn code_challenge(verifier: &str) -> String {
+    URL_SAFE.encode(Sha256::digest(verifier))
 }
 
 #[cfg(test)]
@@ -185,5 +202,17 @@ mod tests {
             let url = url_of(&request(scopes), &server(json!({ "scopes_supported": supported }))).expect("a URL");
             assert!(url.ends_with(expected), "{url}");
         }
+    }
+
+    use crate::testing::TestHost;
+
+    /// The example of RFC 7636, appendix B.
+    #[test]
+    fn a_challenge_is_the_digest_of_its_verifier() {
+        let challenge = code_challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
+        assert_eq!(challenge, "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+        let host = TestHost::new();
+        let [one, two] = [(); 2].map(|()| random_text(&host).expect("random bytes"));
+        assert!(one != two && one.len() == 43 && one.is_ascii(), "{one} {two}");
     }
 }

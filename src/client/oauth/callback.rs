@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 use crate::limits::{UPSTREAM_CALLBACK_BYTES, UPSTREAM_TOKEN_BYTES};
 
 /// The values that the answer must have. They come from the authorization request.
-pub(in crate::client) struct Expected<'a> {
+pub(in crate::client) struct CallbackCheck<'a> {
     pub state: &'a str,
     pub issuer: &'a str,
     /// Whether the metadata of the authorization server says that each answer names the issuer
@@ -52,7 +52,7 @@ const ERRORS: [(&str, CallbackError); 6] = [
 
 /// The parameters that the client reads. Others are ignored, for example `session_state`.
 #[derive(Default)]
-struct Parameters {
+struct CallbackParameters {
     state: Option<String>,
     iss: Option<String>,
     error: Option<String>,
@@ -63,8 +63,11 @@ struct Parameters {
 ///
 /// # Errors
 /// There is no code that may be exchanged.
-pub(in crate::client) fn authorization_code(query: &str, expected: &Expected<'_>) -> Result<String, CallbackError> {
-    let Parameters { state, iss, error, code } = read(query)?;
+pub(in crate::client) fn authorization_code(
+    query: &str,
+    expected: &CallbackCheck<'_>,
+) -> Result<String, CallbackError> {
+    let CallbackParameters { state, iss, error, code } = read(query)?;
     let is_expected = state.is_some_and(|state| bool::from(state.as_bytes().ct_eq(expected.state.as_bytes())));
     if !is_expected || expected.state.is_empty() {
         return Err(CallbackError::WrongState);
@@ -80,11 +83,11 @@ pub(in crate::client) fn authorization_code(query: &str, expected: &Expected<'_>
     code.filter(|code| !code.is_empty() && code.len() <= UPSTREAM_TOKEN_BYTES).ok_or(CallbackError::NoCode)
 }
 
-fn read(query: &str) -> Result<Parameters, CallbackError> {
+fn read(query: &str) -> Result<CallbackParameters, CallbackError> {
     if query.len() > UPSTREAM_CALLBACK_BYTES {
         return Err(CallbackError::Malformed);
     }
-    let mut parameters = Parameters::default();
+    let mut parameters = CallbackParameters::default();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let slot = match &*name {
             "state" => &mut parameters.state,
@@ -121,7 +124,7 @@ mod tests {
     const ISSUER: &str = "https://auth.example/tenant";
 
     fn code(query: &str, names_issuer: bool) -> Result<String, CallbackError> {
-        authorization_code(query, &Expected { state: "s-1", issuer: ISSUER, names_issuer })
+        authorization_code(query, &CallbackCheck { state: "s-1", issuer: ISSUER, names_issuer })
     }
 
     /// C77: the table of RFC 9207. The comparison has no normalization.
@@ -175,7 +178,7 @@ mod tests {
             assert_eq!(error, expected, "{query}");
             assert!(!error.to_string().contains("SECRET"), "{error}");
         }
-        let no_state = Expected { state: "", issuer: ISSUER, names_issuer: false };
+        let no_state = CallbackCheck { state: "", issuer: ISSUER, names_issuer: false };
         assert_eq!(authorization_code("code=c&state=", &no_state), Err(CallbackError::WrongState));
     }
 }

@@ -11,10 +11,12 @@ use crate::client::wire::challenge::{Challenge, SCOPES, add_scopes, is_scope};
 
 /// The authorization server of an MCP server, and the parameters of requests for its tokens.
 #[derive(Debug)]
-pub(in crate::client) struct Discovered {
-    server: ServerMetadata,
-    resource: String,
-    scopes: Vec<String>,
+pub(in crate::client) struct Discovery {
+    pub server: ServerMetadata,
+    /// The resource indicator (RFC 8707), as the program names it, or else as the MCP server writes it.
+    pub resource: String,
+    /// The scopes of the challenge or, without them, those of the metadata of the MCP server.
+    pub scopes: Vec<String>,
     /// The scopes in the metadata of the MCP server.
     supported: Vec<String>,
 }
@@ -50,7 +52,7 @@ impl Issuers<'_> {
     }
 }
 
-impl Discovered {
+impl Discovery {
     /// Finds the authorization server of an MCP server.
     ///
     /// # Errors
@@ -78,20 +80,6 @@ impl Discovered {
         let scopes = if challenged.is_empty() { supported.clone() } else { challenged };
         let named = documents.server.resource.as_ref().map(|resource| resource.as_str().to_owned());
         Ok(Self { server, resource: named.unwrap_or(metadata.resource), scopes, supported })
-    }
-
-    pub(in crate::client) fn server(&self) -> &ServerMetadata {
-        &self.server
-    }
-
-    /// Returns the resource indicator (RFC 8707), as the program names it, or else as the MCP server writes it.
-    pub(in crate::client) fn resource(&self) -> &str {
-        &self.resource
-    }
-
-    /// Returns the scopes of the challenge or, without them, those of the metadata of the MCP server.
-    pub(in crate::client) fn scopes(&self) -> &[String] {
-        &self.scopes
     }
 
     /// Returns the scopes for a registration of a client that requests these scopes: all that it may request later, because many

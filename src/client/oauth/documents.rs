@@ -1,15 +1,15 @@
-//! The metadata documents of an MCP server and of its authorization server.
+//! The requests to authorization servers, and for the metadata documents of an MCP server and of its authorization server.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Request};
 
 use super::error::OAuthError;
 use crate::client::wire::exchange::media_type;
 use crate::config::SecureUrl;
 use crate::host::transport::Transport;
-use crate::host::{Host, in_time, is_same_url};
+use crate::host::{FetchLimits, Fetched, Host, in_time, is_same_url};
 use crate::limits::{UPSTREAM_NEGOTIATION_SECONDS, UPSTREAM_TOKEN_ANSWER_BYTES};
 
 /// The MCP server for which a token is requested.
@@ -36,13 +36,35 @@ impl ResourceServer {
 #[derive(Clone, Copy)]
 pub(in crate::client) struct Documents<'a> {
     pub server: &'a ResourceServer,
+    pub requests: Requests<'a>,
+}
+
+/// The network for the requests of one connection. None of them has a token of the MCP server, and redirects are not followed.
+#[derive(Clone, Copy)]
+pub(in crate::client) struct Requests<'a> {
     pub host: &'a Rc<dyn Host>,
     /// Counts a request. Returns `false` if no further request may be sent.
     pub spend: &'a dyn Fn() -> bool,
 }
 
+impl Requests<'_> {
+    /// Sends a request to an endpoint of the authorization server.
+    ///
+    /// # Errors
+    /// The authorization server cannot be reached.
+    pub(in crate::client) async fn send(&self, request: Request<String>) -> Result<Fetched, OAuthError> {
+        if !(self.spend)() {
+            return Err(OAuthError::BudgetExhausted);
+        }
+        let limits =
+            FetchLimits { time: Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS), bytes: UPSTREAM_TOKEN_ANSWER_BYTES };
+        let answer = self.host.fetch(request, limits).await;
+        answer.map_err(|error| OAuthError::Unreachable { server: "its authorization server", cause: error.to_string() })
+    }
+}
+
 /// The content at the URL of a document.
-pub(super) enum Content {
+pub(super) enum DocumentContent {
     Json(Vec<u8>),
     /// The server has no JSON document there.
     Missing,
@@ -55,26 +77,26 @@ impl Documents<'_> {
     ///
     /// # Errors
     /// `server` cannot be reached, or sends too much.
-    pub(super) async fn fetch(&self, url: &SecureUrl, server: &'static str) -> Result<Content, OAuthError> {
-        if !(self.spend)() {
+    pub(super) async fn fetch(&self, url: &SecureUrl, server: &'static str) -> Result<DocumentContent, OAuthError> {
+        if !(self.requests.spend)() {
             return Err(OAuthError::BudgetExhausted);
         }
+        let host = self.requests.host;
         let request = url.request(Method::GET, String::new()).into();
-        let opening = if self.server.owns(url.origin()) {
-            self.server.transport.open(request, self.host)
-        } else {
-            self.host.open(request)
-        };
+        let opening =
+            if self.server.owns(url.origin()) { self.server.transport.open(request, host) } else { host.open(request) };
         let fetched = async {
             let mut opened = opening.await?;
             Ok(match opened.status {
-                200 if is_json(&opened.headers) => Content::Json(opened.read(UPSTREAM_TOKEN_ANSWER_BYTES).await?),
-                500.. => Content::Failed,
-                _ => Content::Missing,
+                200 if is_json(&opened.headers) => {
+                    DocumentContent::Json(opened.read(UPSTREAM_TOKEN_ANSWER_BYTES).await?)
+                }
+                500.. => DocumentContent::Failed,
+                _ => DocumentContent::Missing,
             })
         };
         let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
-        let fetched = in_time(fetched, self.host.sleep(time)).await;
+        let fetched = in_time(fetched, host.sleep(time)).await;
         fetched.map_err(|error| OAuthError::Unreachable { server, cause: error.to_string() })
     }
 }

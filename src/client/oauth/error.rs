@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{ClientError, Failure};
 
 /// The reason why the client gets no token for an MCP server.
 ///
@@ -114,10 +114,10 @@ impl OAuthError {
     }
 
     /// Returns the failure of a request to the MCP server.
-    pub(in crate::client) fn into_failed(self) -> Failed {
+    pub(in crate::client) fn into_client_error(self) -> ClientError {
         match self {
             Self::BudgetExhausted => Failure::BudgetExhausted.into(),
-            error => Failed::new(Failure::not_called(&error), Some(error.cause())),
+            error => ClientError::new(Failure::not_called(&error), Some(error.cause())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The registration of this program as a client of an authorization server. Revision 2026-07-28 deprecates it.
 //!
-//! Source: RFC 7591 §3.
+//! Sources: RFC 7591 §2 and §3; OpenID Connect Registration 1.0 §2 for `application_type`.
 
 use edge_json::write;
 use edge_json::{Document, JsonLimits, Kind};
@@ -8,12 +8,12 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
 use serde::{Deserialize, Serialize};
 
-use super::client_metadata::ClientMetadata;
+use super::documents::Requests;
 use super::error::OAuthError;
-use super::requests::Requests;
 use super::server_metadata::ServerMetadata;
 use super::token_response::{rejection, text};
 use crate::config::SecureUrl;
+use crate::host::is_on_localhost;
 
 /// The methods of authentication. The first one that the authorization server names is used. Authorization servers of the Python SDK read the
 /// client id only from the form, and for a revocation also the secret. Others reject an id in the form beside Basic.
@@ -22,7 +22,7 @@ const METHODS: [&str; 3] = ["client_secret_post", BASIC, "none"];
 const BASIC: &str = "client_secret_basic";
 
 /// A client to register.
-pub(in crate::client) struct Registration<'a> {
+pub(in crate::client) struct NewClient<'a> {
     pub client_name: &'a str,
     pub redirect_uri: &'a str,
     pub scopes: &'a [String],
@@ -30,7 +30,7 @@ pub(in crate::client) struct Registration<'a> {
 
 /// A registered client. The token store keeps it.
 #[derive(Clone, Deserialize, Serialize)]
-pub(in crate::client) struct Registered {
+pub(in crate::client) struct RegisteredClient {
     pub client_id: String,
     pub client_secret: Option<String>,
     /// The method of authentication.
@@ -39,7 +39,7 @@ pub(in crate::client) struct Registered {
     pub expires_ms: Option<u64>,
 }
 
-impl Registration<'_> {
+impl NewClient<'_> {
     /// Registers the client at `endpoint`.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Registration<'_> {
         endpoint: &SecureUrl,
         server: &ServerMetadata,
         requests: Requests<'_>,
-    ) -> Result<Registered, OAuthError> {
+    ) -> Result<RegisteredClient, OAuthError> {
         let default = if server.supports(BASIC) { BASIC } else { "none" };
         let method = METHODS.into_iter().find(|method| server.names_method(method)).unwrap_or(default);
         let metadata = ClientMetadata::new(self.client_name, self.redirect_uri).registration(method, self.scopes);
@@ -70,11 +70,54 @@ impl Registration<'_> {
         let issued = text(object, "token_endpoint_auth_method").filter(|method| METHODS.contains(&method.as_str()));
         let method =
             if client_secret.is_none() { "none".to_owned() } else { issued.unwrap_or_else(|| method.to_owned()) };
-        Ok(Registered {
+        Ok(RegisteredClient {
             client_id: text(object, "client_id").ok_or(invalid)?,
             client_secret,
             method,
             expires_ms: seconds.filter(|seconds| *seconds > 0).map(|seconds| seconds.saturating_mul(1000)),
         })
+    }
+}
+
+/// The metadata of a client for persons: in its metadata document, and in a registration.
+#[derive(Serialize)]
+pub(in crate::client) struct ClientMetadata<'a> {
+    /// The client id. A registration has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<&'a str>,
+    client_name: &'a str,
+    redirect_uris: [&'a str; 1],
+    grant_types: [&'static str; 2],
+    response_types: [&'static str; 1],
+    token_endpoint_auth_method: &'static str,
+    application_type: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    scope: String,
+}
+
+impl<'a> ClientMetadata<'a> {
+    /// Creates the metadata of a public client.
+    pub(in crate::client) fn new(client_name: &'a str, redirect_uri: &'a str) -> Self {
+        Self {
+            client_id: None,
+            client_name,
+            redirect_uris: [redirect_uri],
+            grant_types: ["authorization_code", "refresh_token"],
+            response_types: ["code"],
+            token_endpoint_auth_method: "none",
+            // A client on localhost runs on the machine of the person.
+            application_type: if is_on_localhost(redirect_uri) { "native" } else { "web" },
+            scope: String::new(),
+        }
+    }
+
+    /// Sets the client id.
+    pub(in crate::client) fn client_id(self, id: &'a str) -> Self {
+        Self { client_id: Some(id), ..self }
+    }
+
+    /// Sets the method of authentication, and the scopes that the client will request.
+    fn registration(self, method: &'static str, scopes: &[String]) -> Self {
+        Self { token_endpoint_auth_method: method, scope: scopes.join(" "), ..self }
     }
 }

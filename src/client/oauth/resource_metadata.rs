@@ -6,7 +6,7 @@ use edge_json::deserialize::read;
 use edge_json::{Document, JsonLimits};
 use serde::Deserialize;
 
-use super::documents::{Content, Documents, ResourceServer};
+use super::documents::{DocumentContent, Documents, ResourceServer};
 use super::error::OAuthError;
 use super::url_rules;
 use crate::client::wire::challenge::Challenge;
@@ -42,9 +42,9 @@ impl ResourceMetadata {
         let mut failure = OAuthError::NoResourceMetadata;
         for candidate in candidates(documents.server, challenge)? {
             let body = match documents.fetch(&candidate, DOCUMENT).await? {
-                Content::Json(body) => body,
-                Content::Missing => continue,
-                Content::Failed => return Err(OAuthError::failed_on(DOCUMENT)),
+                DocumentContent::Json(body) => body,
+                DocumentContent::Missing => continue,
+                DocumentContent::Failed => return Err(OAuthError::failed_on(DOCUMENT)),
             };
             match Self::read(&body) {
                 Ok(metadata) if is_resource(&metadata.resource, documents.server) => return Ok(metadata),

@@ -6,7 +6,7 @@ use edge_json::deserialize::read;
 use edge_json::{Document, JsonLimits};
 use serde::Deserialize;
 
-use super::documents::{Content, Documents};
+use super::documents::{DocumentContent, Documents};
 use super::error::OAuthError;
 use super::url_rules;
 use crate::config::SecureUrl;
@@ -17,7 +17,7 @@ const SERVER: &str = "its authorization server";
 
 /// The members of the document that the client uses.
 #[derive(Deserialize)]
-struct Members {
+struct ServerDocument {
     issuer: String,
     token_endpoint: Option<String>,
     authorization_endpoint: Option<String>,
@@ -65,12 +65,12 @@ impl ServerMetadata {
         for candidate in candidates(&url) {
             let candidate = SecureUrl::parse(&candidate).map_err(unsafe_url)?;
             let problem = match documents.fetch(&candidate, SERVER).await? {
-                Content::Json(body) => match Self::read(&body, issuer, rules) {
+                DocumentContent::Json(body) => match Self::read(&body, issuer, rules) {
                     Err(error @ (OAuthError::Malformed { .. } | OAuthError::IssuerMismatch)) => error,
                     read => return read,
                 },
-                Content::Failed => OAuthError::failed_on(SERVER),
-                Content::Missing => continue,
+                DocumentContent::Failed => OAuthError::failed_on(SERVER),
+                DocumentContent::Missing => continue,
             };
             failure.get_or_insert(problem);
         }
@@ -80,7 +80,7 @@ impl ServerMetadata {
     pub(super) fn read(body: &[u8], issuer: &str, rules: Rules) -> Result<Self, OAuthError> {
         let malformed = |cause: &str| OAuthError::Malformed { document: DOCUMENT, cause: cause.to_owned() };
         let document = Document::parse(body, JsonLimits::default()).map_err(|_| malformed("it is not valid JSON"))?;
-        let members: Members = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
+        let members: ServerDocument = read(document.root()).map_err(|error| malformed(&error.to_string()))?;
         // RFC 8414 §3.3: the two are identical, without any normalization.
         if members.issuer != issuer {
             return Err(OAuthError::IssuerMismatch);

@@ -6,8 +6,8 @@ use edge_json::{Document, JsonLimits};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use super::documents::Requests;
 use super::error::OAuthError;
-use super::requests::Requests;
 use super::token_response::{TokenResponse, rejection};
 use crate::auth::client_authentication::{ClientAuthentication, Form};
 use crate::config::SecureUrl;
@@ -34,7 +34,7 @@ pub(in crate::client) enum Grant<'a> {
 
 /// A token to revoke.
 #[derive(Clone, Copy)]
-pub(in crate::client) enum Revoked<'a> {
+pub(in crate::client) enum RevocableToken<'a> {
     Refresh(&'a str),
     Access(&'a str),
 }
@@ -110,13 +110,13 @@ impl OAuthClient<'_> {
     pub(in crate::client) async fn revoke(
         &self,
         endpoint: &SecureUrl,
-        token: Revoked<'_>,
+        token: RevocableToken<'_>,
         requests: Requests<'_>,
     ) -> Result<(), OAuthError> {
         let mut form = Form::new(String::new());
         let (token, hint) = match token {
-            Revoked::Refresh(token) => (token, "refresh_token"),
-            Revoked::Access(token) => (token, "access_token"),
+            RevocableToken::Refresh(token) => (token, "refresh_token"),
+            RevocableToken::Access(token) => (token, "access_token"),
         };
         form.append_pair("token", token).append_pair("token_type_hint", hint);
         let answer = self.post(endpoint, form, requests).await?;
@@ -129,16 +129,19 @@ impl OAuthClient<'_> {
     }
 
     async fn post(&self, endpoint: &SecureUrl, form: Form, requests: Requests<'_>) -> Result<Fetched, OAuthError> {
-        let request = self.authentication.post(endpoint, form, self.audience, requests.host).await;
+        let request = self.authentication.post(endpoint, form, self.audience, &**requests.host).await;
         requests.send(request.map_err(|cause| OAuthError::CannotAuthenticate { cause })?).await
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use serde_json::json;
 
     use super::*;
+    use crate::host::Host;
     use crate::testing::{TestHost, run};
 
     const TOKEN: &str = "https://auth.example/token";
@@ -153,7 +156,8 @@ mod tests {
         let host = TestHost::new().respond("POST", TOKEN, 200, answer.to_string());
         let authentication = ClientAuthentication::None(Some("desk".into()));
         let client = OAuthClient { authentication: &authentication, audience: "https://auth.example" };
-        let requests = Requests { host: &host, spend: &|| true };
+        let shared: Rc<dyn Host> = Rc::new(host.clone());
+        let requests = Requests { host: &shared, spend: &|| true };
         let (endpoint, resource) = (url(TOKEN), "https://mcp.example/mcp");
         let response = run(host.run(client.token(&endpoint, grant, resource, requests)));
         let response = response.expect("the request ends").expect("a token");
@@ -200,10 +204,11 @@ mod tests {
             let host = TestHost::new().respond("POST", REVOKE, status, "");
             let authentication = ClientAuthentication::Post("desk".into(), "secret".into());
             let client = OAuthClient { authentication: &authentication, audience: "https://auth.example" };
-            let requests = Requests { host: &host, spend: &|| true };
+            let shared: Rc<dyn Host> = Rc::new(host.clone());
+            let requests = Requests { host: &shared, spend: &|| true };
             let endpoint = url(REVOKE);
-            let outcome =
-                run(host.run(client.revoke(&endpoint, Revoked::Refresh("r-1"), requests))).expect("the request ends");
+            let outcome = run(host.run(client.revoke(&endpoint, RevocableToken::Refresh("r-1"), requests)))
+                .expect("the request ends");
             assert_eq!(outcome.is_ok(), is_revoked);
             let form = "token=r-1&token_type_hint=refresh_token&client_id=desk&client_secret=secret";
             assert_eq!(host.requests().pop().expect("a request").body(), form);

@@ -10,10 +10,10 @@ use crate::host::host_of;
 use crate::limits::UPSTREAM_OAUTH_URL_BYTES;
 
 /// A rule for the host in lower case, without a dot at its end: the problem with a URL, and whether the host has it.
-type Rule = (&'static str, fn(&str) -> bool);
+type HostRule = (&'static str, fn(&str) -> bool);
 
 /// The rules for a host, unless the MCP server itself is on localhost.
-const RULES: &[Rule] = &[
+const RULES: &[HostRule] = &[
     ("has an IP address instead of a host name", |host| host.starts_with('[') || is_ipv4(host)),
     ("has a host name that is not valid", |host| !host.bytes().all(is_host_byte) || host.split('.').any(str::is_empty)),
     ("has the host name of a private network", |host| !host.contains('.')),

@@ -10,17 +10,18 @@ use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::asked::Asked;
 use super::definition::Definition;
+use super::respondent::{Respondent, TaskWait};
 use super::result::CallResult;
-use super::tool_request::{Called, call_tool};
-use crate::call::call_path::Callee;
+use super::tool_call::CallOutcome;
 use crate::call::context::Context;
-use crate::client::connection::{Connection, Link, Peer};
+use crate::client::connection::{Connection, Peer};
+use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::passed::{Pass, pass};
+use crate::client::remote_task::RemoteTask;
 use crate::client::session::listeners::{Listeners, LogMessage, Progress};
-use crate::client::session::outgoing::{Outgoing, TaskWait};
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::limits::PROGRESS_MESSAGE;
 #[cfg(feature = "gateway")]
@@ -29,12 +30,11 @@ use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::text::{line, make_visible, visible};
 
-/// A call of a tool of another server. It is sent when it is awaited.
+/// A call of a tool of another server, or the rest of a call that continues there as a task. It is sent when it is awaited.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call {
-    link: Rc<Link>,
-    name: String,
-    arguments: serde_json::Result<Box<RawValue>>,
+    conversation: Rc<Conversation>,
+    work: CallWork,
     timeout: Duration,
     task_wait: TaskWait,
     is_idempotent: bool,
@@ -42,6 +42,13 @@ pub struct Call {
     listeners: Listeners,
     /// The context whose caller answers questions for which the program has no function, and the function that asks the caller.
     asks: Option<(Context, Pass)>,
+}
+
+enum CallWork {
+    /// A call of the tool with this name, with arguments.
+    Tool(String, serde_json::Result<Box<RawValue>>),
+    /// A task that an earlier call has begun.
+    Task(RemoteTask),
 }
 
 impl Connection {
@@ -79,18 +86,57 @@ impl Peer {
     /// }
     /// ```
     pub fn call(&self, name: &str, arguments: impl Serialize) -> Call {
-        Call::new(self.0.clone(), name.to_owned(), write::to_raw_value(&arguments))
+        Call::new(self.0.clone(), CallWork::Tool(name.to_owned(), write::to_raw_value(&arguments)))
+    }
+}
+
+impl Connection {
+    /// Continues a task of one of the servers. It sends nothing.
+    ///
+    /// # Errors
+    /// The client has no server with the name in the task.
+    pub fn task(&self, remote: &RemoteTask) -> Result<Call, ClientError> {
+        Ok(self.server(remote.server())?.task(remote))
+    }
+}
+
+impl Peer {
+    /// Continues a task of this server, which an earlier call has begun. Its result is requested when it is awaited. Dropping it does not cancel
+    /// the task.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use edge_mcp::client::{Failure, Peer, RemoteTask};
+    /// use edge_mcp::HandlerError;
+    /// use serde_json::json;
+    ///
+    /// async fn begin(depot: Peer) -> Result<Option<RemoteTask>, HandlerError> {
+    ///     match depot.call("build-report", json!({ "year": 2026 })).task_timeout(Duration::from_secs(10)).await {
+    ///         Ok(_) => Ok(None),
+    ///         Err(error) => match error.failure() {
+    ///             // Store the task as JSON.
+    ///             Failure::StillRunning(task) => Ok(Some(task.clone())),
+    ///             _ => Err(error.into()),
+    ///         },
+    ///     }
+    /// }
+    ///
+    /// async fn finish(depot: Peer, task: RemoteTask) -> Result<String, HandlerError> {
+    ///     Ok(depot.task(&task).await?.text())
+    /// }
+    /// ```
+    pub fn task(&self, remote: &RemoteTask) -> Call {
+        Call::new(self.0.clone(), CallWork::Task(remote.clone()))
     }
 }
 
 impl Call {
-    fn new(link: Rc<Link>, name: String, arguments: serde_json::Result<Box<RawValue>>) -> Self {
-        let timeout = link.channel.upstream().timeout;
+    fn new(conversation: Rc<Conversation>, work: CallWork) -> Self {
         Self {
-            link,
-            name,
-            arguments,
-            timeout,
+            timeout: conversation.server.upstream.timeout,
+            conversation,
+            work,
             task_wait: TaskWait::default(),
             is_idempotent: false,
             definition: None,
@@ -202,35 +248,47 @@ impl Call {
     /// Calls the tool, and returns a task instead of its result. A task is waited for instead if its id as JSON text has more than `longest` bytes,
     /// or if the program answers questions of the server.
     #[cfg(feature = "gateway")]
-    pub(crate) async fn result_or_task(mut self, longest: Option<usize>) -> Result<Called, ClientError> {
-        let answers_questions = self.link.channel.upstream().handlers.capabilities() != ClientCapabilities::default();
+    pub(crate) async fn result_or_task(mut self, longest: Option<usize>) -> Result<CallOutcome, ClientError> {
+        let handlers = &self.conversation.server.upstream.handlers;
+        let answers_questions = handlers.capabilities() != ClientCapabilities::default();
         self.task_wait.longest_passed_id = longest.filter(|_| !answers_questions);
-        self.send().boxed_local().await
+        self.outcome().boxed_local().await
     }
 
-    async fn send(self) -> Result<Called, ClientError> {
-        let Self { link, name, arguments, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
-        let not_called = |problem: &str| {
-            let failure = Failure::Local(format!("was not called: {problem}"));
-            ClientError::new(&link.channel.server().name, Method::CallTool.name().into(), failure)
+    async fn outcome(self) -> Result<CallOutcome, ClientError> {
+        let conversation = self.conversation.clone();
+        self.send().await.map_err(conversation.error_of(Method::CallTool.name()))
+    }
+
+    async fn send(self) -> Result<CallOutcome, ClientError> {
+        let Self { conversation, work, timeout, task_wait, is_idempotent, definition, listeners, asks } = self;
+        let (name, arguments) = match work {
+            CallWork::Tool(name, arguments) => (name, arguments),
+            CallWork::Task(task) => {
+                // The same task has the same place in each round.
+                let place = write::literal(task.id());
+                let respondent = Respondent::of_call(&conversation, asks, task.tool(), place.get());
+                let respondent = Respondent { task_wait, ..respondent };
+                return conversation.continue_task(task, timeout, definition, respondent).await;
+            }
         };
-        let arguments =
-            arguments.map_err(|error| not_called("the arguments cannot be written as JSON.").because(error))?;
-        if definition.as_ref().is_some_and(|tool| tool.server() != link.channel.server().name || !tool.is_tool(&name)) {
-            return Err(not_called("the definition belongs to another tool."));
+        let server = &conversation.server.name;
+        let arguments = arguments.map_err(|error| {
+            let problem = "was not called: the arguments cannot be written as JSON.";
+            ClientError::new(Failure::Local(problem.to_owned()), Some(error.to_string()))
+        })?;
+        if definition.as_ref().is_some_and(|tool| tool.server() != server || !tool.is_tool(&name)) {
+            return Err(Failure::Local("was not called: the definition belongs to another tool.".to_owned()).into());
         }
-        let (cx, pass) = asks.map_or_else(|| (link.channel.cx().clone(), None), |(cx, pass)| (cx, Some(pass)));
-        let callee = Callee { server: Some(&link.channel.server().name), tool: &name };
-        let cx = cx.at_call(callee, arguments.get());
-        let params = Params::default().with_text("name", &name).with("arguments", arguments.clone());
-        let mut outgoing = Outgoing::new(Method::CallTool, params, timeout);
-        outgoing.task_wait = task_wait;
-        outgoing.is_repeatable = is_idempotent;
-        outgoing.target = Some(name);
-        outgoing.arguments = arguments.get().into();
-        outgoing.listeners = listeners;
-        let asked = Asked { cx, pass, is_kept: false };
-        call_tool(&link, outgoing, definition, asked).await
+        let respondent = Respondent::of_call(&conversation, asks, &name, arguments.get());
+        let params = Params::default().with_text("name", &name).with("arguments", arguments);
+        let request = RemoteRequest {
+            is_repeatable: is_idempotent,
+            target: Some(name),
+            listeners,
+            ..RemoteRequest::new(Method::CallTool, params, timeout)
+        };
+        conversation.call_tool(request, definition, Respondent { task_wait, ..respondent }).await
     }
 }
 
@@ -239,14 +297,14 @@ impl IntoFuture for Call {
     type IntoFuture = LocalBoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let server = self.link.channel.server().name.clone();
-        let called = self.send();
+        let conversation = self.conversation.clone();
         let result = async move {
-            match called.await? {
-                Called::Result(result) => Ok(result),
+            match self.outcome().await? {
+                CallOutcome::Result(result) => Ok(result),
                 // Only `result_or_task` sets that the program gets tasks.
-                Called::Task(task, _) => {
-                    Err(ClientError::new(&server, Method::CallTool.name().into(), Failure::StillRunning(task)))
+                CallOutcome::Task(task, _) => {
+                    let error = Failure::StillRunning(task).into();
+                    Err(conversation.error_of(Method::CallTool.name())(error))
                 }
             }
         };

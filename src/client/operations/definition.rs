@@ -13,24 +13,24 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use super::param_headers;
-use super::strict_schema::{has_strict_root, with_strict_root};
 use crate::client::wire::visible_schema::{HiddenInContract, cleaned};
 use crate::config::ConfigError;
 use crate::host::{Host, log};
-use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES};
+use crate::limits::{
+    FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES, UPSTREAM_PARAMS,
+};
 use crate::protocol::method::Method;
 use crate::protocol::ui;
-use crate::schema::{HeaderParam, NotEnforceable, Schema, SchemaError};
+use crate::schema::{HeaderParam, NotEnforceable, Schema, SchemaError, header_params};
 use crate::server::list::ListKind;
 use crate::text::{Text, is_plain, line, visible};
 
 /// The definition of a tool, resource, resource template or prompt of another server. Cloning is cheap.
 #[derive(Clone)]
-pub struct Definition(Rc<Shared>);
+pub struct Definition(Rc<DefinitionData>);
 
 /// The data that all clones of a definition share: what was read of it once, and the text that the server sent.
-struct Shared {
+struct DefinitionData {
     server: Text,
     kind: ListKind,
     name: String,
@@ -113,7 +113,7 @@ impl Definition {
         if !is_plain(&name) {
             return Err(problem("has a name with hidden characters"));
         }
-        let mut definition = Shared {
+        let mut definition = DefinitionData {
             server: server.clone(),
             kind,
             full_name: format!("{server}_{name}"),
@@ -135,7 +135,7 @@ impl Definition {
             };
             definition.is_for_app_only = ui::is_for_app_only(item);
             definition.app = ui::resource_uri(item).and_then(Value::as_str).map(Cow::into_owned);
-            definition.headers = param_headers::marked(item).map_err(invalid)?.into();
+            definition.headers = marked_arguments(item).map_err(invalid)?.into();
             definition.input = item.get("inputSchema").map(input_schema).transpose().map_err(invalid)?.flatten();
             let output = |schema| OutputSchema::read(server, &definition.name, schema);
             definition.output = item.get("outputSchema").map(output).transpose().map_err(invalid)?.map(Rc::new);
@@ -147,7 +147,7 @@ impl Definition {
     ///
     /// A program can store the text, and later call the tool without listing the tools again.
     pub fn to_json(&self) -> String {
-        let Shared { server, kind, json, .. } = &*self.0;
+        let DefinitionData { server, kind, json, .. } = &*self.0;
         ObjectWriter::new().text("server", server).json(protocol_names(*kind).single, json.get()).finish()
     }
 
@@ -258,12 +258,10 @@ impl Definition {
         self.0.app.as_deref().filter(|uri| is_app(uri))
     }
 
-    /// Returns whether this is the definition of the tool `name`.
     pub(super) fn is_tool(&self, name: &str) -> bool {
         self.0.kind == ListKind::Tools && self.0.name == name
     }
 
-    /// Returns the arguments of a tool that headers repeat.
     pub(super) fn header_params(&self) -> &[HeaderParam] {
         &self.0.headers
     }
@@ -307,14 +305,27 @@ impl Definition {
     }
 
     fn is_left_out(&self, reason: &str) -> String {
-        let Shared { server, kind, name, .. } = &*self.0;
+        let DefinitionData { server, kind, name, .. } = &*self.0;
         format!("The {} `{}` of the server `{server}` {reason}.", protocol_names(*kind).single, line(name, SHOWN))
     }
 
-    /// Returns the length of the definition in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.0.json.get().len()
     }
+}
+
+/// Returns the arguments of a tool that headers repeat.
+///
+/// # Errors
+/// The problem with a mark.
+fn marked_arguments(tool: Value<'_>) -> Result<Vec<HeaderParam>, String> {
+    let Some(schema) = tool.get("inputSchema") else { return Ok(Vec::new()) };
+    // Few schemas have marks. A key with an escape may also be `x-mcp-header`.
+    if !schema.text().contains("x-mcp-header") && !schema.text().contains("\\u") {
+        return Ok(Vec::new());
+    }
+    let schema = schema.to_json().ok_or("a number of the input schema is too large")?;
+    header_params(&schema, UPSTREAM_PARAMS).map_err(|error| error.to_string())
 }
 
 /// Returns whether a URI can be that of a user interface. `.` and `..` have no meaning in it, so a client must not resolve them.
@@ -339,7 +350,6 @@ fn input_schema(schema: Value<'_>) -> Result<Option<Rc<Schema>>, String> {
     Ok(narrow.map(|raw| Schema::unenforced(raw, true)))
 }
 
-/// Returns the text of a schema, or of its cleaned form.
 fn raw(schema: Value<'_>, cleaned: Option<Json>) -> Result<Box<RawValue>, String> {
     let raw = match cleaned {
         None => schema.to_raw(),
@@ -348,7 +358,6 @@ fn raw(schema: Value<'_>, cleaned: Option<Json>) -> Result<Box<RawValue>, String
     raw.ok_or_else(|| "a schema of it cannot be written".to_owned())
 }
 
-/// Returns the names of the members that are true.
 fn true_members(annotations: Value<'_>) -> Box<[String]> {
     annotations.members().filter(|(_, value)| value.text() == "true").map(|(name, _)| name.into_owned()).collect()
 }
@@ -419,6 +428,60 @@ impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Definition").field("server", &self.0.server).field("json", &self.0.json.get()).finish()
     }
+}
+
+/// Returns whether strict clients accept the schema: its `type` is `object`, each property is an object, and `required` is a list of names.
+pub(super) fn has_strict_root(schema: Value<'_>) -> bool {
+    let is_of_objects = |properties: Value<'_>| {
+        properties.kind() == Kind::Object && properties.members().all(|(_, property)| property.kind() == Kind::Object)
+    };
+    schema.get("type").is_some_and(|kind| kind.is_str("object"))
+        && schema.get("properties").is_none_or(is_of_objects)
+        && schema.get("required").is_none_or(is_list_of_names)
+}
+
+/// Returns a schema with the same meaning that strict clients accept, or `None` if there is none.
+pub(super) fn with_strict_root(schema: Value<'_>) -> Option<Box<RawValue>> {
+    if schema.kind() != Kind::Object {
+        return None;
+    }
+    let mut strict = ObjectWriter::new().text("type", "object");
+    for (name, value) in schema.members() {
+        strict = match &*name {
+            // Null means that the member is absent.
+            "type" | "properties" | "required" if value.kind() == Kind::Null => strict,
+            "type" if value.is_str("object") => strict,
+            "properties" => strict.json(&name, &strict_properties(value)?),
+            "required" if is_list_of_names(value) => strict.json(&name, value.text()),
+            "type" | "required" => return None,
+            _ => strict.json(&name, value.text()),
+        };
+    }
+    Some(strict.finish_raw())
+}
+
+/// Returns the properties with objects instead of the schemas `true` and `false`.
+fn strict_properties(properties: Value<'_>) -> Option<String> {
+    if properties.kind() != Kind::Object {
+        return None;
+    }
+    let mut strict = ObjectWriter::new();
+    for (name, property) in properties.members() {
+        strict = strict.json(
+            &name,
+            match (property.kind(), property.text()) {
+                (Kind::Object, text) => text,
+                (_, "true") => "{}",
+                (_, "false") => r#"{"not":{}}"#,
+                _ => return None,
+            },
+        );
+    }
+    Some(strict.finish())
+}
+
+fn is_list_of_names(required: Value<'_>) -> bool {
+    required.kind() == Kind::Array && required.items().all(|name| name.kind() == Kind::String)
 }
 
 #[cfg(test)]

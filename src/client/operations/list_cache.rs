@@ -21,7 +21,7 @@ use crate::text::Text;
 /// A digest of everything that a list depends on: the server, the method, the credential, the headers that the program sends, and what it passes
 /// on from the `_meta` of its caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key([u8; 32]);
+pub(super) struct ListKey([u8; 32]);
 
 /// The lists of all servers of a client, at most [`UPSTREAM_LISTS`].
 ///
@@ -34,13 +34,12 @@ pub(in crate::client) struct ListCache(RefCell<Vec<Cached>>);
 #[derive(Clone)]
 pub(super) struct Cached {
     server: Text,
-    key: Key,
+    key: ListKey,
     pub list: Rc<Listing>,
     fresh_until: u64,
 }
 
-impl Key {
-    /// Creates the key of a list.
+impl ListKey {
     pub(super) fn of(
         parts: [&str; 3],
         credential: Option<&HeaderValue>,
@@ -72,7 +71,7 @@ impl Key {
 
 impl ListCache {
     /// Returns a list that is fresh, or that expired less than [`UPSTREAM_STALE_SECONDS`] ago. Times are in milliseconds since 1970.
-    pub(super) fn get(&self, key: &Key, now: u64) -> Option<Cached> {
+    pub(super) fn get(&self, key: &ListKey, now: u64) -> Option<Cached> {
         self.0.borrow().iter().find(|cached| cached.key == *key && cached.is_kept(now)).cloned()
     }
 
@@ -86,7 +85,7 @@ impl ListCache {
     }
 
     /// Caches a list of `server` that is fresh for `time`.
-    pub(super) fn insert(&self, server: &Text, key: Key, list: &Rc<Listing>, time: Duration, now: u64) {
+    pub(super) fn insert(&self, server: &Text, key: ListKey, list: &Rc<Listing>, time: Duration, now: u64) {
         let lengths = list.items.iter().map(Definition::bytes).chain(list.left_out.iter().map(String::len));
         let bytes = lengths.fold(0, usize::saturating_add);
         if time.is_zero() || list.is_truncated || bytes > UPSTREAM_LIST_BYTES {
@@ -114,7 +113,6 @@ fn evict(lists: &mut Vec<Cached>) {
 }
 
 impl Cached {
-    /// Returns whether the list is fresh, or stale but usable.
     fn is_kept(&self, now: u64) -> bool {
         now < self.fresh_until.saturating_add(UPSTREAM_STALE_SECONDS.saturating_mul(1000))
     }

@@ -1,5 +1,6 @@
-//! The items of lists.
+//! The items of lists, and the pages from which they are read.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -46,15 +47,23 @@ pub(crate) type ListResult = Result<Rc<Listing>, ClientError>;
 /// A kind of list, and the lock of the task that reads this list.
 pub(super) type ListLock = (ListKind, Rc<Mutex<Option<ListResult>>>);
 
+/// The lists of one server that were read in one call of a handler.
+#[derive(Default)]
+pub(in crate::client) struct Lists {
+    /// The tools of the server if they were listed in this call, and the number of changes before.
+    pub tools: RefCell<Option<(u64, Rc<Listing>)>>,
+    pub locks: RefCell<Vec<ListLock>>,
+}
+
 /// The definitions of a list whose pages are being read.
 #[derive(Default)]
-pub(super) struct Definitions {
+pub(super) struct DefinitionPages {
     pub listing: Listing,
     names: BTreeSet<String>,
     bytes: usize,
 }
 
-impl Definitions {
+impl DefinitionPages {
     /// Adds the items of a page. An item whose name does not belong to the list is left out. Returns whether the list is within its limits.
     pub(super) fn add(
         &mut self,

@@ -6,24 +6,25 @@ use std::future::IntoFuture;
 use std::rc::Rc;
 
 use edge_json::write::{self, ObjectWriter};
-use edge_json::{Document, JsonLimits, Kind, Value};
+use edge_json::{Kind, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use super::asked::Asked;
-use super::rounds::answered;
+use super::respondent::Respondent;
+use super::rounds;
 #[cfg(feature = "gateway")]
-use crate::call::{call_path::Callee, context::Context};
-use crate::client::connection::{Link, Peer};
+use crate::call::context::Context;
+use crate::client::connection::Peer;
+use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 #[cfg(feature = "gateway")]
 use crate::client::questions::passed::pass;
-use crate::client::session::channel::Channel;
-use crate::client::session::outgoing::Outgoing;
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
+use crate::client::wire::response::parsed;
 use crate::protocol::content::PromptMessage;
 use crate::protocol::foreign::read_meta;
 use crate::protocol::method::Method;
@@ -114,28 +115,20 @@ impl Peer {
     /// # Errors
     /// The server cannot be asked, has no such resource, or its answer is not valid.
     pub async fn read_resource(&self, uri: &str) -> Result<ReadResult, ClientError> {
-        self.read(uri, &Asked::by_program(self.0.channel.cx())).await
+        self.read(uri, &Respondent::program(&self.0.cx)).await
     }
 
     /// Reads the resource at `uri`. The caller of `cx` answers the questions of the server, as for [`Call::ask_caller`](super::call::Call::ask_caller).
     #[cfg(feature = "gateway")]
     pub(crate) async fn read_resource_for_caller(&self, uri: &str, cx: &Context) -> Result<ReadResult, ClientError> {
-        self.read(uri, &self.by_caller(uri, "{}", cx)).await
+        self.read(uri, &Respondent::of_call(&self.0, Some((cx.clone(), pass)), uri, "{}")).await
     }
 
-    /// Creates the settings for a request whose questions the caller of `cx` answers.
-    #[cfg(feature = "gateway")]
-    fn by_caller(&self, target: &str, arguments: &str, cx: &Context) -> Asked {
-        let callee = Callee { server: Some(&self.0.channel.server().name), tool: target };
-        Asked { cx: cx.at_call(callee, arguments), pass: Some(pass), is_kept: true }
-    }
-
-    async fn read(&self, uri: &str, asked: &Asked) -> Result<ReadResult, ClientError> {
+    async fn read(&self, uri: &str, respondent: &Respondent) -> Result<ReadResult, ClientError> {
         let params = Params::default().with_text("uri", uri);
-        let mut outgoing = Outgoing::new(Method::ReadResource, params, self.0.channel.upstream().timeout);
-        outgoing.target = Some(uri.to_owned());
-        let json = answered(&self.0.session, outgoing, asked).await?;
-        read(&self.0.channel, Method::ReadResource, &json, |result| {
+        let request = RemoteRequest::new(Method::ReadResource, params, self.0.server.upstream.timeout);
+        let json = rounds::result(&self.0, request.with_target(uri), respondent).await?;
+        read(&self.0, Method::ReadResource, &json, |result| {
             let parts = array(result, "contents")?.items();
             let contents: Vec<_> = parts.filter_map(ResourceContents::read).collect();
             let is_read = !contents.is_empty() || array(result, "contents")?.items().next().is_none();
@@ -150,9 +143,10 @@ impl Peer {
     pub async fn get_prompt(&self, name: &str, arguments: impl Serialize) -> Result<GetPromptResult, ClientError> {
         let arguments = write::to_raw_value(&arguments).map_err(|error| {
             let failure = Failure::Local("was not called: the arguments cannot be written as JSON.".into());
-            ClientError::new(&self.0.channel.server().name, Method::GetPrompt.name().into(), failure).because(error)
+            let error = ClientError::new(failure, Some(error.to_string()));
+            self.0.error_of(Method::GetPrompt.name())(error)
         })?;
-        self.prompt(name, arguments, &Asked::by_program(self.0.channel.cx())).await
+        self.prompt(name, arguments, &Respondent::program(&self.0.cx)).await
     }
 
     /// Gets the messages of a prompt. The caller of `cx` answers the questions of the server, as for
@@ -164,21 +158,20 @@ impl Peer {
         arguments: Box<RawValue>,
         cx: &Context,
     ) -> Result<GetPromptResult, ClientError> {
-        let asked = self.by_caller(name, arguments.get(), cx);
-        self.prompt(name, arguments, &asked).await
+        let respondent = Respondent::of_call(&self.0, Some((cx.clone(), pass)), name, arguments.get());
+        self.prompt(name, arguments, &respondent).await
     }
 
     async fn prompt(
         &self,
         name: &str,
         arguments: Box<RawValue>,
-        asked: &Asked,
+        respondent: &Respondent,
     ) -> Result<GetPromptResult, ClientError> {
         let params = Params::default().with_text("name", name).with("arguments", arguments);
-        let mut outgoing = Outgoing::new(Method::GetPrompt, params, self.0.channel.upstream().timeout);
-        outgoing.target = Some(name.to_owned());
-        let json = answered(&self.0.session, outgoing, asked).await?;
-        read(&self.0.channel, Method::GetPrompt, &json, |result| {
+        let request = RemoteRequest::new(Method::GetPrompt, params, self.0.server.upstream.timeout);
+        let json = rounds::result(&self.0, request.with_target(name), respondent).await?;
+        read(&self.0, Method::GetPrompt, &json, |result| {
             let json: Rc<str> = result.text().into();
             let messages = array(result, "messages")?.items();
             let messages = messages.filter_map(|message| PromptMessage::read(message, &json)).collect();
@@ -200,7 +193,7 @@ impl Peer {
         let params = Params::default()
             .with("ref", strings(reference))
             .with("argument", strings([("name", argument), ("value", typed)]));
-        Complete { link: self.0.clone(), params, known: Vec::new() }
+        Complete { conversation: self.0.clone(), params, known: Vec::new() }
     }
 }
 
@@ -214,7 +207,7 @@ impl Peer {
 /// ```
 #[must_use = "a request is sent when it is awaited"]
 pub struct Complete {
-    link: Rc<Link>,
+    conversation: Rc<Conversation>,
     params: Params,
     known: Vec<(String, String)>,
 }
@@ -229,15 +222,15 @@ impl Complete {
     }
 
     async fn send(self) -> Result<CompleteResult, ClientError> {
-        let Self { link, mut params, known } = self;
+        let Self { conversation, mut params, known } = self;
         if !known.is_empty() {
             let arguments = strings(known.iter().map(|(name, value)| (name.as_str(), value.as_str())));
             let context = ObjectWriter::new().json("arguments", arguments.get());
             params = params.with("context", context.finish_raw());
         }
-        let mut outgoing = Outgoing::new(Method::Complete, params, link.channel.upstream().timeout);
-        let json = link.session.request(&mut outgoing).await?;
-        read(&link.channel, Method::Complete, &json, |result| {
+        let request = RemoteRequest::new(Method::Complete, params, conversation.server.upstream.timeout);
+        let json = conversation.result(&request).await?;
+        read(&conversation, Method::Complete, &json, |result| {
             let completion = result.get("completion")?;
             let values = array(completion, "values")?;
             let has_more = completion.get("hasMore").is_some_and(|more| more.text() == "true");
@@ -265,21 +258,19 @@ impl IntoFuture for Complete {
     }
 }
 
-/// Reads a result.
 fn read<T>(
-    channel: &Channel,
+    conversation: &Conversation,
     method: Method,
     json: &RawValue,
     read: impl Fn(Value<'_>) -> Option<T>,
 ) -> Result<T, ClientError> {
-    let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
+    let document = parsed(json).ok();
     document.and_then(|document| read(document.root())).ok_or_else(|| {
-        let failure = Failure::Malformed("has a result without the required members");
-        channel.failed(method.name().into(), failure.into())
+        let error = Failure::Malformed("has a result without the required members").into();
+        conversation.error_of(method.name())(error)
     })
 }
 
-/// Returns the member `name` if it is an array.
 fn array<'d>(value: Value<'d>, name: &str) -> Option<Value<'d>> {
     value.get(name).filter(|member| member.kind() == Kind::Array)
 }

@@ -12,15 +12,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::asked::Asked;
-use super::rounds::answered_once;
-use crate::call::call_path::Callee;
+use super::respondent::Respondent;
+use super::rounds::complete_step;
 use crate::call::error::HandlerError;
-use crate::client::connection::{Link, Peer};
+use crate::client::connection::Peer;
+use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
-use crate::client::session::outgoing::Outgoing;
-use crate::client::session::send::deadline;
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
+use crate::client::wire::response::parsed;
 use crate::client::wire::task;
 use crate::protocol::method::Method;
 use crate::server::extension::is_method_name;
@@ -28,8 +28,8 @@ use crate::text::Text;
 
 /// A request with a method of an extension. It is sent when it is awaited.
 #[must_use = "a request is sent when it is awaited"]
-pub struct Request {
-    link: Rc<Link>,
+pub struct ExtensionRequest {
+    conversation: Rc<Conversation>,
     method: Text,
     params: serde_json::Result<Box<RawValue>>,
     target: Option<String>,
@@ -50,7 +50,7 @@ impl Peer {
     /// awaited.
     ///
     /// The client does not know whether the method has effects, so the request is handled like a [call](Self::call) of a tool: it is not sent
-    /// again after a failure, and it is a step of the handler. See [`idempotent`](Request::idempotent). Functions of
+    /// again after a failure, and it is a step of the handler. See [`idempotent`](ExtensionRequest::idempotent). Functions of
     /// [`Upstream`](crate::client::Upstream) answer the questions of the server.
     ///
     /// ```
@@ -70,20 +70,20 @@ impl Peer {
     ///     Ok(euros)
     /// }
     /// ```
-    pub fn request(&self, method: impl Into<Text>, params: impl Serialize) -> Request {
-        Request {
-            link: self.0.clone(),
+    pub fn request(&self, method: impl Into<Text>, params: impl Serialize) -> ExtensionRequest {
+        ExtensionRequest {
+            conversation: self.0.clone(),
             method: method.into(),
             params: write::to_raw_value(&params),
             target: None,
-            timeout: self.0.channel.upstream().timeout,
+            timeout: self.0.server.upstream.timeout,
             is_idempotent: false,
             result_types: Vec::new(),
         }
     }
 }
 
-impl Request {
+impl ExtensionRequest {
     /// Sets the value of the header `Mcp-Name`, which modern servers get. The specification of the extension says which parameter it repeats.
     pub fn target(mut self, value: impl Into<String>) -> Self {
         self.target = Some(value.into());
@@ -110,38 +110,40 @@ impl Request {
     }
 
     async fn send(self) -> Result<RequestResult, ClientError> {
-        let Self { link, method, params, target, timeout, is_idempotent, result_types } = self;
-        let channel = &*link.channel;
-        let error = |failure| ClientError::new(&channel.server().name, method.clone(), failure);
-        let not_called = |problem: &str| error(Failure::Local(format!("was not called: {problem}")));
+        let Self { conversation, method, params, target, timeout, is_idempotent, result_types } = self;
+        let not_called = |problem: &str| Failure::Local(format!("was not called: {problem}"));
         if !is_method_name(&method) {
-            return Err(not_called("a method has visible ASCII characters and a `/`, at most 128 bytes."));
+            return Err(not_called("a method has visible ASCII characters and a `/`, at most 128 bytes.").into());
         }
-        let is_own = Method::named(&method).is_some() || task::METHODS.contains(&&*method);
-        if is_own || method.starts_with("notifications/") {
-            return Err(not_called("the client has its own function for this method of the protocol."));
+        let is_of_client = Method::named(&method).is_some() || task::METHODS.contains(&&*method);
+        if is_of_client || method.starts_with("notifications/") {
+            return Err(not_called("the client has its own function for this method of the protocol.").into());
         }
-        let written = params.map_err(|error| not_called("the parameters cannot be written as JSON.").because(error))?;
-        let params =
-            Params::of(&written).ok_or_else(|| not_called("the parameters must be an object without `_meta`."))?;
+        let params = params.map_err(|error| {
+            ClientError::new(not_called("the parameters cannot be written as JSON."), Some(error.to_string()))
+        })?;
         // A tool can have the name of a method.
         let name = format!("request {method}");
-        let callee = Callee { server: Some(&channel.server().name), tool: &name };
-        let cx = channel.cx().at_call(callee, written.get());
-        let mut outgoing = Outgoing::of_extension(method.clone(), params, timeout);
-        outgoing.deadline = Some(deadline(channel, timeout));
-        outgoing.is_repeatable = is_idempotent;
-        outgoing.target = target;
-        outgoing.result_types.clone_from(&result_types);
-        let asked = Asked { cx, pass: None, is_kept: !is_idempotent };
-        let json = answered_once(&link.session, &outgoing, &name, &asked).await?.result;
-        let result = Document::parse(json.get().as_bytes(), JsonLimits::MOST).ok();
-        let Some(result) = result.as_ref().map(Document::root).filter(|result| result.kind() == Kind::Object) else {
-            return Err(error(Failure::Malformed("has a result that is not an object")));
+        let respondent = Respondent::of_call(&conversation, None, &name, params.get());
+        let params =
+            Params::of(&params).ok_or_else(|| not_called("the parameters must be an object without `_meta`."))?;
+        let request = RemoteRequest {
+            deadline: Some(conversation.deadline(timeout)),
+            is_repeatable: is_idempotent,
+            target,
+            result_types: result_types.clone(),
+            ..RemoteRequest::with_effects(method, params, timeout)
         };
+        let respondent = Respondent { is_kept: !is_idempotent, ..respondent };
+        let json = complete_step(&conversation, request, &name, &respondent).await?.result;
+        let document = parsed(&json)?;
+        let result = document.root();
+        if result.kind() != Kind::Object {
+            return Err(Failure::Malformed("has a result that is not an object").into());
+        }
         let result_type = result.string("resultType").unwrap_or_else(|| COMPLETE.to_owned());
         if result_type != COMPLETE && !result_types.iter().any(|known| *known == result_type) {
-            return Err(error(Failure::Malformed("has an unknown `resultType`")));
+            return Err(Failure::Malformed("has an unknown `resultType`").into());
         }
         Ok(RequestResult { result_type, json: json.get().into() })
     }
@@ -149,12 +151,13 @@ impl Request {
 
 const COMPLETE: &str = "complete";
 
-impl IntoFuture for Request {
+impl IntoFuture for ExtensionRequest {
     type Output = Result<RequestResult, ClientError>;
     type IntoFuture = LocalBoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        self.send().boxed_local()
+        let (conversation, method) = (self.conversation.clone(), self.method.clone());
+        async move { self.send().await.map_err(conversation.error_of(method.clone())) }.boxed_local()
     }
 }
 

@@ -10,20 +10,22 @@ use edge_json::{Document, JsonLimits, Value};
 use edge_uri_template::normalized;
 use serde_json::value::RawValue;
 
-use super::asked::Asked;
-use super::listing::{Definitions, Listing};
-use super::pages::read_pages;
-use super::rounds::answered;
+use super::listing::{DefinitionPages, Listing};
+use super::lists::read_pages;
+use super::respondent::Respondent;
+use super::rounds;
 use crate::client::connection::Peer;
-use crate::client::error::{ClientError, Executed, Failed, Failure, Unverified};
-use crate::client::session::outgoing::Outgoing;
-use crate::client::skills::entry::SkillEntry;
-use crate::client::skills::verify::{SkillContent, verified};
+use crate::client::error::{ClientError, Delivery, Failure, Unverified};
+use crate::client::session::remote_request::RemoteRequest;
+use crate::client::skills::verified;
 use crate::client::wire::message::Params;
+use crate::client::wire::response::parsed;
 use crate::limits::{UPSTREAM_LEGACY_SECONDS, UPSTREAM_SKILLS};
 use crate::protocol::method::Method;
 use crate::server::list::ListKind;
 use crate::server::skills::EXTENSION;
+use crate::server::skills::entry::SkillEntry;
+use crate::server::skills::store::SkillContent;
 
 const SKILLS: &str = "skills (the extension `io.modelcontextprotocol/skills`)";
 const FOLDERS: &str = "that it lists the folders of skills (`directoryRead`)";
@@ -50,7 +52,7 @@ impl Peer {
     /// The server does not declare skills, cannot be asked, or its answer is not valid.
     pub async fn list_skills(&self) -> Result<Listing<SkillEntry>, ClientError> {
         self.check_declared(false).await?;
-        let server = &self.0.channel.server().name;
+        let server = &self.0.server.name;
         let mut listing = Listing::default();
         let mut found: Vec<(String, SkillEntry)> = Vec::new();
         // How often each URI is listed, also by entries that are not valid.
@@ -61,7 +63,7 @@ impl Peer {
                     return false;
                 }
                 let uri = entry.string("uri").map(|uri| normalized(&uri).into_owned()).unwrap_or_default();
-                match SkillEntry::read(server, entry) {
+                match SkillEntry::of_server(server, entry) {
                     Ok(entry) => found.push((uri.clone(), entry)),
                     Err(problem) => listing.left_out.push(problem),
                 }
@@ -70,7 +72,7 @@ impl Peer {
             }
             true
         };
-        let is_whole = read_pages(&self.0.session, Method::ListSkills, Params::default(), "skills", &mut page).await?;
+        let is_whole = read_pages(&self.0, Method::ListSkills, Params::default(), "skills", &mut page).await?;
         listing.is_truncated = !is_whole;
         for (uri, entry) in found {
             if times.get(&uri).is_some_and(|times| *times > 1) {
@@ -88,22 +90,22 @@ impl Peer {
     /// The server does not declare skills, cannot be asked, has no such skill, or its entry is not valid.
     pub async fn get_skill(&self, uri: &str) -> Result<SkillEntry, ClientError> {
         self.check_declared(false).await?;
-        let channel = &self.0.channel;
         let params = Params::default().with_text("uri", uri);
-        let json =
-            self.0.session.request(&mut Outgoing::new(Method::GetSkill, params, channel.upstream().timeout)).await?;
+        let request = RemoteRequest::new(Method::GetSkill, params, self.0.server.upstream.timeout);
+        let json = self.0.result(&request).await?;
         self.read_result(Method::GetSkill, &json, |result| {
             let entry = result.get("skill").ok_or(Failure::Malformed("has a result without the skill"))?;
-            let invalid =
-                |problem| Failed::new(Failure::Malformed("has an entry of a skill that is not valid"), Some(problem));
-            let entry = SkillEntry::read(&channel.server().name, entry).map_err(invalid)?;
+            let invalid = |problem| {
+                ClientError::new(Failure::Malformed("has an entry of a skill that is not valid"), Some(problem))
+            };
+            let entry = SkillEntry::of_server(&self.0.server.name, entry).map_err(invalid)?;
             let is_asked = normalized(entry.uri()) == normalized(uri);
             if is_asked { Ok(entry) } else { Err(Failure::Malformed("has the entry of another skill").into()) }
         })
     }
 
     /// Reads a file of a skill, and checks it: the entry lists the file, and the file has the size and the digest in the entry. For the
-    /// `SKILL.md`, the frontmatter also equals the one in the entry.
+    /// `SKILL.md`, the name and the description also equal those in the entry.
     ///
     /// `reference` is a URI, or a path in the folder of the skill such as `references/FORMS.md`. If the check fails, the content is not
     /// available, and [`get_skill`](Self::get_skill) returns the entry of today.
@@ -111,17 +113,16 @@ impl Peer {
     /// # Errors
     /// [`Failure::Unverified`] is the failure of the check. The server does not declare skills, cannot be asked, or its answer is not valid.
     pub async fn read_skill(&self, skill: &SkillEntry, reference: &str) -> Result<SkillContent, ClientError> {
-        let channel = &self.0.channel;
-        let failed = |failure: Failure| channel.failed(Method::ReadResource.name().into(), failure.into());
-        if skill.server() != channel.server().name {
+        let failed = |failure: Failure| self.0.error_of(Method::ReadResource.name())(failure.into());
+        if skill.server() != self.0.server.name {
             return Err(failed(Failure::Local("was not called: the skill belongs to another server.".into())));
         }
         let file = skill.file(reference).ok_or_else(|| failed(Failure::Unverified(Unverified::Unlisted)))?;
         self.check_declared(false).await?;
         let params = Params::default().with_text("uri", &file.uri);
-        let mut outgoing = Outgoing::new(Method::ReadResource, params, channel.upstream().timeout);
-        outgoing.target = Some(file.uri.clone());
-        let json = answered(&self.0.session, outgoing, &Asked::by_program(channel.cx())).await?;
+        let request = RemoteRequest::new(Method::ReadResource, params, self.0.server.upstream.timeout);
+        let respondent = Respondent::program(&self.0.cx);
+        let json = rounds::result(&self.0, request.with_target(&file.uri), &respondent).await?;
         self.read_result(Method::ReadResource, &json, |result| verified(skill, file, result))
     }
 
@@ -132,44 +133,42 @@ impl Peer {
     /// The server does not declare that it lists folders (`directoryRead`), cannot be asked, has no such folder, or its answer is not valid.
     pub async fn read_skill_directory(&self, uri: &str) -> Result<Listing, ClientError> {
         self.check_declared(true).await?;
-        let server = &self.0.channel.server().name;
+        let server = &self.0.server.name;
         let folder = format!("{}/", normalized(uri));
         let is_child = |uri: &str| {
             let uri = normalized(uri);
             uri.strip_prefix(&*folder).is_some_and(|name| !matches!(name, "" | "." | "..") && !name.contains('/'))
         };
-        let mut children = Definitions::default();
+        let mut children = DefinitionPages::default();
         let mut page = |_: Value<'_>, items: Value<'_>| children.add(server, ListKind::Resources, items, &is_child);
         let params = Params::default().with_text("uri", uri);
-        let is_whole = read_pages(&self.0.session, Method::ReadDirectory, params, "resources", &mut page).await?;
+        let is_whole = read_pages(&self.0, Method::ReadDirectory, params, "resources", &mut page).await?;
         Ok(Listing { is_truncated: !is_whole, ..children.listing })
     }
 
     /// Checks that the server declares skills, and if necessary that it lists their folders. A client remembers the declaration for an hour.
     async fn check_declared(&self, needs_folders: bool) -> Result<(), ClientError> {
-        let channel = &self.0.channel;
-        let (known, until) = channel.server().skills.get();
-        let lists_folders = match known.filter(|_| channel.host().now_ms() < until) {
+        let (known, until) = self.0.server.skills.get();
+        let lists_folders = match known.filter(|_| self.0.cx.host().now_ms() < until) {
             Some(lists_folders) => lists_folders,
             None => self.declaration().await?,
         };
         if needs_folders && !lists_folders {
-            return Err(channel.failed(Method::ReadDirectory.name().into(), Failure::Undeclared(FOLDERS).into()));
+            return Err(self.0.error_of(Method::ReadDirectory.name())(Failure::Undeclared(FOLDERS).into()));
         }
         Ok(())
     }
 
     /// Asks the server whether it declares skills, and returns whether it lists their folders.
     async fn declaration(&self) -> Result<bool, ClientError> {
-        let channel = &self.0.channel;
-        let about = self.0.session.about().await?;
-        let undeclared = || channel.failed(Method::ListSkills.name().into(), Failure::Undeclared(SKILLS).into());
+        let about = self.0.about().await?;
+        let undeclared = || self.0.error_of(Method::ListSkills.name())(Failure::Undeclared(SKILLS).into());
         let settings = about.extension(EXTENSION).ok_or_else(undeclared)?;
         let settings = Document::parse(settings.as_bytes(), JsonLimits::MOST).ok();
         let lists_folders =
             settings.is_some_and(|it| it.root().get("directoryRead").is_some_and(|reads| reads.text() == "true"));
-        let until = channel.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000));
-        channel.server().skills.set((Some(lists_folders), until));
+        let until = self.0.cx.host().now_ms().saturating_add(UPSTREAM_LEGACY_SECONDS.saturating_mul(1000));
+        self.0.server.skills.set((Some(lists_folders), until));
         Ok(lists_folders)
     }
 
@@ -177,13 +176,10 @@ impl Peer {
         &self,
         method: Method,
         json: &RawValue,
-        read: impl FnOnce(Value<'_>) -> Result<T, Failed>,
+        read: impl FnOnce(Value<'_>) -> Result<T, ClientError>,
     ) -> Result<T, ClientError> {
-        let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST);
-        let result = match &document {
-            Ok(document) => read(document.root()),
-            Err(_) => Err(Failure::Malformed("has a result that is not JSON").into()),
-        };
-        result.map_err(|failed| self.0.channel.failed(method.name().into(), failed.executed_as(Executed::Yes)))
+        parsed(json)
+            .and_then(|document| read(document.root()))
+            .map_err(|error| self.0.error_of(method.name())(error).delivered_as(Delivery::Executed))
     }
 }

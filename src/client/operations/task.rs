@@ -9,27 +9,24 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, Value, write};
-use futures::FutureExt;
+use edge_json::{Value, write};
+use futures::{FutureExt, TryFutureExt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::asked::{ANSWERS, Asked, Question, TOO_MANY_ROUNDS, answers};
-use super::cancel_task::{Unfinished, request, unknown};
+use super::cancel_task::{Unfinished, continues_later, end_of_round, task_request, unknown};
+use super::respondent::{ANSWERS, OpenQuestion, Respondent, TOO_MANY_ROUNDS, answers};
 use super::step::step;
-use super::waiting::{continues_later, end_of_round};
 use crate::call::error::HandlerError;
-use crate::client::error::{ClientError, Executed, Failed, Failure};
+use crate::client::conversation::Conversation;
+use crate::client::error::{ClientError, Delivery, Failure};
 use crate::client::questions::handlers::AnswerFuture;
 use crate::client::questions::passed::key_in_task;
 use crate::client::remote_task::RemoteTask;
-use crate::client::session::channel::Channel;
-use crate::client::session::outgoing::Outgoing;
-use crate::client::session::request::Session;
-use crate::client::session::send::deadline;
+use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{ResultKind, RoundResult, of_task_error};
-use crate::client::wire::task::{Created, GET, Status, TaskState, UPDATE};
+use crate::client::wire::response::{ResultKind, RoundResult, of_task_error, parsed};
+use crate::client::wire::task::{CreatedTask, GET, TaskState, TaskStatus, UPDATE};
 use crate::limits::{
     LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
     UPSTREAM_TASK_SECONDS,
@@ -44,9 +41,9 @@ const LAST: Duration = Duration::from_secs(1);
 /// In a durable task, a pause is at least the wait so far, divided by this number.
 const PAUSES: u32 = 50;
 
-/// The answer to a request about a task, or an outage. A durable task stores it.
+/// The outcome of one request about a task: its answer, or an outage. A durable task stores it.
 #[derive(Default, Deserialize, Serialize)]
-struct Sent {
+struct Poll {
     answer: Option<Box<RawValue>>,
     /// A description of the outage.
     problem: String,
@@ -54,18 +51,18 @@ struct Sent {
     after: Option<Duration>,
 }
 
-impl Sent {
+impl Poll {
     fn outage(error: &ClientError) -> Self {
         Self { answer: None, problem: error.to_string(), after: error.failure().retry_after() }
     }
 }
 
-/// A task, and the call to which it belongs.
-pub(super) struct Waiting<'a> {
-    session: &'a Session,
+/// The wait for a task, and the call to which it belongs.
+struct TaskPoll<'a> {
+    conversation: &'a Rc<Conversation>,
     /// The call: its settings are those of the requests about the task.
-    call: &'a Outgoing,
-    asked: &'a Asked,
+    call: &'a RemoteRequest,
+    respondent: &'a Respondent,
     remote: RemoteTask,
     interval: Duration,
     /// The end of the wait, in milliseconds since 1970.
@@ -81,68 +78,59 @@ pub(super) struct Waiting<'a> {
 }
 
 /// Returns the result of the task with which a server has answered a call, or the task, if the program gets it.
-pub(super) async fn outcome_of_created(
-    session: &Rc<Session>,
-    call: &Outgoing,
+pub(super) async fn result_or_task(
+    conversation: &Rc<Conversation>,
+    call: &RemoteRequest,
     result: Box<RawValue>,
-    asked: &Asked,
+    respondent: &Respondent,
 ) -> Result<RoundResult, ClientError> {
-    let created = created(&session.channel, call, &result)?;
+    let created = CreatedTask::read(&result).map_err(Failure::Malformed)?;
     let length = write::literal(&created.id).get().len();
-    if call.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
+    if respondent.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
         return Ok(RoundResult { kind: ResultKind::Task, result });
     }
-    result_of_created(session, call, created, asked).await.map(RoundResult::complete)
-}
-
-/// Reads the task with which a server has answered a call.
-pub(super) fn created(channel: &Channel, call: &Outgoing, result: &RawValue) -> Result<Created, ClientError> {
-    Created::read(result).map_err(|problem| channel.failed(call.method.clone(), Failure::Malformed(problem).into()))
-}
-
-async fn result_of_created(
-    session: &Rc<Session>,
-    call: &Outgoing,
-    created: Created,
-    asked: &Asked,
-) -> Result<Box<RawValue>, ClientError> {
-    let channel = &session.channel;
     let tool = call.target.clone().unwrap_or_default();
     let is_working = created.is_working();
-    let remote = RemoteTask::new(channel.server().name.clone(), tool, created.id);
-    let mut waiting = Waiting::new(session, call, asked, remote);
-    waiting.set_interval(&created.members);
-    waiting.unfinished = Some(Unfinished::new(session, &waiting.remote, &asked.cx, asked.remembers()));
-    waiting.result(!is_working).await
+    let remote = RemoteTask::new(conversation.server.name.clone(), tool, created.id);
+    let unfinished = Unfinished::new(conversation, &remote, &respondent.cx, respondent.remembers());
+    let mut poll = TaskPoll::new(conversation, call, remote, respondent);
+    poll.set_interval(&created.members);
+    poll.unfinished = Some(unfinished);
+    poll.result(!is_working).await.map(RoundResult::complete)
 }
 
 /// Returns the result of a task that the program knows.
 pub(super) async fn result_of_known(
-    session: &Session,
-    call: &Outgoing,
+    conversation: &Rc<Conversation>,
+    call: &RemoteRequest,
     remote: RemoteTask,
-    asked: &Asked,
-) -> Result<Box<RawValue>, ClientError> {
-    Waiting::new(session, call, asked, remote).result(true).await
+    respondent: &Respondent,
+) -> Result<RoundResult, ClientError> {
+    TaskPoll::new(conversation, call, remote, respondent).result(true).await.map(RoundResult::complete)
 }
 
-impl<'a> Waiting<'a> {
-    fn new(session: &'a Session, call: &'a Outgoing, asked: &'a Asked, remote: RemoteTask) -> Self {
-        let is_durable = asked.cx.task().is_some();
+impl<'a> TaskPoll<'a> {
+    fn new(
+        conversation: &'a Rc<Conversation>,
+        call: &'a RemoteRequest,
+        remote: RemoteTask,
+        respondent: &'a Respondent,
+    ) -> Self {
+        let is_durable = respondent.cx.task().is_some();
         let longest = if is_durable { LONGEST_TASK_SECONDS } else { UPSTREAM_TASK_SECONDS };
-        let wait = call.task_wait.time.unwrap_or(Duration::from_secs(longest));
-        let of_handler = asked.cx.time_left().map(|left| left.saturating_sub(BEFORE_DEADLINE));
+        let wait = respondent.task_wait.time.unwrap_or(Duration::from_secs(longest));
+        let of_handler = respondent.cx.time_left().map(|left| left.saturating_sub(BEFORE_DEADLINE));
         let time = of_handler.map_or(wait, |left| wait.min(left));
-        if let Some(journal) = asked.cx.rounds().journal() {
+        if let Some(journal) = respondent.cx.rounds().journal() {
             journal.must_release();
         }
         Self {
-            session,
+            conversation,
             call,
-            asked,
+            respondent,
             remote,
             interval: Duration::from_secs(UPSTREAM_POLL_DEFAULT_SECONDS),
-            until: after(&session.channel, time),
+            until: conversation.after(time),
             durable: is_durable.then_some((wait, Duration::ZERO)),
             answered: BTreeSet::new(),
             rounds: 0,
@@ -163,39 +151,42 @@ impl<'a> Waiting<'a> {
             }
             is_due = false;
             let json = self.send(GET, None).await?;
-            let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
-                .map_err(|_| self.failed(Failure::Malformed("has a result that is not JSON").into()))?;
+            let document = parsed(&json).map_err(|error| self.failed(error))?;
             let state = TaskState::read(document.root(), self.remote.id());
             let state = state.map_err(|problem| self.failed(Failure::Malformed(problem).into()))?;
             self.set_interval(&state.members);
-            match state.status {
-                Status::Working => {}
-                Status::Asks(requests) => self.answer(requests).await?,
-                Status::Completed(result) => {
+            let error = match state.status {
+                TaskStatus::Working => continue,
+                TaskStatus::Asks(requests) => {
+                    self.answer(requests).await?;
+                    continue;
+                }
+                TaskStatus::Completed(result) => {
                     self.forget();
                     // The text was parsed, so a copy of it exists.
                     return Ok(result.to_raw().unwrap_or_default());
                 }
-                Status::Failed(error) => {
-                    self.forget();
-                    return Err(self.failed(Failed::new(of_task_error(error), state.members.message)));
-                }
-                Status::Cancelled => {
-                    self.forget();
-                    return Err(self.failed(Failure::TaskCancelled.into()));
-                }
-            }
+                TaskStatus::Failed(error) => ClientError::new(of_task_error(error), state.members.message),
+                TaskStatus::Cancelled => Failure::TaskCancelled.into(),
+            };
+            self.forget();
+            return Err(self.failed(error));
         }
     }
 
     /// Answers the questions that are not answered yet.
     async fn answer(&mut self, requests: Option<Value<'_>>) -> Result<(), ClientError> {
-        let channel = &self.session.channel;
-        let capabilities = self.call.capabilities.unwrap_or_else(|| self.asked.capabilities(channel.upstream()));
-        let passed_key = |_: usize, key: &str| key_in_task(&channel.server().name, key);
-        let questions =
-            self.asked.questions(channel, requests, capabilities, &|key| self.answered.contains(key), &passed_key);
-        let questions = questions.map_err(|failed| self.failed(failed))?;
+        let conversation = self.conversation;
+        let capabilities = self.call.capabilities.unwrap_or_else(|| self.respondent.capabilities(conversation));
+        let passed_key = |_: usize, key: &str| key_in_task(&conversation.server.name, key);
+        let questions = self.respondent.questions(
+            conversation,
+            requests,
+            capabilities,
+            &|key| self.answered.contains(key),
+            &passed_key,
+        );
+        let questions = questions.map_err(|error| self.failed(error))?;
         if questions.is_empty() {
             return Ok(());
         }
@@ -205,7 +196,7 @@ impl<'a> Waiting<'a> {
         }
         let keys: Vec<_> = questions.iter().map(|question| question.key.clone()).collect();
         let questions = questions.into_iter().map(|question| self.once(question)).collect();
-        let answers = answers(questions).await.map_err(|failed| self.failed(failed))?;
+        let answers = answers(questions).await.map_err(|error| self.failed(error))?;
         self.send(UPDATE, Some(answers)).await?;
         self.answered.extend(keys);
         Ok(())
@@ -213,19 +204,16 @@ impl<'a> Waiting<'a> {
 
     /// Returns a key and its answer. A function of the program answers a question once in all rounds of our caller's request, also if the
     /// server still lists the question.
-    fn once(&self, question: Question) -> (String, AnswerFuture) {
-        let Question { key, is_passed, answer } = question;
-        if is_passed || !self.asked.remembers() {
+    fn once(&self, question: OpenQuestion) -> (String, AnswerFuture) {
+        let OpenQuestion { key, is_passed, answer } = question;
+        if is_passed || !self.respondent.remembers() {
             return (key, answer);
         }
-        let (channel, cx) = (self.session.channel.clone(), self.asked.cx.clone());
+        let (conversation, cx) = (self.conversation.clone(), self.respondent.cx.clone());
         let (name, update) = (format!("answer {key} in a task"), self.request(UPDATE, None));
         let answer = async move {
-            let answer = async {
-                answer.await.map(RoundResult::complete).map_err(|failed| channel.failed(UPDATE.into(), failed))
-            };
-            let answer = step(&channel, &cx, &name, &update, answer.boxed_local()).await;
-            answer.map(|answer| answer.result).map_err(ClientError::into_failed)
+            let answer = answer.map_ok(RoundResult::complete).boxed_local();
+            step(&conversation, &cx, &name, &update, answer).await.map(|answer| answer.result)
         };
         (key, answer.boxed_local())
     }
@@ -247,14 +235,13 @@ impl<'a> Waiting<'a> {
             };
             // In answer to `tasks/update`, the code may also mean an invalid answer.
             let error = if method == GET { unknown(error) } else { error };
-            match error.failure() {
-                Failure::TaskUnknown => {
-                    self.forget();
-                    return Err(self.of_call(error));
-                }
-                Failure::BudgetExhausted => return Err(self.late(Some(&error))),
-                _ => return Err(self.asked.explained(&self.session.channel, self.of_call(error))),
+            if *error.failure() == Failure::BudgetExhausted {
+                return Err(self.late(Some(&error)));
             }
+            if *error.failure() == Failure::TaskUnknown {
+                self.forget();
+            }
+            return Err(self.failed(error));
         }
     }
 
@@ -272,10 +259,10 @@ impl<'a> Waiting<'a> {
             return outcome(self.attempt(method, answers).await);
         }
         let failed = Cell::new(None);
-        let step = self.asked.cx.step(format!("request {method}"), &(), async || {
+        let step = self.respondent.cx.step(format!("request {method}"), &(), async || {
             match outcome(self.attempt(method, answers).await) {
-                Ok(Ok(answer)) => Ok(Sent { answer: Some(answer), ..Sent::default() }),
-                Ok(Err(outage)) => Ok(Sent::outage(&outage)),
+                Ok(Ok(answer)) => Ok(Poll { answer: Some(answer), ..Poll::default() }),
+                Ok(Err(outage)) => Ok(Poll::outage(&outage)),
                 Err(error) => {
                     let shown = HandlerError::new(error.to_string());
                     failed.set(Some(error));
@@ -284,9 +271,9 @@ impl<'a> Waiting<'a> {
             }
         });
         match step.await {
-            Ok(Sent { answer: Some(answer), .. }) => Ok(Ok(answer)),
-            Ok(Sent { problem, after, .. }) => {
-                Ok(Err(self.failed(Failed::new(Failure::Unavailable { after }, Some(problem)))))
+            Ok(Poll { answer: Some(answer), .. }) => Ok(Ok(answer)),
+            Ok(Poll { problem, after, .. }) => {
+                Ok(Err(self.failed(ClientError::new(Failure::Unavailable { after }, Some(problem)))))
             }
             Err(error) => Err(failed.take().unwrap_or_else(|| self.interrupted(error))),
         }
@@ -294,29 +281,27 @@ impl<'a> Waiting<'a> {
 
     /// Sends a request about the task once. If our caller signs in, it is sent again.
     async fn attempt(&self, method: &'static str, answers: Option<&RawValue>) -> Result<Box<RawValue>, ClientError> {
-        let channel = &self.session.channel;
         // Requests about a task have their own limit: the time of the wait.
-        channel.of_call().permit_one();
-        let sent = self.session.request(&mut self.request(method, answers)).await;
-        match sent {
-            Err(error) if self.asked.signs_in(channel, &error).await.map_err(|failed| self.failed(failed))? => {
-                self.session.request(&mut self.request(method, answers)).await
+        self.conversation.budget.permit_one();
+        match self.conversation.result(&self.request(method, answers)).await {
+            Err(error) if self.respondent.signs_in(self.conversation, &error).await? => {
+                self.conversation.result(&self.request(method, answers)).await
             }
-            sent => sent,
+            answer => answer,
         }
     }
 
-    fn request(&self, method: &'static str, answers: Option<&RawValue>) -> Outgoing {
-        let channel = &self.session.channel;
+    fn request(&self, method: &'static str, answers: Option<&RawValue>) -> RemoteRequest {
         let params = match answers {
             Some(answers) => Params::default().with(ANSWERS, answers.to_owned()),
             None => Params::default(),
         };
         let left = self.left().max(LAST);
-        let mut outgoing = request(method, &self.remote, params, self.call.timeout.min(left));
-        outgoing.capabilities = self.call.capabilities;
-        outgoing.deadline = Some(after(channel, left).min(deadline(channel, self.call.timeout)));
-        outgoing
+        RemoteRequest {
+            capabilities: self.call.capabilities,
+            deadline: Some(self.conversation.after(left).min(self.conversation.deadline(self.call.timeout))),
+            ..task_request(&self.remote, method, params, self.call.timeout.min(left))
+        }
     }
 
     /// Waits until the next request, or until the time is over. After an outage, the server may want more time.
@@ -324,8 +309,8 @@ impl<'a> Waiting<'a> {
     /// # Errors
     /// The time is over.
     async fn pause(&mut self, outage: Option<&ClientError>) -> Result<(), ClientError> {
-        if self.durable.is_none() && self.asked.remembers() && continues_later(&self.asked.cx) {
-            return end_of_round(&self.asked.cx).await.map_err(|error| self.interrupted(error));
+        if self.durable.is_none() && self.respondent.remembers() && continues_later(&self.respondent.cx) {
+            return end_of_round(&self.respondent.cx).await.map_err(|error| self.interrupted(error));
         }
         let left = self.left();
         if left.is_zero() {
@@ -344,31 +329,31 @@ impl<'a> Waiting<'a> {
                 time
             }
         };
-        self.asked.cx.sleep(time).await;
+        self.respondent.cx.sleep(time).await;
         Ok(())
     }
 
     fn interrupted(&self, error: HandlerError) -> ClientError {
         let problem = format!("has not finished the call, and the wait has ended: {}", error.message());
-        self.failed(Failed::new(Failure::Local(problem), error.0.cause))
+        self.failed(ClientError::new(Failure::Local(problem), error.0.cause))
     }
 
     fn left(&self) -> Duration {
         if let Some((rest, _)) = self.durable {
             return rest;
         }
-        Duration::from_millis(self.until.saturating_sub(self.session.channel.host().now_ms()))
+        Duration::from_millis(self.until.saturating_sub(self.conversation.cx.host().now_ms()))
     }
 
     /// Returns the error of a call whose task has not ended in time.
     fn late(&mut self, cause: Option<&ClientError>) -> ClientError {
-        let failure = if self.call.task_wait.cancels_late {
+        let failure = if self.respondent.task_wait.cancels_late {
             Failure::TaskCancelled
         } else {
             self.forget();
             Failure::StillRunning(self.remote.clone())
         };
-        self.failed(Failed::new(failure, cause.map(ToString::to_string)))
+        self.failed(ClientError::new(failure, cause.map(ToString::to_string)))
     }
 
     /// The task is not cancelled: it has ended, or the program gets it.
@@ -378,19 +363,10 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Returns the error of the call. The server has executed a part of it, or all of it.
-    fn failed(&self, failed: Failed) -> ClientError {
-        let error = self.session.channel.failed(self.call.method.clone(), failed);
-        self.asked.explained(&self.session.channel, error.executed_as(Executed::Unknown))
+    /// Returns the error of the call, also for an error of a request about the task. The server has executed a part of the call, or all of it.
+    fn failed(&self, error: ClientError) -> ClientError {
+        let method = &self.call.method;
+        let error = self.conversation.error_of(method.clone())(error).of_method(method.clone());
+        self.respondent.explained(error.delivered_as(Delivery::Unknown))
     }
-
-    /// Returns the error of a request about the task as the error of the call.
-    fn of_call(&self, error: ClientError) -> ClientError {
-        error.of_method(self.call.method.clone()).executed_as(Executed::Unknown)
-    }
-}
-
-/// Returns the time after `time`, in milliseconds since 1970.
-fn after(channel: &Channel, time: Duration) -> u64 {
-    channel.host().now_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }

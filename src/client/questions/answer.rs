@@ -14,17 +14,17 @@ use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
 use crate::call::sampling::ModelAnswer;
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{ClientError, Failure};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
 /// A form of a question.
-pub(in crate::client) struct Form {
+pub(in crate::client) struct QuestionForm {
     schema: Json,
     /// The compiled schema, or `None` for a schema that cannot be enforced. The server checks the answer again.
     enforced: Option<Rc<Schema>>,
 }
 
-impl Form {
+impl QuestionForm {
     /// Compiles the schema of a form. `left` is the number of steps that the request has left to compile schemas.
     ///
     /// # Errors
@@ -40,59 +40,18 @@ impl Form {
     }
 }
 
-/// Returns the answer to a form, from the outcome of a function of the program.
+/// Returns the answer to a form, from the outcome of a function of the program: its content with the defaults of the fields, which is checked.
+///
+/// Source: 2026-07-28, client/elicitation, "Requested Schema".
 ///
 /// # Errors
 /// The function fails, or its answer does not fit the form.
 pub(in crate::client) fn to_form(
     outcome: Result<FormAnswer<Json>, HandlerError>,
-    form: &Form,
+    form: &QuestionForm,
     steps: &CheckSteps,
-) -> Result<Box<RawValue>, Failed> {
-    of_form(outcome.map_err(unanswered)?, form, steps)
-}
-
-/// Returns the answer to a URL.
-///
-/// # Errors
-/// The function fails.
-pub(in crate::client) fn to_url(outcome: Result<FormAnswer<()>, HandlerError>) -> Result<Box<RawValue>, Failed> {
-    Ok(action(&outcome.map_err(unanswered)?).finish_raw())
-}
-
-/// Returns the answer to a request for text from a model.
-///
-/// # Errors
-/// The function fails.
-pub(in crate::client) fn to_sampling(outcome: Result<ModelAnswer, HandlerError>) -> Result<Box<RawValue>, Failed> {
-    Ok(of_sampled(&outcome.map_err(unanswered)?))
-}
-
-/// Returns the answer to a request for the roots.
-pub(in crate::client) fn to_roots(roots: &[Root]) -> Box<RawValue> {
-    let roots: Vec<_> = roots.iter().map(of_root).collect();
-    ObjectWriter::new().json("roots", &format!("[{}]", roots.join(","))).finish_raw()
-}
-
-fn unanswered(error: HandlerError) -> Failed {
-    let problem = format!("asked a question that this program did not answer: {}", error.message());
-    Failed::new(Failure::Local(problem), error.0.cause)
-}
-
-/// Writes the answer to an elicitation, without its content.
-fn action<T>(elicited: &FormAnswer<T>) -> ObjectWriter {
-    let action = match elicited {
-        FormAnswer::Accepted(_) => "accept",
-        FormAnswer::Declined => "decline",
-        FormAnswer::Cancelled => "cancel",
-    };
-    ObjectWriter::new().text("action", action)
-}
-
-/// Completes the content of a form with the defaults of its fields, and checks it.
-///
-/// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: FormAnswer<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, Failed> {
+) -> Result<Box<RawValue>, ClientError> {
+    let answer = outcome.map_err(unanswered)?;
     let written = action(&answer);
     let content = match answer {
         FormAnswer::Accepted(Json::Object(content)) => content,
@@ -111,6 +70,49 @@ fn of_form(answer: FormAnswer<Json>, form: &Form, steps: &CheckSteps) -> Result<
     Ok(written.json("content", &text).finish_raw())
 }
 
+/// Returns the answer to a URL.
+///
+/// # Errors
+/// The function fails.
+pub(in crate::client) fn to_url(outcome: Result<FormAnswer<()>, HandlerError>) -> Result<Box<RawValue>, ClientError> {
+    Ok(action(&outcome.map_err(unanswered)?).finish_raw())
+}
+
+/// Returns the answer to a request for text from a model.
+///
+/// # Errors
+/// The function fails.
+pub(in crate::client) fn to_sampling(outcome: Result<ModelAnswer, HandlerError>) -> Result<Box<RawValue>, ClientError> {
+    let ModelAnswer { text, model, stop_reason } = outcome.map_err(unanswered)?;
+    let content = ObjectWriter::new().text("type", "text").text("text", &text).finish();
+    let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", &model);
+    if let Some(reason) = stop_reason {
+        answer = answer.text("stopReason", &reason);
+    }
+    Ok(answer.finish_raw())
+}
+
+/// Returns the answer to a request for the roots.
+pub(in crate::client) fn to_roots(roots: &[Root]) -> Box<RawValue> {
+    let roots: Vec<_> = roots.iter().map(of_root).collect();
+    ObjectWriter::new().json("roots", &format!("[{}]", roots.join(","))).finish_raw()
+}
+
+fn unanswered(error: HandlerError) -> ClientError {
+    let problem = format!("asked a question that this program did not answer: {}", error.message());
+    ClientError::new(Failure::Local(problem), error.0.cause)
+}
+
+/// Writes the answer to an elicitation, without its content.
+fn action<T>(elicited: &FormAnswer<T>) -> ObjectWriter {
+    let action = match elicited {
+        FormAnswer::Accepted(_) => "accept",
+        FormAnswer::Declined => "decline",
+        FormAnswer::Cancelled => "cancel",
+    };
+    ObjectWriter::new().text("action", action)
+}
+
 /// Adds the defaults of the fields that are absent.
 fn completed(mut content: Map<String, Json>, schema: &Json) -> Json {
     for (name, field) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
@@ -123,18 +125,9 @@ fn completed(mut content: Map<String, Json>, schema: &Json) -> Json {
     Json::Object(content)
 }
 
-fn unfit(problem: &str) -> Failed {
+fn unfit(problem: &str) -> ClientError {
     let message = "asked for a form, and the answer of this program does not fit the form.";
-    Failed::new(Failure::Local(message.into()), Some(problem.to_owned()))
-}
-
-fn of_sampled(ModelAnswer { text, model, stop_reason }: &ModelAnswer) -> Box<RawValue> {
-    let content = ObjectWriter::new().text("type", "text").text("text", text).finish();
-    let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", model);
-    if let Some(reason) = stop_reason {
-        answer = answer.text("stopReason", reason);
-    }
-    answer.finish_raw()
+    ClientError::new(Failure::Local(message.into()), Some(problem.to_owned()))
 }
 
 fn of_root(Root { uri, name }: &Root) -> String {
@@ -151,8 +144,8 @@ mod tests {
 
     use super::*;
 
-    fn form(schema: &Json) -> Form {
-        Form::of(schema.clone(), &Cell::new(1_000_000)).expect("a form")
+    fn form(schema: &Json) -> QuestionForm {
+        QuestionForm::of(schema.clone(), &Cell::new(1_000_000)).expect("a form")
     }
 
     /// C34: defaults are filled in, and the content must fit the form.
@@ -177,12 +170,12 @@ mod tests {
             (FormAnswer::Declined, json!({ "action": "decline" })),
             (FormAnswer::Cancelled, json!({ "action": "cancel" })),
         ] {
-            let answer = of_form(answer, &form(&schema), &CheckSteps::default()).expect("an answer");
+            let answer = to_form(Ok(answer), &form(&schema), &CheckSteps::default()).expect("an answer");
             assert_eq!(serde_json::from_str::<Json>(answer.get()).expect("JSON"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
             assert!(
-                of_form(FormAnswer::Accepted(wrong.clone()), &form(&schema), &CheckSteps::default()).is_err(),
+                to_form(Ok(FormAnswer::Accepted(wrong.clone())), &form(&schema), &CheckSteps::default()).is_err(),
                 "{wrong}"
             );
         }
@@ -191,6 +184,6 @@ mod tests {
     #[test]
     fn a_form_that_cannot_be_compiled_is_not_enforced() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(?=x)" } } });
-        assert!(of_form(FormAnswer::Accepted(json!({ "a": "y" })), &form(&schema), &CheckSteps::default()).is_ok());
+        assert!(to_form(Ok(FormAnswer::Accepted(json!({ "a": "y" }))), &form(&schema), &CheckSteps::default()).is_ok());
     }
 }

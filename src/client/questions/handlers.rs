@@ -7,25 +7,25 @@ use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::question::{QuestionKind, ServerQuestion};
+use super::question::ServerQuestion;
 use crate::call::context::Context;
-use crate::client::error::{Failed, Failure};
-use crate::protocol::capabilities::ClientCapabilities;
+use crate::client::error::{ClientError, Failure};
+use crate::protocol::capabilities::{ClientCapabilities, QuestionKind};
 use crate::protocol::revision::Revision;
 
 /// The answer to a question as JSON text, in the form of the protocol.
-pub(in crate::client) type AnswerFuture = LocalBoxFuture<'static, Result<Box<RawValue>, Failed>>;
+pub(in crate::client) type AnswerFuture = LocalBoxFuture<'static, Result<Box<RawValue>, ClientError>>;
 
 /// A function that reads a question and returns its answer. It calls the function of the program when the future is polled.
-type Answering = Rc<dyn Fn(&ServerQuestion<'_>, Context) -> Result<AnswerFuture, Failure>>;
+type AnswerFunction = Rc<dyn Fn(&ServerQuestion<'_>, Context) -> Result<AnswerFuture, Failure>>;
 
 /// The functions that answer the questions of a server. A kind of question without a function is not declared.
 #[derive(Clone, Default)]
 pub(in crate::client) struct Handlers {
-    pub form: Option<Answering>,
-    pub url: Option<Answering>,
-    pub sampling: Option<Answering>,
-    pub roots: Option<Answering>,
+    pub form: Option<AnswerFunction>,
+    pub url: Option<AnswerFunction>,
+    pub sampling: Option<AnswerFunction>,
+    pub roots: Option<AnswerFunction>,
 }
 
 impl Handlers {
@@ -47,7 +47,7 @@ impl Handlers {
         &self,
         question: &ServerQuestion<'_>,
         cx: &Context,
-    ) -> Result<Option<AnswerFuture>, Failed> {
+    ) -> Result<Option<AnswerFuture>, ClientError> {
         let handler = match question.kind {
             QuestionKind::Form => &self.form,
             QuestionKind::Url => &self.url,
@@ -60,8 +60,11 @@ impl Handlers {
 }
 
 /// Returns the failure for a kind of question that the client did not declare.
-pub(in crate::client) fn undeclared() -> Failed {
-    Failed::new(Failure::CapabilityRequired, Some("the server asks a kind of question that was not declared".into()))
+pub(in crate::client) fn undeclared() -> ClientError {
+    ClientError::new(
+        Failure::CapabilityRequired,
+        Some("the server asks a kind of question that was not declared".into()),
+    )
 }
 
 /// Writes capabilities and extensions as JSON, in the form of a revision.

@@ -3,7 +3,6 @@
 
 pub(super) mod answer;
 pub(super) mod handlers;
-mod label;
 pub(crate) mod passed;
 mod passed_sampling;
 pub(super) mod question;

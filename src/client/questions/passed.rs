@@ -12,14 +12,14 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use super::handlers::{AnswerFuture, undeclared};
-use super::label::BRACKETS;
-use super::passed_sampling;
-use super::question::{Elicitation, QuestionKind, SamplingRequest, ServerQuestion, UrlElicitation};
+use super::passed_sampling::{self, BRACKETS};
+use super::question::{Elicitation, SamplingRequest, ServerQuestion, UrlElicitation};
 use crate::call::context::Context;
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{ClientError, Failure};
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
 use crate::host::{host_of, origin_of};
 use crate::limits::{UPSTREAM_FORM_NAME, UPSTREAM_QUESTION_CHARACTERS, UPSTREAM_QUESTION_LINES};
+use crate::protocol::capabilities::QuestionKind;
 use crate::text::{line, sentence};
 
 /// The longest key of a server that the key of a passed question contains, in bytes.
@@ -27,7 +27,7 @@ const KEY: usize = 64;
 
 /// A function that passes a question on to the caller of this program, under this key. The program has the pages at these URLs.
 pub(in crate::client) type Pass =
-    fn(question: &ServerQuestion<'_>, key: &str, pages: &[&str], cx: &Context) -> Result<AnswerFuture, Failed>;
+    fn(question: &ServerQuestion<'_>, key: &str, pages: &[&str], cx: &Context) -> Result<AnswerFuture, ClientError>;
 
 /// Passes a question on to the caller of this program. If the answer has not arrived, the future stays pending and the round of the caller
 /// ends.
@@ -39,12 +39,12 @@ pub(in crate::client) fn pass(
     key: &str,
     pages: &[&str],
     cx: &Context,
-) -> Result<AnswerFuture, Failed> {
+) -> Result<AnswerFuture, ClientError> {
     let request = request(question, pages, cx)?;
     let (key, cx) = (key.to_owned(), cx.clone());
     let answer = async move {
         let answer = cx.pass_question(&key, request).await;
-        answer.map_err(|error| Failed::new(Failure::Local(format!("asked a question: {error}.")), None))
+        answer.map_err(|error| ClientError::new(Failure::Local(format!("asked a question: {error}.")), None))
     };
     Ok(answer.boxed_local())
 }
@@ -53,7 +53,11 @@ pub(in crate::client) fn pass(
 ///
 /// # Errors
 /// The question is not valid, or it is not passed on.
-pub(in crate::client) fn request(question: &ServerQuestion<'_>, pages: &[&str], cx: &Context) -> Result<Json, Failed> {
+pub(in crate::client) fn request(
+    question: &ServerQuestion<'_>,
+    pages: &[&str],
+    cx: &Context,
+) -> Result<Json, ClientError> {
     // The configured URL may be one of several. The URL of the request comes from the client, and only the client sees the question.
     let request_url = cx.url();
     let own = [&[cx.resource().unwrap_or_default(), &request_url], pages].concat();

@@ -8,10 +8,12 @@
 use edge_json::object;
 use serde_json::Value as Json;
 
-use super::label::BRACKETS;
 use crate::client::error::Failure;
 use crate::limits::UPSTREAM_SAMPLING_TOKENS;
 use crate::text::{make_visible, visible};
+
+/// The characters with which a label, the name of a server in brackets, can begin. Those after the first look like it.
+pub(super) const BRACKETS: [char; 5] = ['[', '［', '⟦', '〚', '⁅'];
 
 /// The members that are passed on without their hidden characters.
 const SETTINGS: [&str; 3] = ["modelPreferences", "stopSequences", "temperature"];

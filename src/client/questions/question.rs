@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::client::error::Failure;
 use crate::client::wire::visible_schema::{HiddenInContract, clean};
 use crate::config::SecureUrl;
-use crate::protocol::capabilities::ClientCapabilities;
+use crate::protocol::capabilities::QuestionKind;
 use crate::text::{Text, make_visible, visible};
 
 /// The types that a field of a form can have.
@@ -55,15 +55,6 @@ pub struct SamplingRequest {
     pub params: Json,
 }
 
-/// A kind of question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) enum QuestionKind {
-    Form,
-    Url,
-    Sampling,
-    Roots,
-}
-
 /// A question of a server. The kind decides how its parameters are read.
 #[derive(Clone, Copy)]
 pub(in crate::client) struct ServerQuestion<'a> {
@@ -82,26 +73,13 @@ impl<'a> ServerQuestion<'a> {
         method: &str,
         params: Option<Value<'a>>,
     ) -> Result<Option<Self>, Failure> {
-        let kind = match method {
-            "elicitation/create" => match params.and_then(|params| params.string("mode")).as_deref() {
-                None | Some("form") => QuestionKind::Form,
-                Some("url") => QuestionKind::Url,
-                Some(_) => return Err(Failure::Malformed("asks with an unknown `mode` of elicitation")),
-            },
-            "sampling/createMessage" => QuestionKind::Sampling,
-            "roots/list" => QuestionKind::Roots,
-            _ => return Ok(None),
-        };
-        Ok(Some(Self { server, kind, params }))
-    }
-
-    /// Returns whether a client with these capabilities answers this kind of question.
-    pub(in crate::client) fn is_declared(&self, capabilities: ClientCapabilities) -> bool {
-        match self.kind {
-            QuestionKind::Form => capabilities.elicitation_form,
-            QuestionKind::Url => capabilities.elicitation_url,
-            QuestionKind::Sampling => capabilities.sampling,
-            QuestionKind::Roots => capabilities.roots,
+        let mode = params.and_then(|params| params.string("mode"));
+        match QuestionKind::of(method, mode.as_deref()) {
+            Some(kind) => Ok(Some(Self { server, kind, params })),
+            None if method == "elicitation/create" => {
+                Err(Failure::Malformed("asks with an unknown `mode` of elicitation"))
+            }
+            None => Ok(None),
         }
     }
 

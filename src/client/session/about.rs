@@ -7,7 +7,7 @@ use std::rc::Rc;
 use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::value::RawValue;
 
-use crate::client::error::{Failed, Failure};
+use crate::client::error::{ClientError, Failure};
 use crate::protocol::meta::SERVER_INFO;
 use crate::protocol::revision::Revision;
 use crate::text::visible;
@@ -33,7 +33,7 @@ impl About {
     ///
     /// # Errors
     /// The result is not JSON.
-    pub(in crate::client) fn of(revision: Revision, json: Box<RawValue>) -> Result<Self, Failed> {
+    pub(in crate::client) fn of(revision: Revision, json: Box<RawValue>) -> Result<Self, ClientError> {
         let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
             .map_err(|_| Failure::Malformed("has a result that is not JSON"))?;
         let result = document.root();

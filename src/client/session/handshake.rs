@@ -12,44 +12,40 @@ use http::HeaderValue;
 use serde_json::value::RawValue;
 
 use super::about::About;
-use super::channel::Channel;
-use super::initialized::Initialized;
-use super::negotiation::{Known, Sent};
-use super::outgoing::Outgoing;
+use super::negotiation::{History, Initialized, Knowledge};
 use super::reactions::RequestKind;
-use super::send::{Accepted, Ready, send};
+use super::remote_request::RemoteRequest;
+use super::send::Ready;
 use super::standing_stream;
-use crate::client::error::{ClientError, Failed, Failure, of_rpc_error};
+use crate::client::conversation::Conversation;
+use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{RpcResult, ServerResponse, unsupported};
+use crate::client::wire::response::unsupported;
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Revision};
 
-const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
+pub(super) const TIME: Duration = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
 /// The longest id of a session.
 const SESSION_ID: usize = 512;
 
-/// The knowledge from the answer to `server/discover`, and the error of a server that rejects it.
-pub(super) type Discovery = (Known, Option<ClientError>);
-
-/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer. A server that rejects it may be
-/// legacy.
-pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Discovery, ClientError> {
-    let mut outgoing = Outgoing::new(Method::Discover, Params::default(), TIME);
-    let mut sent = Sent::new(Known::Nothing, RequestKind::Discover, false);
-    let failed = |failed| channel.failed(Method::Discover.name().into(), of_negotiation(failed));
-    let accepted = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(Known::Nothing)).boxed_local()).await?;
-    match (sent.known, accepted.answer.into_result()) {
-        (Known::Modern(revision), Ok(result)) => {
-            channel.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
-            Ok((sent.known, None))
+/// Sends `server/discover`, which has no effect on any server, and returns the knowledge from its answer, and the error of a server that rejects
+/// it. Such a server may be legacy.
+pub(super) async fn discover(conversation: &Rc<Conversation>) -> Result<(Knowledge, Option<ClientError>), ClientError> {
+    let discovery = RemoteRequest::new(Method::Discover, Params::default(), TIME);
+    let failed = |error| conversation.error_of(discovery.method.clone())(of_negotiation(error));
+    let mut history = History::new(Knowledge::Nothing, RequestKind::Discover, false);
+    let unknown = || ready(Ok(Knowledge::Nothing)).boxed_local();
+    match (conversation.attempts(&discovery, &mut history, &unknown).await, history.known) {
+        (Ok(result), Knowledge::Modern(revision)) => {
+            conversation.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
+            Ok((history.known, None))
         }
         // The error does not show the era of the server.
-        (Known::Nothing, Err(error)) => Err(failed(error)),
-        (known, answer) => Ok((known, answer.err().map(failed))),
+        (Err(error), Knowledge::Nothing) => Err(failed(error)),
+        (answer, known) => Ok((known, answer.err().map(failed))),
     }
 }
 
@@ -57,17 +53,18 @@ pub(super) async fn discover(channel: &Rc<Channel>) -> Result<Discovery, ClientE
 ///
 /// If a server that was legacy rejects `initialize`, it may be modern now, which `server/discover` shows.
 pub(super) async fn begin(
-    channel: &Rc<Channel>,
-    known: Known,
+    conversation: &Rc<Conversation>,
+    known: Knowledge,
     rejected: Option<ClientError>,
-) -> Result<Known, ClientError> {
+) -> Result<Knowledge, ClientError> {
     // The headers of `initialize` do not have the revision of an earlier `initialize`.
-    channel.end_session();
-    let error = match initialize(channel, known).await {
+    conversation.session.take();
+    let initialize = RemoteRequest::new(Method::Initialize, initialize_params(conversation, known.legacy()), TIME);
+    let error = match initialized(conversation, &initialize, known).await {
         Ok(known) => return Ok(known),
-        Err(error) => error,
+        Err(error) => conversation.error_of(initialize.method.clone())(of_negotiation(error)),
     };
-    channel.assume(None);
+    conversation.assumed.set(None);
     if !error.failure().is_rejection() {
         return Err(error);
     }
@@ -75,72 +72,74 @@ pub(super) async fn begin(
         // The server accepts neither request, so it is not legacy: the first rejection counts.
         return Err(rejected);
     }
-    if channel.learned().era() == Era::Legacy && !channel.is_pinned() {
-        let discovered = discover(channel).await;
-        if let Ok((known @ Known::Modern(_), _)) = discovered {
+    if conversation.learned().era() == Era::Legacy && !conversation.is_pinned() {
+        let discovered = discover(conversation).await;
+        if let Ok((known @ Knowledge::Modern(_), _)) = discovered {
             return Ok(known);
         }
-        channel.assume(None);
+        conversation.assumed.set(None);
     }
     Err(error)
 }
 
 /// Returns the failure of a request of the negotiation. A JSON-RPC error that answers it must not look like the answer to the request that
 /// comes after it.
-fn of_negotiation(failed: Failed) -> Failed {
-    match failed.failure() {
-        Failure::Rpc { code, message, .. } => Failed::new(Failure::NotNegotiated, Some(of_rpc_error(*code, message))),
-        _ => failed,
+fn of_negotiation(error: ClientError) -> ClientError {
+    match error.failure() {
+        Failure::Rpc { code, message, .. } => {
+            ClientError::new(Failure::NotNegotiated, Some(of_rpc_error(*code, message)))
+        }
+        _ => error,
     }
 }
 
 /// Sends `initialize` and `notifications/initialized`, and returns the knowledge from the answer.
 ///
 /// A server with a session may reject a request that overtakes the notification.
-async fn initialize(channel: &Rc<Channel>, known: Known) -> Result<Known, ClientError> {
-    let requested = match known {
-        Known::WithSession(revision) | Known::WithoutSession(revision) => revision,
-        _ => Revision::NEWEST_LEGACY,
-    };
-    let failed = |failed| channel.failed(Method::Initialize.name().into(), of_negotiation(failed));
-    let mut outgoing = Outgoing::new(Method::Initialize, initialize_params(channel, requested), TIME);
-    let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
-    let Accepted { answer, .. } = send(channel, &mut outgoing, &mut sent, &|| ready(Ok(known)).boxed_local()).await?;
-    let id = match &answer {
-        ServerResponse::Rpc { session, .. } => session.clone().filter(is_session_id),
-        ServerResponse::Http { .. } => None,
-    };
-    let RpcResult { json, .. } = answer.into_result().map_err(failed)?;
-    let (version, logs) = version_and_logs(&json);
+async fn initialized(
+    conversation: &Rc<Conversation>,
+    initialize: &RemoteRequest,
+    known: Knowledge,
+) -> Result<Knowledge, ClientError> {
+    let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
+    let result = conversation.attempts(initialize, &mut history, &|| ready(Ok(known)).boxed_local()).await?;
+    let id = result.session.filter(is_session_id);
+    let (version, logs) = version_and_logs(&result.json);
     let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
-        return Err(failed(unsupported(vec![version])));
+        return Err(unsupported(vec![version]));
     };
-    let known = if id.is_some() { Known::WithSession(revision) } else { Known::WithoutSession(revision) };
-    channel.begin_session(Initialized { revision, id, logs, log_level: None });
-    channel.learn(known);
-    channel.about.replace(Some(About::of(revision, json).map_err(failed)?));
-    channel.notify("notifications/initialized").await.map_err(failed)?;
-    standing_stream::open(channel).await;
+    let known = if id.is_some() { Knowledge::WithSession(revision) } else { Knowledge::WithoutSession(revision) };
+    conversation.session.replace(Some(Initialized { revision, id, logs, log_level: None }));
+    conversation.learn(known);
+    conversation.about.replace(Some(About::of(revision, result.json)?));
+    conversation.notify("notifications/initialized").await?;
+    standing_stream::open(conversation).await;
     Ok(known)
 }
 
-fn initialize_params(channel: &Channel, revision: Revision) -> Params {
-    let upstream = channel.upstream();
+fn initialize_params(conversation: &Conversation, revision: Revision) -> Params {
+    let upstream = &conversation.server.upstream;
     let capabilities = capabilities_json(upstream.handlers.capabilities(), &upstream.extensions, revision);
     Params::default()
         .with_text("protocolVersion", revision.name())
         .with("capabilities", write::raw_value(capabilities))
-        .with("clientInfo", channel.client_info().to_owned())
+        .with("clientInfo", conversation.client.0.info.clone())
 }
 
 /// Sets the level of the log messages of a legacy server. Modern servers get it with each request.
-pub(super) async fn set_log_level(channel: &Rc<Channel>, level: LogLevel, known: Known, negotiated: &Ready<'_>) {
-    if channel.lowers_log_level(level) {
+pub(super) async fn set_log_level(
+    conversation: &Rc<Conversation>,
+    level: LogLevel,
+    known: Knowledge,
+    negotiated: &Ready<'_>,
+) {
+    let is_lower = conversation.session.borrow_mut().as_mut().is_some_and(|session| session.lowers_log_level(level));
+    if is_lower {
         let params = Params::default().with_text("level", level.name());
-        let mut outgoing = Outgoing::new(Method::SetLogLevel, params, TIME);
+        let setting = RemoteRequest::new(Method::SetLogLevel, params, TIME);
         // Without the level, the server decides which messages it sends.
-        let mut sent = Sent::new(known, RequestKind::Handshake, channel.is_pinned());
-        let _ = send(channel, &mut outgoing, &mut sent, negotiated).await;
+        let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
+        let _ = conversation.attempts(&setting, &mut history, negotiated).await;
     }
 }
 

@@ -1,22 +1,14 @@
-//! One server, for one call of a handler. The files build on each other in this order:
-//!
-//! `channel` sends each HTTP request once, with the credential and the session that it carries. `post` is the exchange of a request, also
-//! over several streams: meanwhile, `observer` gets the messages that are not the response. `send` is the only loop that sends a request
-//! again, and `reactions` is its table. `handshake` finds out which kind of server it is and begins a session. `request` puts them together:
-//! a request, after the requests that must come before it.
+//! One server, for one call of a handler: the requests of a conversation, from the negotiation to the HTTP requests.
 
 pub(super) mod about;
-pub(super) mod channel;
-pub(super) mod ending;
 pub(super) mod handshake;
-pub(super) mod initialized;
+mod http;
 pub(super) mod listeners;
 pub(super) mod negotiation;
-pub(super) mod observer;
-pub(super) mod outgoing;
-pub(super) mod post;
-pub(super) mod reactions;
-pub(super) mod request;
-pub(super) mod send;
-mod span;
-pub(super) mod standing_stream;
+mod observer;
+mod post;
+mod reactions;
+pub(super) mod remote_request;
+mod request;
+mod send;
+mod standing_stream;

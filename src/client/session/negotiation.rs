@@ -2,16 +2,19 @@
 //!
 //! A server belongs to one era. A legacy server rejects a modern request, or answers it in the legacy form.
 
-use super::reactions::{Action, Form, Lesson, Reaction, RequestKind, Stage, reaction};
-use crate::client::error::Executed;
+use http::HeaderValue;
+
+use super::reactions::{Action, AnswerForm, Lesson, Reaction, RequestKind, ServerStage, reaction};
+use crate::client::error::Delivery;
+use crate::protocol::log_level::LogLevel;
 use crate::protocol::revision::{Era, Revision};
 
-const MODERN: Known = Known::Modern(Revision::V2026_07_28);
-const LEGACY: Known = Known::WithSession(Revision::NEWEST_LEGACY);
+const MODERN: Knowledge = Knowledge::Modern(Revision::V2026_07_28);
+const LEGACY: Knowledge = Knowledge::WithSession(Revision::NEWEST_LEGACY);
 
 /// The knowledge about a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) enum Known {
+pub(in crate::client) enum Knowledge {
     /// Nothing is known. A modern request is the first probe.
     Nothing,
     /// The server answered a modern request in the legacy form, or rejected it. `server/discover` is the next probe.
@@ -24,7 +27,7 @@ pub(in crate::client) enum Known {
     WithoutSession(Revision),
 }
 
-impl Known {
+impl Knowledge {
     /// Returns the knowledge about a server whose revision the program sets.
     pub(in crate::client) fn of(revision: Revision) -> Self {
         match revision.era() {
@@ -34,7 +37,6 @@ impl Known {
         }
     }
 
-    /// Returns the era of the next request.
     pub(in crate::client) fn era(self) -> Era {
         match self {
             Self::Nothing | Self::Unsettled | Self::Modern(_) => Era::Modern,
@@ -42,11 +44,18 @@ impl Known {
         }
     }
 
-    /// Returns the revision of the next request.
     pub(super) fn revision(self) -> Revision {
         match self {
             Self::Nothing | Self::Unsettled => Revision::V2026_07_28,
             Self::Modern(revision) | Self::WithSession(revision) | Self::WithoutSession(revision) => revision,
+        }
+    }
+
+    /// Returns the revision that `initialize` requests.
+    pub(super) fn legacy(self) -> Revision {
+        match self {
+            Self::WithSession(revision) | Self::WithoutSession(revision) => revision,
+            _ => Revision::NEWEST_LEGACY,
         }
     }
 
@@ -63,43 +72,60 @@ impl Known {
         }
     }
 
-    fn stage(self, is_pinned: bool, has_session: bool) -> Stage {
+    fn stage(self, is_pinned: bool, has_session: bool) -> ServerStage {
         match self {
-            Self::Nothing | Self::Unsettled => Stage::Unknown,
-            Self::Modern(_) if is_pinned => Stage::Pinned,
-            Self::Modern(_) => Stage::Modern,
+            Self::Nothing | Self::Unsettled => ServerStage::Unknown,
+            Self::Modern(_) if is_pinned => ServerStage::Pinned,
+            Self::Modern(_) => ServerStage::Modern,
             // Only the answer to a request with a session id can say that the session has ended.
-            Self::WithSession(_) | Self::WithoutSession(_) if has_session => Stage::Session,
-            Self::WithSession(_) | Self::WithoutSession(_) => Stage::Sessionless,
+            Self::WithSession(_) | Self::WithoutSession(_) if has_session => ServerStage::Session,
+            Self::WithSession(_) | Self::WithoutSession(_) => ServerStage::Sessionless,
         }
+    }
+}
+
+/// The result of `initialize`: the session of a legacy server, or its absence.
+pub(in crate::client) struct Initialized {
+    pub revision: Revision,
+    /// The id of the session. `None` if the server has no sessions.
+    pub id: Option<HeaderValue>,
+    /// Whether the server sends log messages.
+    pub logs: bool,
+    /// The lowest level of log messages that the client has requested.
+    pub log_level: Option<LogLevel>,
+}
+
+impl Initialized {
+    /// Returns whether a request must lower the level of the log messages of the session, and records the level.
+    pub(super) fn lowers_log_level(&mut self, level: LogLevel) -> bool {
+        let is_lower = self.id.is_some() && self.logs && self.log_level.is_none_or(|known| level < known);
+        if is_lower {
+            self.log_level = Some(level);
+        }
+        is_lower
     }
 }
 
 /// A request, with the actions that its earlier answers have caused.
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
-    pub known: Known,
+pub(super) struct History {
+    pub known: Knowledge,
     /// Whether the request was posted with the id of a session.
     pub has_session: bool,
-    kind: RequestKind,
+    pub kind: RequestKind,
     /// Whether the program sets the revision. If it does, no answer changes the era.
     is_pinned: bool,
     taken: Vec<Action>,
     /// Whether the server executed the request in an earlier attempt.
-    pub executed: Executed,
+    pub delivery: Delivery,
 }
 
-impl Sent {
-    pub(super) fn new(known: Known, kind: RequestKind, is_pinned: bool) -> Self {
-        Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), executed: Executed::No }
+impl History {
+    pub(super) fn new(known: Knowledge, kind: RequestKind, is_pinned: bool) -> Self {
+        Self { known, has_session: false, kind, is_pinned, taken: Vec::new(), delivery: Delivery::NotExecuted }
     }
 
-    pub(super) fn kind(&self) -> RequestKind {
-        self.kind
-    }
-
-    /// Returns the reaction to the next answer.
-    pub(super) fn react(&mut self, form: Form) -> Reaction {
+    pub(super) fn react(&mut self, form: AnswerForm) -> Reaction {
         let reaction = reaction(self.known.stage(self.is_pinned, self.has_session), self.kind, form, &self.taken);
         if reaction.action.repeats() {
             self.taken.push(reaction.action);
@@ -107,7 +133,7 @@ impl Sent {
         // The rest of an answer belongs to the same attempt. The next attempt has its own answer.
         if reaction.action.repeats() && reaction.action != Action::Resume {
             self.taken.retain(|taken| *taken != Action::Resume);
-            self.executed = reaction.executed.or(self.executed);
+            self.delivery = reaction.delivery.or(self.delivery);
         }
         reaction
     }
@@ -116,26 +142,26 @@ impl Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::session::reactions::Offered;
+    use crate::client::session::reactions::OfferedEras;
 
     const CONTRADICTION: Action = Action::Contradiction;
-    const SESSIONLESS: Known = Known::WithoutSession(Revision::V2025_06_18);
+    const SESSIONLESS: Knowledge = Knowledge::WithoutSession(Revision::V2025_06_18);
 
-    fn error(status: u16, code: i64) -> Form {
-        Form::Error { status, code, offered: Offered::default() }
+    fn error(status: u16, code: i64) -> AnswerForm {
+        AnswerForm::Error { status, code, offered: OfferedEras::default() }
     }
 
-    fn http(status: u16) -> Form {
-        Form::Http { status }
+    fn http(status: u16) -> AnswerForm {
+        AnswerForm::Http { status }
     }
 
-    fn result(is_modern: bool) -> Form {
-        Form::Result { is_modern }
+    fn result(is_modern: bool) -> AnswerForm {
+        AnswerForm::Result { is_modern }
     }
 
-    fn offer(status: u16, names: &[&str]) -> Form {
+    fn offer(status: u16, names: &[&str]) -> AnswerForm {
         let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
-        Form::Error { status, code: -32_022, offered: Offered::of(&names) }
+        AnswerForm::Error { status, code: -32_022, offered: OfferedEras::of(&names) }
     }
 
     fn accept(lesson: Lesson) -> Action {
@@ -149,14 +175,14 @@ mod tests {
     /// C36: the reactions to the first and the second answer of each form, and whether the server executed the request.
     #[test]
     fn each_answer_has_its_reaction() {
-        use Executed::{No, Unknown};
-        use Known::Nothing;
+        use Delivery::{NotExecuted as No, Unknown};
+        use Knowledge::Nothing;
         use RequestKind::{Discover, Effectful, Handshake, Repeatable};
         const SAME: Action = Action::Accept(Lesson::Nothing);
         for (known, kind, form, first, second, executed) in [
             (Nothing, Repeatable, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (Nothing, Repeatable, result(false), accept(Lesson::Unsettled), accept(Lesson::Unsettled), Unknown),
-            (Known::Unsettled, Discover, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
+            (Knowledge::Unsettled, Discover, result(true), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (Nothing, Discover, result(false), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
             (Nothing, Repeatable, error(400, -32_020), Action::NewHeaders, accept(Lesson::Modern), No),
             (Nothing, Repeatable, error(400, -32_021), accept(Lesson::Modern), accept(Lesson::Modern), Unknown),
@@ -175,7 +201,7 @@ mod tests {
             (Nothing, Discover, http(418), again(Lesson::Legacy), SAME, Unknown),
             (Nothing, Discover, http(403), SAME, SAME, No),
             (Nothing, Discover, http(503), SAME, SAME, Unknown),
-            (Nothing, Discover, Form::Closed, Action::Pause, SAME, Unknown),
+            (Nothing, Discover, AnswerForm::Closed, Action::Pause, SAME, Unknown),
             (Nothing, Repeatable, http(503), SAME, SAME, Unknown),
             (MODERN, Repeatable, result(false), SAME, SAME, Unknown),
             (MODERN, Repeatable, error(200, -32_602), SAME, SAME, Unknown),
@@ -191,17 +217,17 @@ mod tests {
             (MODERN, Discover, error(400, -32_020), accept(Lesson::Modern), accept(Lesson::Modern), No),
             (LEGACY, Handshake, http(401), Action::NewToken, SAME, No),
             (LEGACY, Handshake, http(404), SAME, SAME, Unknown),
-            (LEGACY, Handshake, Form::Outage, SAME, SAME, Unknown),
-            (LEGACY, Handshake, Form::Closed, Action::Pause, SAME, Unknown),
-            (MODERN, Repeatable, Form::Closed, Action::Pause, SAME, Unknown),
-            (MODERN, Effectful, Form::Closed, SAME, SAME, Unknown),
+            (LEGACY, Handshake, AnswerForm::Outage, SAME, SAME, Unknown),
+            (LEGACY, Handshake, AnswerForm::Closed, Action::Pause, SAME, Unknown),
+            (MODERN, Repeatable, AnswerForm::Closed, Action::Pause, SAME, Unknown),
+            (MODERN, Effectful, AnswerForm::Closed, SAME, SAME, Unknown),
             (MODERN, Repeatable, http(429), Action::Pause, SAME, No),
             (LEGACY, Effectful, http(429), SAME, SAME, No),
-            (MODERN, Repeatable, Form::Outage, Action::Pause, SAME, Unknown),
-            (MODERN, Discover, Form::Outage, SAME, SAME, Unknown),
-            (MODERN, Effectful, Form::Outage, SAME, SAME, Unknown),
-            (LEGACY, Effectful, Form::Interrupted, Action::Resume, Action::Resume, Unknown),
-            (LEGACY, Effectful, Form::Failure, SAME, SAME, Unknown),
+            (MODERN, Repeatable, AnswerForm::Outage, Action::Pause, SAME, Unknown),
+            (MODERN, Discover, AnswerForm::Outage, SAME, SAME, Unknown),
+            (MODERN, Effectful, AnswerForm::Outage, SAME, SAME, Unknown),
+            (LEGACY, Effectful, AnswerForm::Interrupted, Action::Resume, Action::Resume, Unknown),
+            (LEGACY, Effectful, AnswerForm::Failure, SAME, SAME, Unknown),
             (MODERN, Effectful, http(307), SAME, SAME, No),
             (MODERN, Effectful, http(303), SAME, SAME, Unknown),
             (LEGACY, Effectful, http(404), again(Lesson::Session), CONTRADICTION, No),
@@ -220,9 +246,9 @@ mod tests {
             (SESSIONLESS, Repeatable, error(400, -32_020), again(Lesson::Session), accept(Lesson::Session), Unknown),
             (SESSIONLESS, Effectful, error(400, -32_022), accept(Lesson::Session), accept(Lesson::Session), Unknown),
         ] {
-            let mut sent = Sent::new(known, kind, false);
+            let mut sent = History::new(known, kind, false);
             sent.has_session = known == LEGACY;
-            assert_eq!(sent.react(form), Reaction { action: first, executed }, "{known:?} {kind:?} {form:?}");
+            assert_eq!(sent.react(form), Reaction { action: first, delivery: executed }, "{known:?} {kind:?} {form:?}");
             assert_eq!(sent.react(form).action, second, "{known:?} {kind:?} {form:?}");
         }
     }
@@ -233,14 +259,14 @@ mod tests {
         use Action::{Pause, Resume};
         let same = accept(Lesson::Nothing);
         for (kind, expected, executed) in [
-            (RequestKind::Effectful, vec![Resume, Resume, same, same], Executed::No),
-            (RequestKind::Handshake, vec![Resume, Resume, same, same], Executed::No),
-            (RequestKind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Executed::Unknown),
+            (RequestKind::Effectful, vec![Resume, Resume, same, same], Delivery::NotExecuted),
+            (RequestKind::Handshake, vec![Resume, Resume, same, same], Delivery::NotExecuted),
+            (RequestKind::Repeatable, vec![Resume, Resume, Pause, Resume, Resume, same], Delivery::Unknown),
         ] {
-            let mut sent = Sent::new(LEGACY, kind, false);
-            let taken: Vec<_> = expected.iter().map(|_| sent.react(Form::Interrupted).action).collect();
+            let mut sent = History::new(LEGACY, kind, false);
+            let taken: Vec<_> = expected.iter().map(|_| sent.react(AnswerForm::Interrupted).action).collect();
             // A resumption says nothing about earlier attempts.
-            assert_eq!((taken, sent.executed), (expected, executed), "{kind:?}");
+            assert_eq!((taken, sent.delivery), (expected, executed), "{kind:?}");
         }
     }
 
@@ -248,11 +274,11 @@ mod tests {
     #[test]
     fn a_request_without_a_session_id_is_of_no_session() {
         for known in [LEGACY, SESSIONLESS] {
-            let mut sent = Sent::new(known, RequestKind::Effectful, false);
-            let failed = Reaction { action: accept(Lesson::Session), executed: Executed::Unknown };
+            let mut sent = History::new(known, RequestKind::Effectful, false);
+            let failed = Reaction { action: accept(Lesson::Session), delivery: Delivery::Unknown };
             assert_eq!(sent.react(http(404)), failed, "{known:?}");
             sent.has_session = true;
-            let ended = Reaction { action: again(Lesson::Session), executed: Executed::No };
+            let ended = Reaction { action: again(Lesson::Session), delivery: Delivery::NotExecuted };
             assert_eq!(sent.react(http(404)), ended, "{known:?}");
         }
     }
@@ -261,10 +287,10 @@ mod tests {
     #[test]
     fn a_set_revision_has_no_other_era() {
         for form in [http(400), http(404), error(400, -32_000), error(404, -32_601), result(false)] {
-            let reaction = Sent::new(MODERN, RequestKind::Repeatable, true).react(form);
+            let reaction = History::new(MODERN, RequestKind::Repeatable, true).react(form);
             assert_eq!(reaction.action, accept(Lesson::Nothing), "{form:?}");
         }
-        let reaction = Sent::new(MODERN, RequestKind::Repeatable, true).react(offer(400, &["2025-11-25"]));
+        let reaction = History::new(MODERN, RequestKind::Repeatable, true).react(offer(400, &["2025-11-25"]));
         assert_eq!(reaction.action, Action::Unsupported);
     }
 
@@ -285,7 +311,7 @@ mod tests {
                 (400, RequestKind::Effectful, true),
                 (200, RequestKind::Effectful, false),
             ] {
-                let mut sent = Sent::new(MODERN, kind, false);
+                let mut sent = History::new(MODERN, kind, false);
                 let form = offer(status, &supported);
                 let found = [sent.react(form).action, sent.react(form).action];
                 let expected = if is_sent { [first, second] } else { [accept(Lesson::Nothing); 2] };
@@ -296,9 +322,12 @@ mod tests {
 
     #[test]
     fn a_lesson_changes_the_knowledge() {
-        let session = |known: Known| known.after(Lesson::Session);
-        assert_eq!(session(SESSIONLESS), Some(Known::WithSession(Revision::V2025_06_18)));
+        let session = |known: Knowledge| known.after(Lesson::Session);
+        assert_eq!(session(SESSIONLESS), Some(Knowledge::WithSession(Revision::V2025_06_18)));
         assert_eq!((session(LEGACY), LEGACY.after(Lesson::Nothing)), (Some(LEGACY), None));
-        assert_eq!((MODERN.after(Lesson::Doubt), MODERN.after(Lesson::Legacy)), (Some(Known::Unsettled), Some(LEGACY)));
+        assert_eq!(
+            (MODERN.after(Lesson::Doubt), MODERN.after(Lesson::Legacy)),
+            (Some(Knowledge::Unsettled), Some(LEGACY))
+        );
     }
 }

@@ -8,12 +8,13 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
-use super::channel::Channel;
 use super::listeners::Listeners;
-use crate::client::error::{Failed, Failure};
+use super::remote_request::RequestAttempts;
+use crate::client::conversation::Conversation;
+use crate::client::error::{ClientError, Failure};
 use crate::client::questions::question::ServerQuestion;
-use crate::client::wire::absent::without_nulls;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
+use crate::client::wire::response::without_nulls;
 use crate::host::log;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
@@ -21,21 +22,20 @@ use crate::protocol::revision::Era;
 
 /// Receives the messages that arrive while a request waits for its response.
 pub(super) struct Observer {
-    pub channel: Rc<Channel>,
+    pub conversation: Rc<Conversation>,
     pub listeners: Listeners,
     pub era: Era,
     /// The progress token of the request.
     pub token: String,
     /// The last progress.
     pub last: Cell<f64>,
-    /// The number of questions of the server, in all repetitions of the request.
-    pub questions: Rc<Cell<usize>>,
+    pub attempts: Rc<RequestAttempts>,
 }
 
 impl Receiver for Observer {
     fn notification(&self, method: &str, params: Option<Value<'_>>) {
         if method.ends_with("/list_changed") {
-            self.channel.notice_list_change();
+            self.conversation.notice_list_change();
         }
         let Some(params) = params else { return };
         match method {
@@ -53,7 +53,7 @@ impl Receiver for Observer {
         }
     }
 
-    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), Failed>> {
+    fn request(&self, request: ServerRequest) -> LocalBoxFuture<'_, Result<(), ClientError>> {
         self.respond(request).boxed_local()
     }
 }
@@ -65,75 +65,72 @@ impl Observer {
     /// does not depend on them.
     ///
     /// Source: 2025-11-25, basic/transports, "Sending Messages to the Server"; client/elicitation, client/sampling, client/roots.
-    async fn respond(&self, request: ServerRequest) -> Result<(), Failed> {
-        let server = &self.channel.server().name;
+    async fn respond(&self, request: ServerRequest) -> Result<(), ClientError> {
+        let server = &self.conversation.server.name;
         if self.era == Era::Modern {
             let problem =
                 format!("the server `{server}` sends requests on an event stream, which revision 2026-07-28 forbids");
-            log::warning_once_about(self.channel.host(), "client", [server, &problem], &problem);
+            log::warning_once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
             return Ok(());
         }
         let ServerRequest { id, method, params } = request;
         // A long call may cause many pings, so they are not questions.
         let is_ping = method == "ping";
-        if !is_ping {
-            self.questions.set(self.questions.get().saturating_add(1));
-            if self.questions.get() > UPSTREAM_QUESTIONS {
-                return Err(Failure::LimitExceeded("the server asks too many questions").into());
-            }
+        let questions = &self.attempts.questions;
+        questions.set(questions.get().saturating_add(usize::from(!is_ping)));
+        if questions.get() > UPSTREAM_QUESTIONS {
+            return Err(Failure::LimitExceeded("the server asks too many questions").into());
         }
         let size = params.as_ref().map_or(0, |params| params.get().len()).saturating_add(id.len());
         if size > UPSTREAM_QUESTION_BYTES {
             return Err(Failure::LimitExceeded("a question is too long").into());
         }
-        if is_ping && !self.channel.of_call().spend_ping() {
+        if is_ping && !self.conversation.budget.spend_ping() {
             return Ok(());
         }
-        if !self.channel.has_session() {
+        let outcome = if !self.conversation.has_session() {
             let problem = format!(
                 "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
             );
-            log::warning_once_about(self.channel.host(), "client", [server, &problem], &problem);
-            let _ = self.channel.respond(&id, Err(ErrorCode::MethodNotFound)).await;
-            return Ok(());
-        }
-        if is_ping {
-            let _ = self.channel.respond(&id, Ok(&empty())).await;
-            return Ok(());
-        }
-        let params = params.map(|params| without_nulls(params, self.era));
-        match self.answer(&method, params.as_deref()).await {
-            Ok(Some(answer)) => self.channel.respond(&id, Ok(&answer)).await,
+            log::warning_once_about(self.conversation.cx.host(), "client", [server, &problem], &problem);
+            Ok(None)
+        } else if is_ping {
+            Ok(Some(write::raw_value("{}".to_owned())))
+        } else {
+            let params = params.map(|params| without_nulls(params, self.era));
+            self.answer(&method, params.as_deref()).await
+        };
+        match outcome {
+            Ok(Some(answer)) => {
+                let sent = self.conversation.respond(&id, Ok(&answer)).await;
+                if is_ping { Ok(()) } else { sent }
+            }
             Ok(None) => {
-                let _ = self.channel.respond(&id, Err(ErrorCode::MethodNotFound)).await;
+                let _ = self.conversation.respond(&id, Err(ErrorCode::MethodNotFound)).await;
                 Ok(())
             }
-            Err(failed) => {
+            Err(error) => {
                 // The server gets an error instead of an answer. If this response fails too, the first failure is returned.
-                let _ = self.channel.respond(&id, Err(ErrorCode::Internal)).await;
-                Err(failed)
+                let _ = self.conversation.respond(&id, Err(ErrorCode::Internal)).await;
+                Err(error)
             }
         }
     }
 
     /// Answers a question with the functions of the program. Returns `None` for a kind of question that was not declared.
-    async fn answer(&self, method: &str, params: Option<&RawValue>) -> Result<Option<Box<RawValue>>, Failed> {
+    async fn answer(&self, method: &str, params: Option<&RawValue>) -> Result<Option<Box<RawValue>>, ClientError> {
         let answer = {
             let text = params.map_or("{}", RawValue::get);
             let document = Document::parse(text.as_bytes(), JsonLimits::MOST).map_err(|error| {
-                Failed::new(Failure::Malformed("asks with parameters that are not JSON"), Some(error.to_string()))
+                ClientError::new(Failure::Malformed("asks with parameters that are not JSON"), Some(error.to_string()))
             })?;
-            let question = ServerQuestion::of(&self.channel.server().name, method, Some(document.root()));
+            let question = ServerQuestion::of(&self.conversation.server.name, method, Some(document.root()));
             let Some(question) = question? else { return Ok(None) };
-            self.channel.upstream().handlers.answer(&question, self.channel.cx())?
+            self.conversation.server.upstream.handlers.answer(&question, &self.conversation.cx)?
         };
         match answer {
             Some(answer) => answer.await.map(Some),
             None => Ok(None),
         }
     }
-}
-
-fn empty() -> Box<RawValue> {
-    write::raw_value("{}".to_owned())
 }

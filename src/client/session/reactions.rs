@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::client::error::{Executed, Failed};
+use crate::client::error::{ClientError, Delivery};
 use crate::client::wire::response::ServerResponse;
 use crate::limits::UPSTREAM_RESUMPTIONS;
 use crate::protocol::error::ErrorCode;
@@ -27,11 +27,11 @@ pub(super) enum RequestKind {
 
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum AnswerForm {
     /// A result. `is_modern` says whether it has a `resultType`.
     Result { is_modern: bool },
     /// A JSON-RPC error.
-    Error { status: u16, code: i64, offered: Offered },
+    Error { status: u16, code: i64, offered: OfferedEras },
     /// A response whose status alone counts, or that is not JSON-RPC.
     Http { status: u16 },
     /// An answer whose stream was interrupted at a known position.
@@ -44,23 +44,23 @@ pub(super) enum Form {
     Failure,
 }
 
-impl Form {
+impl AnswerForm {
     /// Returns the form of an answer, whose stream may have been interrupted at a known position.
-    pub(super) fn of(answer: &Result<ServerResponse, Failed>, is_resumable: bool) -> Self {
+    pub(super) fn of(answer: &Result<ServerResponse, ClientError>, is_resumable: bool) -> Self {
         match answer {
             Ok(ServerResponse::Rpc { outcome: Ok(result), .. }) => Self::Result { is_modern: result.kind.is_some() },
             Ok(answer @ ServerResponse::Rpc { status, outcome: Err(error), .. }) => {
-                Self::Error { status: *status, code: error.code, offered: Offered::of(&answer.supported()) }
+                Self::Error { status: *status, code: error.code, offered: OfferedEras::of(&answer.supported()) }
             }
-            Ok(ServerResponse::Http { status, failed, .. })
-                if *status != RATE_LIMIT && failed.failure().is_transient() =>
+            Ok(ServerResponse::Http { status, error, .. })
+                if *status != RATE_LIMIT && error.failure().is_transient() =>
             {
                 Self::Outage
             }
             Ok(ServerResponse::Http { status, .. }) => Self::Http { status: *status },
-            Err(failed) if failed.is_interruption() && is_resumable => Self::Interrupted,
-            Err(failed) if failed.failure().is_closed_connection() => Self::Closed,
-            Err(failed) if failed.failure().is_transient() => Self::Outage,
+            Err(error) if error.is_interruption() && is_resumable => Self::Interrupted,
+            Err(error) if error.failure().is_closed_connection() => Self::Closed,
+            Err(error) if error.failure().is_transient() => Self::Outage,
             Err(_) => Self::Failure,
         }
     }
@@ -68,12 +68,12 @@ impl Form {
 
 /// The eras of the known revisions that an error names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Offered {
+pub(super) struct OfferedEras {
     pub modern: bool,
     pub legacy: bool,
 }
 
-impl Offered {
+impl OfferedEras {
     pub(super) fn of(names: &[String]) -> Self {
         let has = |era| names.iter().filter_map(|name| Revision::named(name)).any(|revision| revision.era() == era);
         Self { modern: has(Era::Modern), legacy: has(Era::Legacy) }
@@ -85,7 +85,7 @@ impl Offered {
 pub(super) struct Reaction {
     pub action: Action,
     /// Whether the server executed the request.
-    pub executed: Executed,
+    pub delivery: Delivery,
 }
 
 /// The action that an answer causes.
@@ -144,7 +144,7 @@ pub(super) enum Lesson {
 
 /// The knowledge about a server that a row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ServerStage {
     Unknown,
     Modern,
     /// Modern, because the program sets the revision.
@@ -174,46 +174,44 @@ enum Pattern {
 type Statuses = &'static [RangeInclusive<u16>];
 
 impl Pattern {
-    fn has(self, form: Form) -> bool {
+    fn has(self, form: AnswerForm) -> bool {
         let is_in = |statuses: Statuses, status: u16| statuses.iter().any(|range| range.contains(&status));
         match (self, form) {
-            (Self::Result { is_modern }, Form::Result { is_modern: found }) => is_modern == found,
-            (Self::Error(statuses, codes), Form::Error { status, code, .. }) => {
+            (Self::Result { is_modern }, AnswerForm::Result { is_modern: found }) => is_modern == found,
+            (Self::Error(statuses, codes), AnswerForm::Error { status, code, .. }) => {
                 is_in(statuses, status) && codes.contains(&code)
             }
-            (Self::AnyError(statuses), Form::Error { status, .. }) | (Self::Http(statuses), Form::Http { status }) => {
-                is_in(statuses, status)
-            }
-            (Self::Offer(statuses, era), Form::Error { status, code, offered }) => {
+            (Self::AnyError(statuses), AnswerForm::Error { status, .. })
+            | (Self::Http(statuses), AnswerForm::Http { status }) => is_in(statuses, status),
+            (Self::Offer(statuses, era), AnswerForm::Error { status, code, offered }) => {
                 let is_offered = if era == Era::Modern { offered.modern } else { offered.legacy };
                 is_in(statuses, status) && code == UNSUPPORTED && is_offered
             }
             // An answer that was interrupted again and again is an outage.
-            (Self::Interrupted, Form::Interrupted)
-            | (Self::Closed, Form::Closed)
-            | (Self::Outage, Form::Outage | Form::Closed | Form::Interrupted) => true,
+            (Self::Interrupted, AnswerForm::Interrupted)
+            | (Self::Closed, AnswerForm::Closed)
+            | (Self::Outage, AnswerForm::Outage | AnswerForm::Closed | AnswerForm::Interrupted) => true,
             _ => false,
         }
     }
 }
 
-/// A row of the table.
-struct Row {
-    stages: &'static [Stage],
+struct ReactionRow {
+    stages: &'static [ServerStage],
     kinds: &'static [RequestKind],
     form: Pattern,
     action: Action,
-    executed: Executed,
+    delivery: Delivery,
 }
 
 const fn row(
-    stages: &'static [Stage],
+    stages: &'static [ServerStage],
     kinds: &'static [RequestKind],
     form: Pattern,
     action: Action,
-    executed: Executed,
-) -> Row {
-    Row { stages, kinds, form, action, executed }
+    delivery: Delivery,
+) -> ReactionRow {
+    ReactionRow { stages, kinds, form, action, delivery }
 }
 
 const UNSUPPORTED: i64 = ErrorCode::UnsupportedVersion.number() as i64;
@@ -239,25 +237,25 @@ const S404: Statuses = &[404..=404];
 const OF_FORM: Statuses = &[400..=400, 404..=406, 415..=415, 422..=422];
 
 /// The answers without a row.
-const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), executed: Executed::Unknown };
+const OTHER: Reaction = Reaction { action: Action::Accept(Lesson::Nothing), delivery: Delivery::Unknown };
 
 /// The reactions. The first row that applies counts. A row does not apply if the request has caused its action as often as it can.
 ///
 /// A call that may have effects is sent again only if the answer proves that the server did not execute it: an error that the
 /// specification defines for a check before the method, with the status that the specification defines for it. With status 200, a tool
 /// may pass such an error on from another server.
-static TABLE: &[Row] = {
+static TABLE: &[ReactionRow] = {
     use Action::{Accept, Again, Contradiction, NewHeaders, NewToken, Pause, Resume, Unsupported};
-    use Executed::{No, Unknown};
+    use Delivery::{NotExecuted, Unknown};
     use Pattern::{AnyError, Closed, Error, Http, Interrupted, Offer, Outage, Result};
     use RequestKind::{Discover, Effectful, Handshake, Repeatable};
-    use Stage::{Modern, Pinned, Session, Sessionless};
+    use ServerStage::{Modern, Pinned, Session, Sessionless};
 
-    const ALL: &[Stage] = &[Stage::Unknown, Modern, Pinned, Session, Sessionless];
-    const UNKNOWN: &[Stage] = &[Stage::Unknown];
-    const MODERN: &[Stage] = &[Stage::Unknown, Modern, Pinned];
-    const UNPINNED: &[Stage] = &[Stage::Unknown, Modern];
-    const LEGACY: &[Stage] = &[Session, Sessionless];
+    const ALL: &[ServerStage] = &[ServerStage::Unknown, Modern, Pinned, Session, Sessionless];
+    const UNKNOWN: &[ServerStage] = &[ServerStage::Unknown];
+    const MODERN: &[ServerStage] = &[ServerStage::Unknown, Modern, Pinned];
+    const UNPINNED: &[ServerStage] = &[ServerStage::Unknown, Modern];
+    const LEGACY: &[ServerStage] = &[Session, Sessionless];
     const EVERY: &[RequestKind] = &[Discover, Handshake, Repeatable, Effectful];
     const EACH: &[RequestKind] = &[Discover, Repeatable, Effectful];
     const CALLS: &[RequestKind] = &[Repeatable, Effectful];
@@ -269,32 +267,32 @@ static TABLE: &[Row] = {
     const S400_404: Statuses = &[400..=400, 404..=404];
     &[
         // Authorization and rate limits come before the method.
-        row(ALL, EVERY, Http(S401), NewToken, No),
-        row(ALL, &[Repeatable], Http(LIMITED), Pause, No),
-        row(ALL, EACH, Http(REFUSED), Accept(Lesson::Nothing), No),
+        row(ALL, EVERY, Http(S401), NewToken, NotExecuted),
+        row(ALL, &[Repeatable], Http(LIMITED), Pause, NotExecuted),
+        row(ALL, EACH, Http(REFUSED), Accept(Lesson::Nothing), NotExecuted),
         // The server may have executed a request whose answer did not arrive. The rest of an answer has no effects.
         row(LEGACY, EVERY, Interrupted, Resume, Unknown),
         row(ALL, &[Repeatable], Outage, Pause, Unknown),
         // A server may close a connection that it has kept open. The requests before another request have no effects.
         row(ALL, &[Discover, Handshake], Closed, Pause, Unknown),
         // These redirects ask for the same request at another URL. After others, the server may have executed the request.
-        row(ALL, EACH, Http(&[307..=308]), Accept(Lesson::Nothing), No),
+        row(ALL, EACH, Http(&[307..=308]), Accept(Lesson::Nothing), NotExecuted),
         // Errors that only modern servers send. A tool may need a capability after it has begun.
-        row(MODERN, EACH, Offer(S400, Era::Modern), Again(Lesson::Nothing), No),
-        row(UNPINNED, EACH, Offer(S400, Era::Legacy), Again(Lesson::Legacy), No),
-        row(MODERN, EACH, Error(S400, &[UNSUPPORTED]), Unsupported, No),
+        row(MODERN, EACH, Offer(S400, Era::Modern), Again(Lesson::Nothing), NotExecuted),
+        row(UNPINNED, EACH, Offer(S400, Era::Legacy), Again(Lesson::Legacy), NotExecuted),
+        row(MODERN, EACH, Error(S400, &[UNSUPPORTED]), Unsupported, NotExecuted),
         row(MODERN, HARMLESS, Offer(ANY, Era::Modern), Again(Lesson::Nothing), Unknown),
         row(UNPINNED, HARMLESS, Offer(ANY, Era::Legacy), Again(Lesson::Legacy), Unknown),
         row(MODERN, HARMLESS, Error(ANY, &[UNSUPPORTED]), Unsupported, Unknown),
-        row(MODERN, CALLS, Error(S400, &[MISMATCH]), NewHeaders, No),
-        row(MODERN, EACH, Error(S400, &[MISMATCH]), Accept(Lesson::Modern), No),
+        row(MODERN, CALLS, Error(S400, &[MISMATCH]), NewHeaders, NotExecuted),
+        row(MODERN, EACH, Error(S400, &[MISMATCH]), Accept(Lesson::Modern), NotExecuted),
         row(MODERN, EACH, Error(ANY, &[MISMATCH, CAPABILITY]), Accept(Lesson::Modern), Unknown),
         // The first answer of a server. Legacy servers answer an unknown method with status 200. A server of both eras may reject the request
         // of one caller, so only `server/discover` shows that a server is legacy.
         row(UNKNOWN, EACH, Result { is_modern: true }, Accept(Lesson::Modern), Unknown),
         row(UNKNOWN, &[Discover], Result { is_modern: false }, Accept(Lesson::Modern), Unknown),
         row(UNKNOWN, &[Repeatable], Result { is_modern: false }, Accept(Lesson::Unsettled), Unknown),
-        row(UNKNOWN, &[Repeatable], Error(S404, &[NO_METHOD]), Accept(Lesson::Modern), No),
+        row(UNKNOWN, &[Repeatable], Error(S404, &[NO_METHOD]), Accept(Lesson::Modern), NotExecuted),
         row(UNKNOWN, &[Repeatable], AnyError(S4XX), Again(Lesson::Doubt), Unknown),
         row(UNKNOWN, &[Repeatable], Http(OF_FORM), Again(Lesson::Doubt), Unknown),
         row(UNKNOWN, &[Repeatable], Error(ANY, OF_LEGACY), Again(Lesson::Doubt), Unknown),
@@ -302,8 +300,8 @@ static TABLE: &[Row] = {
         row(UNKNOWN, &[Discover], AnyError(ANY), Again(Lesson::Legacy), Unknown),
         row(UNKNOWN, &[Discover], Http(S4XX), Again(Lesson::Legacy), Unknown),
         // The method does not exist.
-        row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), No),
-        row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), No),
+        row(MODERN, EACH, Error(S404, &[NO_METHOD]), Accept(Lesson::Nothing), NotExecuted),
+        row(LEGACY, HARMLESS, Error(ANY, &[NO_METHOD]), Accept(Lesson::Nothing), NotExecuted),
         // A modern server seems to be legacy now. The answer to a call may also come from a proxy or from the tool.
         row(&[Modern], HARMLESS, Error(OF_FORM, OF_LEGACY), Again(Lesson::Doubt), Unknown),
         row(&[Modern], HARMLESS, Http(OF_FORM), Again(Lesson::Doubt), Unknown),
@@ -311,8 +309,8 @@ static TABLE: &[Row] = {
         row(&[Modern], EACH, Http(OF_FORM), Accept(Lesson::Doubt), Unknown),
         // The session has ended: a server must answer each request of such a session with status 404. If the new session has ended too,
         // the status has another meaning.
-        row(&[Session], EACH, Http(S404), Again(Lesson::Session), No),
-        row(&[Session], EACH, Error(S404, OF_SESSION), Again(Lesson::Session), No),
+        row(&[Session], EACH, Http(S404), Again(Lesson::Session), NotExecuted),
+        row(&[Session], EACH, Error(S404, OF_SESSION), Again(Lesson::Session), NotExecuted),
         row(&[Session], EACH, Http(S404), Contradiction, Unknown),
         row(&[Session], EACH, Error(S404, OF_SESSION), Contradiction, Unknown),
         // Servers of the official TypeScript examples and of the Python SDK 1.8 answer with status 400, which also has other meanings.
@@ -330,10 +328,10 @@ static TABLE: &[Row] = {
 };
 
 /// Returns the reaction to an answer to a request that has already caused the actions `taken`.
-pub(super) fn reaction(stage: Stage, kind: RequestKind, form: Form, taken: &[Action]) -> Reaction {
+pub(super) fn reaction(stage: ServerStage, kind: RequestKind, form: AnswerForm, taken: &[Action]) -> Reaction {
     let is_left = |action: Action| taken.iter().filter(|taken| **taken == action).count() < action.most();
-    let applies = |row: &&Row| {
+    let applies = |row: &&ReactionRow| {
         row.stages.contains(&stage) && row.kinds.contains(&kind) && row.form.has(form) && is_left(row.action)
     };
-    TABLE.iter().find(applies).map_or(OTHER, |row| Reaction { action: row.action, executed: row.executed })
+    TABLE.iter().find(applies).map_or(OTHER, |row| Reaction { action: row.action, delivery: row.delivery })
 }

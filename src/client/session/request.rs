@@ -1,116 +1,104 @@
-//! The JSON-RPC requests to one server, for one call of a handler.
+//! The JSON-RPC requests of a conversation, each after the requests that must come before it.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures::FutureExt;
-use futures::lock::Mutex;
 use serde_json::value::RawValue;
 
 use super::about::About;
-use super::channel::Channel;
 use super::handshake;
-use super::negotiation::{Known, Sent};
-use super::outgoing::Outgoing;
+use super::negotiation::{History, Knowledge};
 use super::reactions::RequestKind;
-use super::send::send;
+use super::remote_request::RemoteRequest;
+use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{ResultKind, RoundResult};
-use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
+use crate::client::wire::response::{ResultKind, RoundResult, without_nulls};
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
-/// The requests to one server, for one call of a handler. It negotiates before the first one.
-pub(in crate::client) struct Session {
-    pub channel: Rc<Channel>,
-    /// Held by the task that negotiates.
-    negotiation: Mutex<()>,
-}
-
-impl Session {
-    pub(in crate::client) fn new(channel: Rc<Channel>) -> Self {
-        Self { channel, negotiation: Mutex::new(()) }
-    }
-
+impl Conversation {
     /// Sends a request whose result cannot be a question, and returns the result.
-    pub(in crate::client) async fn request(&self, outgoing: &mut Outgoing) -> Result<Box<RawValue>, ClientError> {
-        let RoundResult { kind, result } = self.exchange(outgoing).await?;
+    pub(in crate::client) async fn result(
+        self: &Rc<Self>,
+        request: &RemoteRequest,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let RoundResult { kind, result } = self.send(request).await?;
         if kind != ResultKind::Complete {
-            let failure = Failure::Malformed("asks for input, which only tools, resources and prompts can do");
-            return Err(self.channel.failed(outgoing.method.clone(), failure.into()));
+            let error = Failure::Malformed("asks for input, which only tools, resources and prompts can do").into();
+            return Err(self.error_of(request.method.clone())(error));
         }
         Ok(result)
     }
 
     /// Sends a request and returns its result, which may be a question or a task.
-    pub(in crate::client) async fn exchange(&self, outgoing: &mut Outgoing) -> Result<RoundResult, ClientError> {
-        let channel = &self.channel;
-        let kind = if outgoing.is_repeatable { RequestKind::Repeatable } else { RequestKind::Effectful };
-        let mut sent = Sent::new(channel.known(), kind, channel.is_pinned());
-        let (may_probe, level) = (outgoing.may_probe, outgoing.listeners.log.as_ref().map(|(level, _)| *level));
-        let negotiated = || self.negotiated(may_probe).boxed_local();
+    pub(in crate::client) async fn send(self: &Rc<Self>, request: &RemoteRequest) -> Result<RoundResult, ClientError> {
+        let kind = if request.is_repeatable { RequestKind::Repeatable } else { RequestKind::Effectful };
+        let mut history = History::new(self.known(), kind, self.is_pinned());
+        let negotiated = || self.negotiated(request.may_probe()).boxed_local();
         let ready = || {
             let ready = async {
-                let known = self.negotiated(may_probe).await?;
-                if let Some(level) = level {
-                    handshake::set_log_level(channel, level, known, &negotiated).await;
+                let known = self.negotiated(request.may_probe()).await?;
+                if let Some((level, _)) = &request.listeners.log {
+                    handshake::set_log_level(self, *level, known, &negotiated).await;
                 }
                 Ok(known)
             };
             ready.boxed_local()
         };
-        let accepted = send(channel, outgoing, &mut sent, &ready).await?;
-        accepted.into_round_result(sent.known.era(), outgoing).map_err(|failed| {
-            let executed = failed.executed().or(sent.executed);
-            channel.failed(outgoing.method.clone(), failed.executed_as(executed))
-        })
+        let result = self.attempts(request, &mut history, &ready).await;
+        let result = result.and_then(|result| match history.known.era() {
+            Era::Modern => result.into_round_result(&request.result_types, request.is_call()),
+            Era::Legacy => result.into_legacy_result(),
+        });
+        let RoundResult { kind, result } = result.map_err(self.error_of(request.method.clone()))?;
+        let result = if request.is_of_protocol() { without_nulls(result, history.known.era()) } else { result };
+        Ok(RoundResult { kind, result })
     }
 
     /// Returns what is known about the server, after the requests that must come before another request. `may_probe` says whether that request
     /// may be the first one.
-    async fn negotiated(&self, may_probe: bool) -> Result<Known, ClientError> {
-        let needs_discovery = |known| known == Known::Unsettled || known == Known::Nothing && !may_probe;
-        let known = self.channel.known();
-        if !needs_discovery(known) && !self.channel.needs_session(known) {
+    async fn negotiated(self: &Rc<Self>, may_probe: bool) -> Result<Knowledge, ClientError> {
+        let needs_discovery = |known| known == Knowledge::Unsettled || known == Knowledge::Nothing && !may_probe;
+        let known = self.known();
+        if !needs_discovery(known) && !self.needs_session(known) {
             return Ok(known);
         }
-        // Parallel requests of a connection wait for one negotiation.
+        // Parallel requests of a conversation wait for one negotiation.
         let _negotiation = self.negotiation.lock().await;
-        let (mut known, mut rejected) = (self.channel.known(), None);
+        let (mut known, mut rejected) = (self.known(), None);
         if needs_discovery(known) {
-            (known, rejected) = handshake::discover(&self.channel).await?;
+            (known, rejected) = handshake::discover(self).await?;
         }
-        if self.channel.needs_session(known) {
-            known = handshake::begin(&self.channel, known, rejected).await?;
+        if self.needs_session(known) {
+            known = handshake::begin(self, known, rejected).await?;
         }
         Ok(known)
     }
 
     /// Returns the description of the server. The server is asked once.
-    pub(in crate::client) async fn about(&self) -> Result<About, ClientError> {
+    pub(in crate::client) async fn about(self: &Rc<Self>) -> Result<About, ClientError> {
         {
             let _negotiation = self.negotiation.lock().await;
-            let (mut known, mut rejected) = (self.channel.known(), None);
-            if matches!(known, Known::Nothing | Known::Unsettled) {
-                (known, rejected) = handshake::discover(&self.channel).await?;
+            let (mut known, mut rejected) = (self.known(), None);
+            if matches!(known, Knowledge::Nothing | Knowledge::Unsettled) {
+                (known, rejected) = handshake::discover(self).await?;
             }
-            if known.era() == Era::Legacy && self.channel.about.borrow().is_none() {
-                handshake::begin(&self.channel, known, rejected).await?;
+            if known.era() == Era::Legacy && self.about.borrow().is_none() {
+                handshake::begin(self, known, rejected).await?;
             }
         }
-        if let Some(about) = &*self.channel.about.borrow() {
+        if let Some(about) = &*self.about.borrow() {
             return Ok(about.clone());
         }
-        let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
-        let result = self.request(&mut Outgoing::new(Method::Discover, Params::default(), time)).await?;
-        let Known::Modern(revision) = self.channel.known() else {
-            let failure = Failure::Malformed("contradicts the earlier answers of the server");
-            return Err(self.channel.failed(Method::Discover.name().into(), failure.into()));
+        let discovery = RemoteRequest::new(Method::Discover, Params::default(), handshake::TIME);
+        let result = self.result(&discovery).await?;
+        let about = match self.known() {
+            Knowledge::Modern(revision) => About::of(revision, result),
+            _ => Err(Failure::Malformed("contradicts the earlier answers of the server").into()),
         };
-        let about = About::of(revision, result)
-            .map_err(|failed| self.channel.failed(Method::Discover.name().into(), failed))?;
-        self.channel.about.replace(Some(about.clone()));
+        let about = about.map_err(self.error_of(discovery.method.clone()))?;
+        self.about.replace(Some(about.clone()));
         Ok(about)
     }
 }

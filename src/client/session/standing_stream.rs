@@ -13,11 +13,10 @@ use std::time::Duration;
 
 use futures::future::{Either, select};
 
-use super::channel::Channel;
-use crate::client::error::Failed;
-use crate::client::wire::event_stream::EventStream;
-use crate::client::wire::exchange::{Expected, Receiver, TOO_LONG, media_type, read_events};
-use crate::limits::{UPSTREAM_BYTES, UPSTREAM_STREAM_SECONDS};
+use crate::client::conversation::Conversation;
+use crate::client::error::ClientError;
+use crate::client::wire::exchange::{ExpectedAnswer, Receiver, ServerStream, TOO_LONG, media_type, read_events};
+use crate::limits::UPSTREAM_STREAM_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Era;
 
@@ -26,20 +25,20 @@ const OPENING: Duration = Duration::from_secs(UPSTREAM_STREAM_SECONDS);
 
 /// Opens the stream of a new session, if the program answers questions. A server without such a stream answers with status 405, and the
 /// client goes on without it.
-pub(in crate::client) async fn open(channel: &Channel) {
-    let is_needed =
-        channel.upstream().handlers.capabilities() != ClientCapabilities::default() && channel.has_session();
+pub(super) async fn open(conversation: &Conversation) {
+    let is_needed = conversation.server.upstream.handlers.capabilities() != ClientCapabilities::default()
+        && conversation.has_session();
     if !is_needed {
         return;
     }
-    let Ok(request) = channel.stream_request().await else { return };
-    let opening = channel.open(request);
-    let Either::Left((Ok(opened), _)) = select(opening, channel.host().sleep(OPENING)).await else { return };
+    let Ok(request) = conversation.stream_request().await else { return };
+    let opening = conversation.open(request);
+    let Either::Left((Ok(opened), _)) = select(opening, conversation.cx.host().sleep(OPENING)).await else { return };
     let is_stream = opened.status == 200 && media_type(&opened.headers).as_deref() == Some("text/event-stream");
-    if let Some(mut stream) = channel.standing_stream.try_lock()
+    if let Some(mut stream) = conversation.standing_stream.try_lock()
         && is_stream
     {
-        *stream = Some(EventStream::new(opened));
+        *stream = Some(ServerStream::new(opened));
     }
 }
 
@@ -48,24 +47,23 @@ pub(in crate::client) async fn open(channel: &Channel) {
 ///
 /// # Errors
 /// A question cannot be answered.
-pub(in crate::client) async fn messages(
-    channel: &Channel,
-    request: Rc<Expected>,
+pub(super) async fn messages(
+    conversation: &Conversation,
+    request: Rc<ExpectedAnswer>,
     receiver: Rc<impl Receiver>,
-) -> Result<(), Failed> {
-    let mut stream = channel.standing_stream.lock().await;
+) -> Result<(), ClientError> {
+    let mut stream = conversation.standing_stream.lock().await;
     let Some(open) = &mut *stream else { return Ok(()) };
     // No id is empty, so no response on this stream is the answer to a request.
-    let expected = Expected {
+    let expected = ExpectedAnswer {
         id: String::new(),
         era: Era::Legacy,
-        bytes: UPSTREAM_BYTES,
         received: request.received.clone(),
         total: request.total,
         position: RefCell::default(),
     };
     match read_events(open, &expected, &*receiver).await {
-        Err(failed) if !failed.is_interruption() && *failed.failure() != TOO_LONG => Err(failed),
+        Err(error) if !error.is_interruption() && *error.failure() != TOO_LONG => Err(error),
         _ => {
             *stream = None;
             Ok(())

@@ -10,14 +10,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::channel::oneshot;
 
-use super::sealed::Purpose;
+use super::sealed::SealPurpose;
 use super::stored_tokens::StoredTokens;
-use super::values::{Entry, Values};
+use super::values::{StoreEntry, Values};
 use crate::auth::client_authentication::ClientAuthentication;
 use crate::auth::principal::Principal;
+use crate::client::oauth::documents::Requests;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::requests::Requests;
-use crate::client::oauth::token_request::{Grant, OAuthClient, Revoked};
+use crate::client::oauth::token_request::{Grant, OAuthClient, RevocableToken};
 use crate::client::oauth::token_response::after;
 use crate::config::SecureUrl;
 use crate::host::log;
@@ -38,7 +38,7 @@ const _: () = assert!(SIGN_IN_LEASE_WAITS as u128 * PAUSE.as_millis() > SIGN_IN_
 
 /// Returns the text that identifies a person. Two issuers may use the same subject.
 pub(super) fn person_key(person: &Principal) -> String {
-    Purpose::Tokens.key(&[&person.person()])
+    SealPurpose::Tokens.key(&[&person.person()])
 }
 
 /// The tokens of a person for a server.
@@ -49,7 +49,7 @@ pub(super) struct Account {
 }
 
 /// The outcome of a refresh.
-enum Refreshed {
+enum RefreshOutcome {
     Tokens(Box<StoredTokens>),
     /// The authorization server has ended the access. The person has to sign in again.
     Ended,
@@ -59,26 +59,18 @@ enum Refreshed {
     Changed,
 }
 
-/// A lease in the store.
-struct Lease {
-    /// The encrypted text with the lease.
-    sealed: String,
-    /// The time at which another request may use the refresh token, in milliseconds since 1970.
-    until: u64,
-}
-
 impl Account {
     /// Creates the account of `person`, which [`person_key`] returned, for the server at `url`.
     pub(super) fn new(values: Values, person: &str, url: &SecureUrl) -> Self {
-        Self { values, key: Purpose::Tokens.key(&[person, url.as_str()]) }
+        Self { values, key: SealPurpose::Tokens.key(&[person, url.as_str()]) }
     }
 
     /// Returns the stored tokens.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) async fn stored(&self) -> Result<Entry<StoredTokens>, OAuthError> {
-        self.values.load(Purpose::Tokens, &self.key).await
+    pub(super) async fn stored(&self) -> Result<StoreEntry<StoredTokens>, OAuthError> {
+        self.values.load(SealPurpose::Tokens, &self.key).await
     }
 
     /// Saves the tokens of a new sign-in, which replace all others, and revokes the replaced ones. Tokens that cannot be saved are revoked.
@@ -102,7 +94,7 @@ impl Account {
     async fn replace_all(&self, mut tokens: StoredTokens) -> Result<Option<StoredTokens>, OAuthError> {
         let now = self.values.host.now_ms();
         for _ in 0..ATTEMPTS {
-            let Entry { value: earlier, sealed, .. } = self.stored().await?;
+            let StoreEntry { value: earlier, sealed, .. } = self.stored().await?;
             let sign_ins = earlier.as_ref().map(|it| it.recent_sign_ins(&tokens.requested, now));
             tokens.sign_ins = sign_ins.unwrap_or_default();
             tokens.sign_ins.push(now);
@@ -115,7 +107,7 @@ impl Account {
 
     async fn replace(&self, current: Option<&str>, tokens: &StoredTokens) -> Result<Option<String>, OAuthError> {
         let keep = if tokens.has_ended { Duration::from_secs(SIGN_IN_ENDED_SECONDS) } else { KEEP };
-        self.values.replace(Purpose::Tokens, &self.key, current, tokens, keep).await
+        self.values.replace(SealPurpose::Tokens, &self.key, current, tokens, keep).await
     }
 
     /// Returns tokens that can be used, or `None` if the person has to sign in. Tokens that expire soon are refreshed, and so are those with
@@ -140,7 +132,7 @@ impl Account {
             if !is_rejected && now < tokens.used_until {
                 // A new text would end the lease of another request.
                 if !is_leased {
-                    self.values.renew(Purpose::Tokens, &self.key, &entry, KEEP).await;
+                    self.values.renew(SealPurpose::Tokens, &self.key, &entry, KEEP).await;
                 }
                 return Ok(entry.value);
             }
@@ -153,10 +145,10 @@ impl Account {
                 continue;
             }
             match self.refreshed(tokens, entry.sealed.as_deref(), spend).await {
-                Ok(Refreshed::Tokens(tokens)) => return Ok(Some(*tokens)),
-                Ok(Refreshed::Ended) => return Ok(None),
-                Ok(Refreshed::Impossible) => return Ok(entry.value.filter(|_| is_valid)),
-                Ok(Refreshed::Changed) => {}
+                Ok(RefreshOutcome::Tokens(tokens)) => return Ok(Some(*tokens)),
+                Ok(RefreshOutcome::Ended) => return Ok(None),
+                Ok(RefreshOutcome::Impossible) => return Ok(entry.value.filter(|_| is_valid)),
+                Ok(RefreshOutcome::Changed) => {}
                 Err(error) if is_valid => {
                     let problem = format!("a token that is still valid was not refreshed: {error} ({})", error.cause());
                     log::failure(&self.values.host, "sign-in", &problem);
@@ -174,13 +166,13 @@ impl Account {
         tokens: &StoredTokens,
         sealed: Option<&str>,
         spend: &dyn Fn() -> bool,
-    ) -> Result<Refreshed, OAuthError> {
-        let Some(refresh_token) = tokens.refresh_token.clone() else { return Ok(Refreshed::Impossible) };
+    ) -> Result<RefreshOutcome, OAuthError> {
+        let Some(refresh_token) = tokens.refresh_token.clone() else { return Ok(RefreshOutcome::Impossible) };
         let Some(client) = self.values.known_authentication(&tokens.issuer).await? else {
             let problem = "a token was not refreshed, because this program does not know the client that it was issued to: \
                            check the clients of `SignIn`, its URL, and MCP_TOKEN_KEY";
             log::failure(&self.values.host, "sign-in", problem);
-            return Ok(Refreshed::Impossible);
+            return Ok(RefreshOutcome::Impossible);
         };
         // Without the request, the lease would only make others wait.
         if !spend() {
@@ -188,14 +180,9 @@ impl Account {
         }
         let until = after(self.values.host.now_ms(), SIGN_IN_LEASE_SECONDS);
         let leased = StoredTokens { lease: Some(until), ..tokens.clone() };
-        let Some(sealed) = self.replace(sealed, &leased).await? else { return Ok(Refreshed::Changed) };
-        let refresh = LeasedRefresh {
-            account: self.clone(),
-            tokens: tokens.clone(),
-            client,
-            refresh_token,
-            lease: Lease { sealed, until },
-        };
+        let Some(sealed) = self.replace(sealed, &leased).await? else { return Ok(RefreshOutcome::Changed) };
+        let (account, tokens) = (self.clone(), tokens.clone());
+        let refresh = LeasedRefresh { account, tokens, client, refresh_token, sealed, until };
         // If the caller leaves in between, the new refresh token must still be saved.
         let (sender, receiver) = oneshot::channel();
         let refresh = async move {
@@ -213,7 +200,7 @@ impl Account {
     /// The store cannot be written. The outcome of the revocation does not matter.
     pub(super) async fn forget(&self) -> Result<(), OAuthError> {
         for _ in 0..ATTEMPTS {
-            let Entry { value, sealed, .. } = self.stored().await?;
+            let StoreEntry { value, sealed, .. } = self.stored().await?;
             let Some(tokens) = value else { return self.values.remove(&self.key).await };
             // A refresh at the same time cannot save its tokens any more, so it revokes them. If this write seems to fail, the next attempt
             // needs the refresh token.
@@ -246,11 +233,11 @@ impl Account {
         let Some(endpoint) = issuer.revocation_endpoint()? else { return Ok(()) };
         let client = self.values.known_authentication(issuer).await?.ok_or(OAuthError::NoClientId)?;
         let token = match &tokens.refresh_token {
-            Some(token) => Revoked::Refresh(token),
-            None => Revoked::Access(tokens.authorization.strip_prefix("Bearer ").unwrap_or_default()),
+            Some(token) => RevocableToken::Refresh(token),
+            None => RevocableToken::Access(tokens.authorization.strip_prefix("Bearer ").unwrap_or_default()),
         };
         let client = OAuthClient { authentication: &client, audience: &issuer.issuer };
-        client.revoke(&endpoint, token, Requests { host: &*self.values.host, spend: &|| true }).await
+        client.revoke(&endpoint, token, Requests { host: &self.values.host, spend: &|| true }).await
     }
 }
 
@@ -265,15 +252,18 @@ struct LeasedRefresh {
     /// The client that the tokens were issued to.
     client: ClientAuthentication,
     refresh_token: String,
-    lease: Lease,
+    /// The encrypted text with the lease.
+    sealed: String,
+    /// The time at which another request may use the refresh token, in milliseconds since 1970.
+    until: u64,
 }
 
 impl LeasedRefresh {
-    async fn run(self) -> Result<Refreshed, OAuthError> {
+    async fn run(self) -> Result<RefreshOutcome, OAuthError> {
         let host = &self.account.values.host;
         // The store can be slow. When the request could outlive the lease, another request may use the refresh token as well.
-        if after(host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > self.lease.until {
-            return Ok(Refreshed::Changed);
+        if after(host.now_ms(), UPSTREAM_NEGOTIATION_SECONDS) > self.until {
+            return Ok(RefreshOutcome::Changed);
         }
         let error = match self.request().await {
             Ok(refreshed) => return self.save(refreshed).await,
@@ -290,17 +280,17 @@ impl LeasedRefresh {
         log::failure(host, "sign-in", &problem);
         let ended = StoredTokens { refresh_token: None, ..self.tokens.clone().ended() };
         let is_saved = self.replace(&ended).await?.is_some();
-        Ok(if is_saved { Refreshed::Ended } else { Refreshed::Changed })
+        Ok(if is_saved { RefreshOutcome::Ended } else { RefreshOutcome::Changed })
     }
 
     /// Replaces the tokens in the store, if they still have the lease.
     async fn replace(&self, tokens: &StoredTokens) -> Result<Option<String>, OAuthError> {
-        self.account.replace(Some(&self.lease.sealed), tokens).await
+        self.account.replace(Some(&self.sealed), tokens).await
     }
 
     /// Requests new tokens.
     async fn request(&self) -> Result<StoredTokens, OAuthError> {
-        let host = &*self.account.values.host;
+        let host = &self.account.values.host;
         let StoredTokens { issuer, scopes, requested, sign_ins, .. } = self.tokens.clone();
         let client = OAuthClient { authentication: &self.client, audience: &issuer.issuer };
         let (endpoint, grant) = (issuer.token_endpoint()?, Grant::RefreshToken(&self.refresh_token));
@@ -311,13 +301,13 @@ impl LeasedRefresh {
 
     /// Saves new tokens, before they are used. The old refresh token may not be valid any more, so a write that fails is repeated until the
     /// lease ends.
-    async fn save(&self, refreshed: StoredTokens) -> Result<Refreshed, OAuthError> {
+    async fn save(&self, refreshed: StoredTokens) -> Result<RefreshOutcome, OAuthError> {
         let host = &self.account.values.host;
         loop {
             match self.replace(&refreshed).await {
-                Ok(Some(_)) => return Ok(Refreshed::Tokens(Box::new(refreshed))),
+                Ok(Some(_)) => return Ok(RefreshOutcome::Tokens(Box::new(refreshed))),
                 Ok(None) => return self.overtaken(refreshed).await,
-                Err(error) if host.now_ms() >= self.lease.until => {
+                Err(error) if host.now_ms() >= self.until => {
                     log::failure(host, "sign-in", &format!("refreshed tokens are lost: {}", error.cause()));
                     return Err(error);
                 }
@@ -328,12 +318,12 @@ impl LeasedRefresh {
 
     /// Returns the outcome for new tokens that were not saved, because the stored ones are not those with the lease any more. They are
     /// revoked if the store has no tokens of this sign-in.
-    async fn overtaken(&self, refreshed: StoredTokens) -> Result<Refreshed, OAuthError> {
-        let Entry { value: stored, sealed, .. } = self.account.stored().await?;
+    async fn overtaken(&self, refreshed: StoredTokens) -> Result<RefreshOutcome, OAuthError> {
+        let StoreEntry { value: stored, sealed, .. } = self.account.stored().await?;
         match &stored {
             // An earlier write has succeeded, although its answer was an error.
             Some(stored) if stored.authorization == refreshed.authorization => {
-                return Ok(Refreshed::Tokens(Box::new(refreshed)));
+                return Ok(RefreshOutcome::Tokens(Box::new(refreshed)));
             }
             // An authorization server may take both refresh tokens for one access, so a revocation would also end the stored one.
             Some(stored) if !stored.has_ended && stored.is_of_sign_in_of(&refreshed) => {}
@@ -341,6 +331,6 @@ impl LeasedRefresh {
             None if sealed.is_some() => {}
             _ => self.account.revoke(&refreshed, stored.as_ref()).await,
         }
-        Ok(Refreshed::Changed)
+        Ok(RefreshOutcome::Changed)
     }
 }

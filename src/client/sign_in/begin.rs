@@ -9,25 +9,24 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::account::{Account, person_key};
 use super::own_client::OwnClient;
-use super::pages::{self, CONSENT, Consent, Page, Refused, with_cookies};
-use super::pending::{self, Pending};
-use super::sealed::Purpose;
-use super::settings::{Settings, SignIn};
+use super::pages::{self, CONSENT, Consent, HtmlPage, PageRefusal, check_method, has_consented, with_cookies};
+use super::pending::{self, PendingSignIn};
+use super::sealed::SealPurpose;
+use super::settings::{SignIn, SignInSettings};
+use super::stored_tokens::TokenIssuer;
 use super::ticket::{TICKET, Ticket};
-use super::token_issuer::TokenIssuer;
 use super::values::Values;
-use super::visit::{Visit, check_method, visit};
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::oauth::authorization_request::AuthorizationRequest;
-use crate::client::oauth::discovery::{Discovered, Issuers};
+use crate::client::oauth::authorization_request::random_text;
+use crate::client::oauth::discovery::{Discovery, Issuers};
 use crate::client::oauth::documents::Documents;
+use crate::client::oauth::documents::Requests;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::pkce::random_text;
-use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_response::after;
-use crate::client::upstream::Access;
+use crate::client::upstream::ServerAccess;
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
 use crate::host::{in_time, log, query_of};
@@ -35,7 +34,7 @@ use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPS
 
 /// The parameters of the first request.
 #[derive(Default)]
-struct Parameters {
+struct BeginParameters {
     ticket: Option<String>,
     server: Option<String>,
     return_to: Option<String>,
@@ -60,62 +59,65 @@ impl SignIn {
         begun.unwrap_or_else(|refused| refused.into_page(cx.host()))
     }
 
-    async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<Page, Refused> {
+    async fn begun(&self, client: &McpClient, cx: &Context, person: &Principal) -> Result<HtmlPage, PageRefusal> {
         let values = self.values(cx);
         let person = person_key(person);
-        let Parameters { ticket, server, return_to, consent } = Parameters::read(&cx.url());
+        let BeginParameters { ticket, server, return_to, consent } = BeginParameters::read(&cx.url());
         let ticket = match (ticket, server) {
             (Some(sealed), _) => checked_ticket(&values, &sealed, &person)?,
             // Another site must not begin a sign-in.
             (None, Some(_)) if cx.header("Sec-Fetch-Site").as_deref() == Some("cross-site") => {
-                return Err(Refused::sentence("This link must be opened from the page of the program that has it."));
+                return Err(PageRefusal::sentence(
+                    "This link must be opened from the page of the program that has it.",
+                ));
             }
             (None, Some(server)) => Ticket::new(&server, &person, None, Vec::new(), values.host.now_ms()),
-            (None, None) => return Err(Refused::sentence("This link is not complete. Call the tool again.")),
+            (None, None) => return Err(PageRefusal::sentence("This link is not complete. Call the tool again.")),
         };
         let server =
-            client.server(&ticket.server).filter(|server| matches!(server.upstream.access, Access::SignIn(..)));
+            client.server(&ticket.server).filter(|server| matches!(server.upstream.access, ServerAccess::SignIn(..)));
         let server =
-            server.ok_or_else(|| Refused::sentence("This program has no server of this name with a sign-in."))?;
+            server.ok_or_else(|| PageRefusal::sentence("This program has no server of this name with a sign-in."))?;
         let is_untrusted = server.upstream.is_untrusted;
         let asks_consent = self.0.asks_consent || is_untrusted;
-        let visit = if asks_consent { visit(cx, &self.0.url)? } else { check_method(cx).map(|()| Visit::Consented)? };
+        let has_consented =
+            if asks_consent { has_consented(cx, &self.0.url)? } else { check_method(cx).map(|()| true)? };
         let refused =
-            |error: OAuthError| Refused::of(&if is_untrusted { error.of_untrusted() } else { error }, &server.name);
+            |error: OAuthError| PageRefusal::of(&if is_untrusted { error.of_untrusted() } else { error }, &server.name);
         let sent = Cell::new(0_usize);
         let spend = || sent.replace(sent.get().saturating_add(1)) < SIGN_IN_REQUESTS;
-        let prepared = self.prepared(&values, server, &ticket, &spend).await.map_err(refused)?;
+        let plan = self.plan(&values, server, &ticket, &spend).await.map_err(refused)?;
         if asks_consent {
-            let asked = prepared.consent(&self.0, server);
+            let asked = plan.consent(&self.0, server);
             // A server can change what it needs between the page and its button. The person then sees the page again.
-            if visit == Visit::Opened || consent.as_deref() != Some(&*asked.digest()) {
+            if !has_consented || consent.as_deref() != Some(&*asked.digest()) {
                 return Ok(pages::consent(&asked, query_of(&cx.url())));
             }
         }
         let return_to = return_to.filter(|path| is_own_path(path));
-        let begun = self.authorization(&values, server, ticket, return_to, prepared, &spend).await;
+        let begun = self.authorization(&values, server, ticket, return_to, plan, &spend).await;
         let (pending, url) = begun.map_err(refused)?;
-        let sealed = values.settings.keys.seal(Purpose::Pending, &pending.state, &pending, &*values.host);
+        let sealed = values.settings.keys.seal(SealPurpose::Pending, &pending.state, &pending, &*values.host);
         let sealed = sealed.map_err(refused)?;
         if sealed.len() > SIGN_IN_COOKIE_BYTES {
-            return Err(Refused::sentence("The authorization server has URLs or scopes that are too long."));
+            return Err(PageRefusal::sentence("The authorization server has URLs or scopes that are too long."));
         }
         let name = pending::name(&self.0, &pending.state);
         let (Some(name), Some(page)) = (name, pages::redirect(StatusCode::FOUND, &url)) else {
-            return Err(Refused::sentence("The URL of the authorization server is not valid."));
+            return Err(PageRefusal::sentence("The URL of the authorization server is not valid."));
         };
         Ok(with_cookies(page, pending::set(&self.0, &name, &sealed, &cx.request().cookies())))
     }
 
     /// Finds the authorization server of `server`, the client of this program there, and the scopes to request.
-    async fn prepared(
+    async fn plan(
         &self,
         values: &Values,
         server: &Server,
         ticket: &Ticket,
         spend: &dyn Fn() -> bool,
-    ) -> Result<Prepared<'_>, OAuthError> {
-        let Settings { clients, trusted_issuers: trusted, .. } = &*self.0;
+    ) -> Result<AuthorizationPlan<'_>, OAuthError> {
+        let SignInSettings { clients, trusted_issuers: trusted, .. } = &*self.0;
         let upstream = &server.upstream;
         let challenge = match (&ticket.resource_metadata, &*ticket.scopes) {
             (None, []) => probe(values, server, spend).await?,
@@ -130,9 +132,9 @@ impl SignIn {
             named => Issuers::Named(named),
         };
         let resource_server = upstream.resource_server();
-        let documents = Documents { server: &resource_server, host: &values.host, spend };
-        let found = Discovered::find(documents, challenge.as_ref(), issuers).await?;
-        let metadata = found.server();
+        let documents = Documents { server: &resource_server, requests: Requests { host: &values.host, spend } };
+        let found = Discovery::find(documents, challenge.as_ref(), issuers).await?;
+        let metadata = &found.server;
         let own = own.clone().find(|own| own.issuer == metadata.issuer);
         // The operator uses this authorization server for other servers. This one must not get their tokens.
         if own.is_none() && clients.iter().any(|own| own.issuer == metadata.issuer) {
@@ -140,11 +142,11 @@ impl SignIn {
         }
         let endpoint = metadata.authorization_endpoint.clone().ok_or(OAuthError::NoAuthorizationEndpoint)?;
         let scopes = match own.and_then(|own| own.scopes_for(&server.name)) {
-            Some(allowed) => allowed_scopes(found.scopes(), allowed),
-            None if found.scopes().is_empty() => self.0.scopes.clone(),
-            None => found.scopes().to_vec(),
+            Some(allowed) => allowed_scopes(&found.scopes, allowed),
+            None if found.scopes.is_empty() => self.0.scopes.clone(),
+            None => found.scopes.to_vec(),
         };
-        Ok(Prepared { found, own, endpoint, scopes })
+        Ok(AuthorizationPlan { found, own, endpoint, scopes })
     }
 
     /// Returns the state of the sign-in, and the URL of the authorization server for the browser.
@@ -154,13 +156,13 @@ impl SignIn {
         server: &Server,
         ticket: Ticket,
         return_to: Option<String>,
-        prepared: Prepared<'_>,
+        plan: AuthorizationPlan<'_>,
         spend: &dyn Fn() -> bool,
-    ) -> Result<(Pending, String), OAuthError> {
+    ) -> Result<(PendingSignIn, String), OAuthError> {
         let settings = &*self.0;
-        let requests = Requests { host: &*values.host, spend };
-        let Prepared { found, own, endpoint, scopes } = prepared;
-        let (url, metadata) = (&server.upstream.url, found.server());
+        let requests = Requests { host: &values.host, spend };
+        let AuthorizationPlan { found, own, endpoint, scopes } = plan;
+        let (url, metadata) = (&server.upstream.url, &found.server);
         let authentication = values.new_authentication(own, url, &found, &scopes, requests).await?;
         let random =
             || random_text(&*values.host).map_err(|error| OAuthError::StoreFailed { cause: error.to_string() });
@@ -168,7 +170,7 @@ impl SignIn {
         let request = AuthorizationRequest {
             client_id: authentication.client_id(),
             redirect_uri: &settings.redirect_uri(),
-            resource: found.resource(),
+            resource: &found.resource,
             scopes: &scopes,
             state: &state,
             code_verifier: &code_verifier,
@@ -176,7 +178,7 @@ impl SignIn {
             asks_person: server.upstream.is_untrusted,
         };
         let location = request.url(&endpoint, metadata)?;
-        let pending = Pending {
+        let pending = PendingSignIn {
             state,
             code_verifier,
             expires: after(values.host.now_ms(), SIGN_IN_SECONDS),
@@ -190,7 +192,7 @@ impl SignIn {
                 revocation_endpoint: metadata.revocation_endpoint.as_ref().map(|url| url.as_str().to_owned()),
                 client_id: authentication.client_id().to_owned(),
                 method: authentication.method().to_owned(),
-                resource: found.resource().to_owned(),
+                resource: found.resource.to_owned(),
                 server: url.as_str().to_owned(),
             },
             names_issuer: metadata.names_issuer,
@@ -202,8 +204,8 @@ impl SignIn {
 }
 
 /// A sign-in that a person can begin.
-struct Prepared<'a> {
-    found: Discovered,
+struct AuthorizationPlan<'a> {
+    found: Discovery,
     /// The client of the operator, if there is one for this server.
     own: Option<&'a OwnClient>,
     /// The URL at which the person signs in.
@@ -212,17 +214,17 @@ struct Prepared<'a> {
     scopes: Vec<String>,
 }
 
-impl Prepared<'_> {
+impl AuthorizationPlan<'_> {
     /// Returns what the person is asked to allow.
-    fn consent<'a>(&'a self, settings: &'a Settings, server: &'a Server) -> Consent<'a> {
-        let metadata = self.found.server();
+    fn consent<'a>(&'a self, settings: &'a SignInSettings, server: &'a Server) -> Consent<'a> {
+        let metadata = &self.found.server;
         Consent {
             program: &settings.name,
             server: (&server.name, server.upstream.url.without_query()),
             endpoint: &self.endpoint,
             token_endpoint: &metadata.token_endpoint,
             issuer: &metadata.issuer,
-            resource: self.found.resource(),
+            resource: &self.found.resource,
             scopes: &self.scopes,
         }
     }
@@ -252,22 +254,22 @@ async fn probe(values: &Values, server: &Server, spend: &dyn Fn() -> bool) -> Re
 }
 
 /// Returns the content of a ticket that is valid for `person`.
-fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket, Refused> {
+fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket, PageRefusal> {
     let ticket = values.read_ticket(sealed);
-    let ticket = ticket.ok_or_else(|| Refused::sentence("This link is not valid. Call the tool again."))?;
+    let ticket = ticket.ok_or_else(|| PageRefusal::sentence("This link is not valid. Call the tool again."))?;
     if values.host.now_ms() >= ticket.expires {
-        return Err(Refused::sentence("This link has expired. Call the tool again."));
+        return Err(PageRefusal::sentence("This link has expired. Call the tool again."));
     }
     if ticket.person != person {
         log::failure(&values.host, "sign-in", "a link was opened by another person than the one it was made for");
-        return Err(Refused::sentence(
+        return Err(PageRefusal::sentence(
             "This link was made for another person. Sign in to this program as that person.",
         ));
     }
     Ok(ticket)
 }
 
-impl Parameters {
+impl BeginParameters {
     fn read(url: &str) -> Self {
         let mut parameters = Self::default();
         for (name, value) in form_urlencoded::parse(query_of(url).as_bytes()) {

@@ -6,20 +6,19 @@ use futures::FutureExt;
 use http::{HeaderValue, Response, StatusCode};
 
 use super::account::{Account, person_key};
-use super::pages::{self, Page, Refused, with_cookies};
-use super::pending::{self, Pending};
-use super::sealed::Purpose;
+use super::pages::{self, HtmlPage, PageRefusal, check_method, with_cookies};
+use super::pending::{self, PendingSignIn};
+use super::sealed::SealPurpose;
 use super::settings::SignIn;
 use super::stored_tokens::StoredTokens;
 use super::values::Values;
-use super::visit::check_method;
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::client::mcp_client::McpClient;
-use crate::client::oauth::callback::{CallbackError, Expected, authorization_code};
+use crate::client::oauth::callback::{CallbackCheck, CallbackError, authorization_code};
+use crate::client::oauth::documents::Requests;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::config::SecureUrl;
 use crate::host::{log, query_of};
@@ -52,32 +51,32 @@ impl SignIn {
         query: &str,
         state: &str,
         cookie: Option<&str>,
-    ) -> Result<Page, Refused> {
+    ) -> Result<HtmlPage, PageRefusal> {
         check_method(cx)?;
         let values = self.values(cx);
         let pending = self.pending(state, cookie, &cx.request().cookies())?;
         if values.host.now_ms() >= pending.expires {
-            return Err(Refused::sentence("You did not sign in within 10 minutes. Begin again."));
+            return Err(PageRefusal::sentence("You did not sign in within 10 minutes. Begin again."));
         }
         if pending.person != person_key(person) {
             log::failure(cx.host(), "sign-in", "a sign-in was finished by another person than the one who began it");
-            return Err(Refused::sentence("Another person began this sign-in. Nothing was saved."));
+            return Err(PageRefusal::sentence("Another person began this sign-in. Nothing was saved."));
         }
         let expected =
-            Expected { state: &pending.state, issuer: &pending.issuer.issuer, names_issuer: pending.names_issuer };
+            CallbackCheck { state: &pending.state, issuer: &pending.issuer.issuer, names_issuer: pending.names_issuer };
         let code = match authorization_code(query, &expected) {
             Ok(code) => code,
             Err(error) => {
                 if matches!(error, CallbackError::InvalidScope | CallbackError::WrongClient) {
                     let rejected = values.client_is_rejected(&pending.issuer).await;
-                    rejected.map_err(|error| Refused::of(&error, &pending.server))?;
+                    rejected.map_err(|error| PageRefusal::of(&error, &pending.server))?;
                 }
                 return Err(refused(error));
             }
         };
-        let Pending { server, return_to, is_untrusted, .. } = pending.clone();
+        let PendingSignIn { server, return_to, is_untrusted, .. } = pending.clone();
         if let Err(error) = self.exchange(&values, pending, &code).await {
-            return Err(Refused::of(&if is_untrusted { error.of_untrusted() } else { error }, &server));
+            return Err(PageRefusal::of(&if is_untrusted { error.of_untrusted() } else { error }, &server));
         }
         let done = format!("You are signed in to the server {server}. You can close this page.");
         let redirect = return_to.and_then(|path| pages::redirect(StatusCode::SEE_OTHER, &path));
@@ -85,19 +84,19 @@ impl SignIn {
     }
 
     /// Reads the state of the sign-in from its cookie.
-    fn pending(&self, state: &str, name: Option<&str>, header: &str) -> Result<Pending, Refused> {
+    fn pending(&self, state: &str, name: Option<&str>, header: &str) -> Result<PendingSignIn, PageRefusal> {
         let unknown = || refused(CallbackError::WrongState);
         let mut cookies = pending::cookies(&self.0, header).into_iter().filter(|(known, _)| Some(*known) == name);
         let ((_, sealed), None) = (cookies.next().ok_or_else(unknown)?, cookies.next()) else { return Err(unknown()) };
-        self.0.keys.open(Purpose::Pending, state, sealed).ok_or_else(unknown)
+        self.0.keys.open(SealPurpose::Pending, state, sealed).ok_or_else(unknown)
     }
 
     /// Exchanges the code for tokens, and saves them.
-    async fn exchange(&self, values: &Values, pending: Pending, code: &str) -> Result<(), OAuthError> {
+    async fn exchange(&self, values: &Values, pending: PendingSignIn, code: &str) -> Result<(), OAuthError> {
         // A browser could send the cookie again, so the store remembers each state for as long as its cookie is valid.
-        let mark = Purpose::Finished.key(&[&pending.state]);
+        let mark = SealPurpose::Finished.key(&[&pending.state]);
         let keep = Duration::from_secs(SIGN_IN_SECONDS);
-        if values.replace(Purpose::Finished, &mark, None, &(), keep).await?.is_none() {
+        if values.replace(SealPurpose::Finished, &mark, None, &(), keep).await?.is_none() {
             return Err(OAuthError::AlreadyFinished);
         }
         let issuer = &pending.issuer;
@@ -108,7 +107,7 @@ impl SignIn {
             redirect_uri: &self.0.redirect_uri(),
             code_verifier: &pending.code_verifier,
         };
-        let requests = Requests { host: &*values.host, spend: &|| true };
+        let requests = Requests { host: &values.host, spend: &|| true };
         let token = client.token(&issuer.token_endpoint()?, grant, &issuer.resource, requests).await;
         if token.as_ref().is_err_and(OAuthError::is_unknown_client) {
             // The next sign-in registers this program again.
@@ -143,6 +142,6 @@ impl SignIn {
     }
 }
 
-fn refused(error: CallbackError) -> Refused {
-    Refused::sentence(&error.to_string())
+fn refused(error: CallbackError) -> PageRefusal {
+    PageRefusal::sentence(&error.to_string())
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::auth::client_authentication::{Assertion, ClientAuthentication};
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::registration::Registered;
+use crate::client::oauth::registration::RegisteredClient;
 use crate::client::oauth::server_metadata::ServerMetadata;
 
 /// A client that you registered at an authorization server, and the servers for which it is used.
@@ -109,7 +109,7 @@ impl Proof {
     }
 }
 
-impl Registered {
+impl RegisteredClient {
     /// Returns the authentication of this client.
     pub(super) fn authentication(self) -> ClientAuthentication {
         let proof = self.client_secret.map_or(Proof::None, Proof::Secret);

@@ -1,4 +1,4 @@
-//! The answers of the pages of a sign-in: a redirect, or a page with one sentence.
+//! The pages of a sign-in: the checks of a request, and the answer, which is a redirect or a page with one sentence.
 
 use std::rc::Rc;
 
@@ -7,17 +7,17 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Response, StatusCode};
-
 use sha2::{Digest, Sha256};
 
 use crate::base64::URL_SAFE;
+use crate::call::context::Context;
 use crate::client::oauth::error::OAuthError;
 use crate::config::SecureUrl;
-use crate::host::{Host, log};
+use crate::host::{Host, log, origin_of};
 use crate::text::{escaped, line};
 
 /// The answer of a page.
-pub(super) type Page = Response<Vec<u8>>;
+pub(super) type HtmlPage = Response<Vec<u8>>;
 
 /// Headers of each answer. The URL of a page has a code or a ticket, so it must not be in a `Referer` header for another site. No other page
 /// may show a page in a frame.
@@ -31,7 +31,7 @@ const HEADERS: [(HeaderName, &str); 4] = [
 ];
 
 /// Returns a page with a sentence. It contains nothing of the request.
-pub(super) fn sentence(status: StatusCode, sentence: &str) -> Page {
+pub(super) fn sentence(status: StatusCode, sentence: &str) -> HtmlPage {
     let text = escaped(sentence);
     let body = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Sign-in</title><p>{text}</p></html>\n"
@@ -39,7 +39,7 @@ pub(super) fn sentence(status: StatusCode, sentence: &str) -> Page {
     html(status, body)
 }
 
-fn html(status: StatusCode, body: String) -> Page {
+fn html(status: StatusCode, body: String) -> HtmlPage {
     let mut page = answer(status, body.into_bytes());
     page.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     page
@@ -93,7 +93,7 @@ impl Consent<'_> {
 
 /// Returns the page that asks a person before a sign-in begins. Its button sends the `query` of the page again with POST, and the digest of what
 /// the page shows.
-pub(super) fn consent(asked: &Consent<'_>, query: &str) -> Page {
+pub(super) fn consent(asked: &Consent<'_>, query: &str) -> HtmlPage {
     let mut action = form_urlencoded::Serializer::new(String::new());
     action.extend_pairs(form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != CONSENT));
     action.append_pair(CONSENT, &asked.digest());
@@ -111,21 +111,21 @@ pub(super) fn consent(asked: &Consent<'_>, query: &str) -> Page {
 }
 
 /// Returns a redirect. Returns `None` if no header can contain the URL.
-pub(super) fn redirect(status: StatusCode, url: &str) -> Option<Page> {
+pub(super) fn redirect(status: StatusCode, url: &str) -> Option<HtmlPage> {
     let mut page = answer(status, Vec::new());
     page.headers_mut().insert(LOCATION, HeaderValue::from_str(url).ok()?);
     Some(page)
 }
 
 /// Adds cookies to an answer.
-pub(super) fn with_cookies(mut page: Page, cookies: impl IntoIterator<Item = HeaderValue>) -> Page {
+pub(super) fn with_cookies(mut page: HtmlPage, cookies: impl IntoIterator<Item = HeaderValue>) -> HtmlPage {
     for cookie in cookies {
         page.headers_mut().append(SET_COOKIE, cookie);
     }
     page
 }
 
-fn answer(status: StatusCode, body: Vec<u8>) -> Page {
+fn answer(status: StatusCode, body: Vec<u8>) -> HtmlPage {
     let mut page = Response::new(body);
     *page.status_mut() = status;
     for (name, value) in HEADERS {
@@ -135,7 +135,7 @@ fn answer(status: StatusCode, body: Vec<u8>) -> Page {
 }
 
 /// The reason why a page does not continue.
-pub(super) struct Refused {
+pub(super) struct PageRefusal {
     status: StatusCode,
     /// The sentence for the person.
     sentence: String,
@@ -143,7 +143,7 @@ pub(super) struct Refused {
     cause: Option<String>,
 }
 
-impl Refused {
+impl PageRefusal {
     pub(super) fn new(status: StatusCode, sentence: &str) -> Self {
         Self { status, sentence: sentence.to_owned(), cause: None }
     }
@@ -165,10 +165,31 @@ impl Refused {
     }
 
     /// Returns the page with the sentence, and logs the cause.
-    pub(super) fn into_page(self, host: &Rc<dyn Host>) -> Page {
+    pub(super) fn into_page(self, host: &Rc<dyn Host>) -> HtmlPage {
         if let Some(cause) = &self.cause {
             log::failure(host, "sign-in", cause);
         }
         sentence(self.status, &self.sentence)
     }
+}
+
+/// Returns whether the person pressed the button of the page of a consent. Only the page itself can send its button.
+pub(super) fn has_consented(cx: &Context, url: &SecureUrl) -> Result<bool, PageRefusal> {
+    if cx.request().method() != "POST" {
+        return check_method(cx).map(|()| false);
+    }
+    let is_own_origin = cx.header("Origin").as_deref().is_some_and(|origin| Some(origin) == origin_of(url.as_str()));
+    let is_same_origin = cx.header("Sec-Fetch-Site").map_or(is_own_origin, |site| site == "same-origin");
+    if is_same_origin {
+        return Ok(true);
+    }
+    Err(PageRefusal::sentence("This button must be pressed on the page of the program that has it."))
+}
+
+/// Checks that the request is a GET. Other methods come from programs that look at a link before the person opens it.
+pub(super) fn check_method(cx: &Context) -> Result<(), PageRefusal> {
+    if cx.request().method() == "GET" {
+        return Ok(());
+    }
+    Err(PageRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "Open this page in a browser."))
 }

@@ -3,13 +3,13 @@
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-use super::settings::Settings;
-use super::token_issuer::TokenIssuer;
+use super::settings::SignInSettings;
+use super::stored_tokens::TokenIssuer;
 use crate::limits::{SIGN_IN_COOKIES, SIGN_IN_COOKIES_BYTES, SIGN_IN_SECONDS};
 
 /// The state of a sign-in.
 #[derive(Clone, Deserialize, Serialize)]
-pub(super) struct Pending {
+pub(super) struct PendingSignIn {
     /// The parameter `state` of the authorization request.
     pub state: String,
     pub code_verifier: String,
@@ -34,12 +34,12 @@ pub(super) struct Pending {
 const NAMED: usize = 8;
 
 /// Returns the beginning of the names of the cookies. Browsers accept a cookie with `__Host-` only from this host, over https.
-fn prefix(settings: &Settings) -> &'static str {
+fn prefix(settings: &SignInSettings) -> &'static str {
     if settings.url.is_https() { "__Host-mcp-sign-in-" } else { "mcp-sign-in-" }
 }
 
 /// Returns the name of the cookie for a sign-in, or `None` if the text is not a `state`.
-pub(super) fn name(settings: &Settings, state: &str) -> Option<String> {
+pub(super) fn name(settings: &SignInSettings, state: &str) -> Option<String> {
     let named = state.get(..NAMED).filter(|named| is_named(named))?;
     Some(format!("{}{named}", prefix(settings)))
 }
@@ -49,7 +49,7 @@ fn is_named(text: &str) -> bool {
 }
 
 /// Returns the cookies of sign-ins in the header of a request, the oldest first.
-pub(super) fn cookies<'h>(settings: &Settings, header: &'h str) -> Vec<(&'h str, &'h str)> {
+pub(super) fn cookies<'h>(settings: &SignInSettings, header: &'h str) -> Vec<(&'h str, &'h str)> {
     /// More cookies than a browser sends.
     const MOST: usize = 200;
     let cookies = header.split(';').take(MOST).filter_map(|cookie| cookie.trim().split_once('='));
@@ -58,7 +58,7 @@ pub(super) fn cookies<'h>(settings: &Settings, header: &'h str) -> Vec<(&'h str,
 
 /// Returns the headers that set the cookie of a sign-in, and delete the oldest ones if the browser has too many. A browser sends the cookies
 /// with each request, and many servers reject headers of 16 KiB.
-pub(super) fn set(settings: &Settings, name: &str, value: &str, header: &str) -> Vec<HeaderValue> {
+pub(super) fn set(settings: &SignInSettings, name: &str, value: &str, header: &str) -> Vec<HeaderValue> {
     let known = cookies(settings, header);
     let (mut count, mut bytes) = (1_usize, value.len());
     let fits = |(_, value): &&(&str, &str)| {
@@ -75,11 +75,11 @@ pub(super) fn set(settings: &Settings, name: &str, value: &str, header: &str) ->
 }
 
 /// Returns the header that deletes the cookie of a sign-in.
-pub(super) fn delete(settings: &Settings, name: &str) -> Option<HeaderValue> {
+pub(super) fn delete(settings: &SignInSettings, name: &str) -> Option<HeaderValue> {
     cookie(settings, name, "", 0)
 }
 
-fn cookie(settings: &Settings, name: &str, value: &str, seconds: u64) -> Option<HeaderValue> {
+fn cookie(settings: &SignInSettings, name: &str, value: &str, seconds: u64) -> Option<HeaderValue> {
     let secure = if settings.url.is_https() { "; Secure" } else { "" };
     let text = format!("{name}={value}; HttpOnly{secure}; SameSite=Lax; Path=/; Max-Age={seconds}");
     HeaderValue::from_str(&text).ok()

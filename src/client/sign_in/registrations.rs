@@ -1,22 +1,29 @@
-//! The clients that authorization servers have registered for this program, in the store. Each is for one authorization server and one MCP
-//! server.
+//! The client id of this program for an authorization server: one that the operator registered, the URL of the metadata document, or one
+//! that the authorization server issued. It is never sent to another authorization server.
+//!
+//! The clients that authorization servers have registered are in the store. Each is for one authorization server and one MCP server.
 //!
 //! An authorization server that has forgotten a client shows an error page, and does not send the browser back (RFC 6749 §4.1.2.1). So if the
 //! last sign-in has not ended, this program asks the authorization server whether it knows the client. It also counts the sign-ins that do
 //! not end. Earlier clients are kept, because tokens were issued to them.
+//!
+//! Sources: 2026-07-28, basic/authorization, "Client Registration Approaches"; RFC 7591 §3; RFC 6749 §2.3.1.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::sealed::Purpose;
-use super::token_issuer::TokenIssuer;
-use super::values::{Entry, Values};
-use crate::client::oauth::discovery::Discovered;
+use super::own_client::OwnClient;
+use super::sealed::SealPurpose;
+use super::settings::SignInSettings;
+use super::stored_tokens::TokenIssuer;
+use super::values::{StoreEntry, Values};
+use crate::auth::client_authentication::ClientAuthentication;
+use crate::client::oauth::authorization_request::random_text;
+use crate::client::oauth::discovery::Discovery;
+use crate::client::oauth::documents::Requests;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::pkce::random_text;
-use crate::client::oauth::registration::{Registered, Registration};
-use crate::client::oauth::requests::Requests;
+use crate::client::oauth::registration::{NewClient, RegisteredClient};
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::after;
 use crate::client::wire::challenge::{SCOPES, add_scopes};
@@ -32,13 +39,13 @@ const KEEP: Duration = Duration::from_secs(SIGN_IN_KEEP_SECONDS);
 /// The registered clients, the newest first.
 #[derive(Default, Deserialize, Serialize)]
 struct Registrations {
-    clients: Vec<Known>,
+    clients: Vec<KnownClient>,
 }
 
 /// A registered client, and what this program knows about it.
 #[derive(Deserialize, Serialize)]
-struct Known {
-    client: Registered,
+struct KnownClient {
+    client: RegisteredClient,
     /// The scopes for which it was registered.
     scopes: Vec<String>,
     /// The sign-ins that have begun since one has ended, and the time of the first of them, in milliseconds since 1970.
@@ -48,8 +55,8 @@ struct Known {
     has_tokens: bool,
 }
 
-impl Known {
-    fn new(client: Registered, scopes: Vec<String>) -> Self {
+impl KnownClient {
+    fn new(client: RegisteredClient, scopes: Vec<String>) -> Self {
         Self { client, scopes, unfinished: 0, since: 0, has_tokens: false }
     }
 
@@ -77,13 +84,13 @@ impl Known {
 
 impl Registrations {
     /// Adds the newest client. If there are too many, the oldest one without tokens is removed, or else the oldest one.
-    fn add(&mut self, client: Known) {
+    fn add(&mut self, client: KnownClient) {
         self.clients.sort_by_key(|known| !known.has_tokens);
         self.clients.insert(0, client);
         self.clients.truncate(SIGN_IN_REGISTRATIONS);
     }
 
-    fn of(&mut self, id: &str) -> Option<&mut Known> {
+    fn of(&mut self, id: &str) -> Option<&mut KnownClient> {
         self.clients.iter_mut().find(|known| known.client.client_id == id)
     }
 }
@@ -96,13 +103,13 @@ impl Values {
     pub(super) async fn registered_client(
         &self,
         url: &SecureUrl,
-        found: &Discovered,
+        found: &Discovery,
         endpoint: &SecureUrl,
         scopes: &[String],
         requests: Requests<'_>,
-    ) -> Result<Registered, OAuthError> {
-        let key = self.registrations_key(&found.server().issuer, url.as_str());
-        let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
+    ) -> Result<RegisteredClient, OAuthError> {
+        let key = self.registrations_key(&found.server.issuer, url.as_str());
+        let StoreEntry { value, sealed, .. } = self.load::<Registrations>(SealPurpose::Client, &key).await?;
         let mut registrations = value.unwrap_or_default();
         let now = self.host.now_ms();
         let newest = registrations.clients.first_mut().filter(|known| known.is_usable(scopes, now));
@@ -112,23 +119,23 @@ impl Values {
             newest.begin(now);
             let client = newest.client.clone();
             // If another request has changed the entry, this sign-in is not counted.
-            self.replace(Purpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?;
+            self.replace(SealPurpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?;
             return Ok(client);
         }
         let mut wanted = found.registered_scopes(scopes);
         add_scopes(&mut wanted, registrations.clients.first().into_iter().flat_map(|known| &known.scopes));
         wanted.truncate(SCOPES);
         let (client_name, redirect_uri) = (&*self.settings.name, &*self.settings.redirect_uri());
-        let registration = Registration { client_name, redirect_uri, scopes: &wanted };
-        let client = registration.register(endpoint, found.server(), requests).await?;
-        let mut known = Known::new(client.clone(), wanted);
+        let registration = NewClient { client_name, redirect_uri, scopes: &wanted };
+        let client = registration.register(endpoint, &found.server, requests).await?;
+        let mut known = KnownClient::new(client.clone(), wanted);
         known.begin(now);
         registrations.add(known);
-        if self.replace(Purpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?.is_some() {
+        if self.replace(SealPurpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?.is_some() {
             return Ok(client);
         }
         // Another request has registered the client at the same time. Its client id counts, so that the tokens of both can be refreshed.
-        let Entry { value, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
+        let StoreEntry { value, .. } = self.load::<Registrations>(SealPurpose::Client, &key).await?;
         let newest = value.and_then(|mut known| (!known.clients.is_empty()).then(|| known.clients.remove(0)));
         Ok(newest.map_or(client, |known| known.client))
     }
@@ -137,18 +144,18 @@ impl Values {
     /// server authenticates the client before it looks for the code.
     async fn is_forgotten(
         &self,
-        client: &Registered,
-        found: &Discovered,
+        client: &RegisteredClient,
+        found: &Discovery,
         requests: Requests<'_>,
     ) -> Result<bool, OAuthError> {
         let random = || random_text(&*self.host).map_err(|error| OAuthError::StoreFailed { cause: error.to_string() });
         let (code, code_verifier, redirect_uri) = (random()?, random()?, self.settings.redirect_uri());
         let grant =
             Grant::AuthorizationCode { code: &code, redirect_uri: &redirect_uri, code_verifier: &code_verifier };
-        let server = found.server();
+        let server = &found.server;
         let authentication = client.clone().authentication();
         let client = OAuthClient { authentication: &authentication, audience: &server.issuer };
-        match client.token(&server.token_endpoint, grant, found.resource(), requests).await {
+        match client.token(&server.token_endpoint, grant, &found.resource, requests).await {
             Err(error) if error.is_unknown_client() => {
                 let problem = format!("a client is registered again at {}: {}", server.issuer, error.cause());
                 log::warning(&self.host, "sign-in", &problem);
@@ -164,10 +171,10 @@ impl Values {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) async fn known_client(&self, issuer: &TokenIssuer) -> Result<Option<Registered>, OAuthError> {
+    pub(super) async fn known_client(&self, issuer: &TokenIssuer) -> Result<Option<RegisteredClient>, OAuthError> {
         let key = self.registrations_key(&issuer.issuer, &issuer.server);
-        let entry = self.load::<Registrations>(Purpose::Client, &key).await?;
-        self.renew(Purpose::Client, &key, &entry, KEEP).await;
+        let entry = self.load::<Registrations>(SealPurpose::Client, &key).await?;
+        self.renew(SealPurpose::Client, &key, &entry, KEEP).await;
         let client = entry.value.and_then(|mut known| known.of(&issuer.client_id).map(|known| known.client.clone()));
         let now = self.host.now_ms();
         Ok(client.filter(|client| client.expires_ms.is_none_or(|expires| now < expires)))
@@ -178,7 +185,7 @@ impl Values {
     /// # Errors
     /// The store fails.
     pub(super) async fn client_has_tokens(&self, issuer: &TokenIssuer) -> Result<(), OAuthError> {
-        let has_tokens = |known: &mut Known| {
+        let has_tokens = |known: &mut KnownClient| {
             let is_change = known.unfinished > 0 || !known.has_tokens;
             (known.unfinished, known.has_tokens) = (0, true);
             is_change
@@ -191,7 +198,7 @@ impl Values {
     /// # Errors
     /// The store fails.
     pub(super) async fn client_is_rejected(&self, issuer: &TokenIssuer) -> Result<(), OAuthError> {
-        let rejected = |known: &mut Known| {
+        let rejected = |known: &mut KnownClient| {
             (known.unfinished, known.since) = (SIGN_IN_UNFINISHED, 0);
             true
         };
@@ -205,7 +212,7 @@ impl Values {
     /// The store fails.
     pub(super) async fn client_is_in_doubt(&self, issuer: &TokenIssuer) -> Result<(), OAuthError> {
         let now = self.host.now_ms();
-        let in_doubt = |known: &mut Known| {
+        let in_doubt = |known: &mut KnownClient| {
             let is_change = !known.is_in_doubt();
             if is_change {
                 known.begin(now);
@@ -219,18 +226,18 @@ impl Values {
     async fn change_client(
         &self,
         issuer: &TokenIssuer,
-        change: impl FnOnce(&mut Known) -> bool,
+        change: impl FnOnce(&mut KnownClient) -> bool,
     ) -> Result<(), OAuthError> {
         let TokenIssuer { issuer: at, client_id: id, .. } = issuer;
         if self.settings.own_client(at, id).is_some() || self.settings.is_document(id) {
             return Ok(());
         }
         let key = self.registrations_key(&issuer.issuer, &issuer.server);
-        let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
+        let StoreEntry { value, sealed, .. } = self.load::<Registrations>(SealPurpose::Client, &key).await?;
         let Some(mut registrations) = value else { return Ok(()) };
         if registrations.of(&issuer.client_id).is_some_and(change) {
             // If another request has changed the entry, the next sign-in records it.
-            self.replace(Purpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?;
+            self.replace(SealPurpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?;
         }
         Ok(())
     }
@@ -242,19 +249,70 @@ impl Values {
     /// The store cannot be written.
     pub(super) async fn forget_client(&self, issuer: &TokenIssuer) -> Result<bool, OAuthError> {
         let key = self.registrations_key(&issuer.issuer, &issuer.server);
-        let Entry { value, sealed, .. } = self.load::<Registrations>(Purpose::Client, &key).await?;
+        let StoreEntry { value, sealed, .. } = self.load::<Registrations>(SealPurpose::Client, &key).await?;
         let mut registrations = value.unwrap_or_default();
         let before = registrations.clients.len();
         registrations.clients.retain(|known| known.client.client_id != issuer.client_id);
         let is_known = registrations.clients.len() < before;
         if is_known {
             // If another request has changed the entry, the next failure forgets the client.
-            self.replace(Purpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?;
+            self.replace(SealPurpose::Client, &key, sealed.as_deref(), &registrations, KEEP).await?;
         }
         Ok(is_known)
     }
 
+    /// Returns the authentication for a new sign-in to the server at `url`, with the client `own` of the operator if it is for this server. If
+    /// there is no client id, this client registers itself, for these scopes.
+    ///
+    /// # Errors
+    /// There is no client id for this authorization server, or the registration fails.
+    pub(super) async fn new_authentication(
+        &self,
+        own: Option<&OwnClient>,
+        url: &SecureUrl,
+        found: &Discovery,
+        scopes: &[String],
+        requests: Requests<'_>,
+    ) -> Result<ClientAuthentication, OAuthError> {
+        let SignInSettings { document, registers, .. } = &*self.settings;
+        let server = &found.server;
+        if let Some(own) = own {
+            let method = own.proof.method(server)?;
+            let unsupported = OAuthError::UnsupportedAuthentication { method };
+            return own.proof.authentication(&own.id, method).ok_or(unsupported);
+        }
+        if let (Some(document), true) = (document, server.reads_client_documents) {
+            return Ok(ClientAuthentication::None(Some(document.as_str().to_owned())));
+        }
+        match &server.registration_endpoint {
+            Some(endpoint) if *registers => {
+                let registered = self.registered_client(url, found, endpoint, scopes, requests).await?;
+                Ok(registered.authentication())
+            }
+            _ => Err(OAuthError::NoClientId),
+        }
+    }
+
+    /// Returns the authentication of the client that a token was issued to, or `None` if this program does not know it now: another
+    /// deployment or an old key may know it, so this is no reason to erase a token.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) async fn known_authentication(
+        &self,
+        issuer: &TokenIssuer,
+    ) -> Result<Option<ClientAuthentication>, OAuthError> {
+        let TokenIssuer { issuer: at, client_id: id, method, .. } = issuer;
+        if let Some(own) = self.settings.own_client(at, id) {
+            return Ok(own.proof.authentication(id, method));
+        }
+        if self.settings.is_document(id) {
+            return Ok(Some(ClientAuthentication::None(Some(id.clone()))));
+        }
+        Ok(self.known_client(issuer).await?.map(RegisteredClient::authentication))
+    }
+
     fn registrations_key(&self, issuer: &str, server: &str) -> String {
-        Purpose::Client.key(&[issuer, &self.settings.redirect_uri(), server])
+        SealPurpose::Client.key(&[issuer, &self.settings.redirect_uri(), server])
     }
 }

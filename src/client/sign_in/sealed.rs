@@ -18,7 +18,7 @@ pub struct TokenKeys(EncryptionKeys);
 
 /// The purpose of an encrypted value. A value for one purpose cannot be read for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum SealPurpose {
     /// The tokens of a person.
     Tokens,
     /// The client id that an authorization server issued.
@@ -31,7 +31,7 @@ pub(super) enum Purpose {
     Finished,
 }
 
-impl Purpose {
+impl SealPurpose {
     fn name(self) -> &'static str {
         match self {
             Self::Tokens => "edge-mcp sign-in, tokens",
@@ -87,16 +87,12 @@ impl TokenKeys {
     /// The host cannot generate random bytes.
     pub(super) fn seal(
         &self,
-        purpose: Purpose,
+        purpose: SealPurpose,
         about: &str,
         value: &impl Serialize,
         host: &dyn Host,
     ) -> Result<String, OAuthError> {
         let text = write::to_string(value).map_err(|error| cannot_encrypt(&error.to_string()))?;
-        self.seal_text(purpose, about, &text, host)
-    }
-
-    fn seal_text(&self, purpose: Purpose, about: &str, text: &str, host: &dyn Host) -> Result<String, OAuthError> {
         let mut nonce = [0_u8; NONCE];
         host.fill_random(&mut nonce).map_err(|error| cannot_encrypt(&error.to_string()))?;
         let sealed = self.0.encrypt(purpose.name(), about, nonce, text.as_bytes());
@@ -104,14 +100,14 @@ impl TokenKeys {
     }
 
     /// Decrypts a value. Returns `None` if none of the keys has encrypted it for this purpose and `about`.
-    pub(super) fn open<T: DeserializeOwned>(&self, purpose: Purpose, about: &str, sealed: &str) -> Option<T> {
+    pub(super) fn open<T: DeserializeOwned>(&self, purpose: SealPurpose, about: &str, sealed: &str) -> Option<T> {
         self.open_with(purpose, about, sealed).map(|(value, _)| value)
     }
 
     /// Decrypts a value as [`open`](Self::open) does, and returns whether an old key has encrypted it.
     pub(super) fn open_with<T: DeserializeOwned>(
         &self,
-        purpose: Purpose,
+        purpose: SealPurpose,
         about: &str,
         sealed: &str,
     ) -> Option<(T, bool)> {
@@ -133,11 +129,11 @@ mod tests {
     #[test]
     fn a_value_is_for_one_purpose() {
         let keys = TokenKeys::from_text("MCP_TOKEN_KEY", Some("0123456789abcdef0123456789abcdef")).expect("a key");
-        let sealed = keys.seal(Purpose::Tokens, "a", &"text", &TestHost::new()).expect("an encrypted value");
+        let sealed = keys.seal(SealPurpose::Tokens, "a", &"text", &TestHost::new()).expect("an encrypted value");
         let open = |purpose, about| keys.open::<String>(purpose, about, &sealed);
-        assert_eq!(open(Purpose::Tokens, "a").as_deref(), Some("text"));
-        assert_eq!(open(Purpose::Tokens, "b"), None);
-        for purpose in [Purpose::Client, Purpose::Pending, Purpose::Ticket, Purpose::Finished] {
+        assert_eq!(open(SealPurpose::Tokens, "a").as_deref(), Some("text"));
+        assert_eq!(open(SealPurpose::Tokens, "b"), None);
+        for purpose in [SealPurpose::Client, SealPurpose::Pending, SealPurpose::Ticket, SealPurpose::Finished] {
             assert_eq!(open(purpose, "a"), None, "{purpose:?}");
         }
     }

@@ -3,9 +3,14 @@
 use std::fmt;
 use std::rc::Rc;
 
+use edge_json::write;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response};
+
 use super::own_client::OwnClient;
 use super::sealed::TokenKeys;
 use super::token_store::TokenStore;
+use crate::client::oauth::registration::ClientMetadata;
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::path_of;
 
@@ -30,10 +35,10 @@ use crate::host::path_of;
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone)]
-pub struct SignIn(pub(super) Rc<Settings>);
+pub struct SignIn(pub(super) Rc<SignInSettings>);
 
 #[derive(Clone)]
-pub(in crate::client) struct Settings {
+pub(in crate::client) struct SignInSettings {
     /// The name of this program, which authorization servers show to persons.
     pub name: String,
     /// The URL of the page that begins a sign-in.
@@ -69,7 +74,7 @@ impl SignIn {
             return Err(ConfigError::new(WHAT, "must not have a query"));
         }
         let document = SecureUrl::parse(&format!("{}/client.json", url.as_str())).ok().filter(SecureUrl::is_https);
-        Ok(Self(Rc::new(Settings {
+        Ok(Self(Rc::new(SignInSettings {
             name: name.to_owned(),
             url,
             keys,
@@ -145,18 +150,33 @@ impl SignIn {
         self.with(|settings| settings.asks_consent = true)
     }
 
+    /// Returns the metadata document of this client, for the page at `<url>/client.json`. Its URL is the client id, and authorization servers read
+    /// it (Internet-Draft "OAuth Client ID Metadata Document").
+    pub fn metadata_document(&self) -> Response<Vec<u8>> {
+        let SignInSettings { name, document, .. } = &*self.0;
+        let own = format!("{}/client.json", self.0.url.as_str());
+        let redirect_uri = self.0.redirect_uri();
+        let client_id = document.as_ref().map_or(&*own, |url| url.as_str());
+        let document = ClientMetadata::new(name, &redirect_uri).client_id(client_id);
+        // Strings always serialize.
+        let mut response = Response::new(write::to_vec(&document).unwrap_or_default());
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+        response
+    }
+
     /// Returns the URL of the page that begins a sign-in.
     pub(in crate::client) fn url(&self) -> &SecureUrl {
         &self.0.url
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut SignInSettings)) -> Self {
         change(Rc::make_mut(&mut self.0));
         self
     }
 }
 
-impl Settings {
+impl SignInSettings {
     /// Returns the URL to which authorization servers send the browser back.
     pub(super) fn redirect_uri(&self) -> String {
         format!("{}/callback", self.url.as_str())
@@ -181,7 +201,7 @@ impl Settings {
 impl fmt::Debug for SignIn {
     /// Writes the name and the URL, but no key and no secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { name, url, .. } = &*self.0;
+        let SignInSettings { name, url, .. } = &*self.0;
         f.debug_struct("SignIn").field("name", name).field("url", &url.as_str()).finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sealed::Purpose;
+use super::sealed::SealPurpose;
 use super::values::Values;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::token_response::after;
@@ -56,7 +56,7 @@ impl Values {
     /// The ticket cannot be encrypted, or it is too long for a URL.
     pub(super) fn link(&self, ticket: &Ticket) -> Result<String, OAuthError> {
         const LONGEST: usize = 4 << 10;
-        let sealed = self.settings.keys.seal(Purpose::Ticket, "", ticket, &*self.host)?;
+        let sealed = self.settings.keys.seal(SealPurpose::Ticket, "", ticket, &*self.host)?;
         if sealed.len() > LONGEST {
             return Err(OAuthError::Malformed {
                 document: "its challenge",
@@ -68,6 +68,6 @@ impl Values {
 
     /// Reads the ticket of a link, also if it has expired. Returns `None` if this program did not make it.
     pub(super) fn read_ticket(&self, sealed: &str) -> Option<Ticket> {
-        self.settings.keys.open(Purpose::Ticket, "", sealed)
+        self.settings.keys.open(SealPurpose::Ticket, "", sealed)
     }
 }

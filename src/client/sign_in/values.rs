@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::sealed::Purpose;
-use super::settings::{Settings, SignIn};
+use super::sealed::SealPurpose;
+use super::settings::{SignIn, SignInSettings};
 use super::token_store::TokenStoreError;
 use crate::call::context::Context;
 use crate::client::oauth::error::OAuthError;
@@ -16,12 +16,12 @@ use crate::host::{Host, log};
 /// The encrypted values of the store.
 #[derive(Clone)]
 pub(super) struct Values {
-    pub settings: Rc<Settings>,
+    pub settings: Rc<SignInSettings>,
     pub host: Rc<dyn Host>,
 }
 
 /// An entry of the store.
-pub(super) struct Entry<T> {
+pub(super) struct StoreEntry<T> {
     /// The value, if there is one that can be decrypted.
     pub value: Option<T>,
     /// The encrypted text, if there is one.
@@ -34,7 +34,7 @@ pub(super) struct Entry<T> {
 
 /// A value and the time at which it was written, as they are encrypted: one object.
 #[derive(Deserialize, Serialize)]
-struct Written<T> {
+struct DatedValue<T> {
     #[serde(default)]
     written_ms: u64,
     #[serde(flatten)]
@@ -53,22 +53,32 @@ impl Values {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) async fn load<T: DeserializeOwned>(&self, purpose: Purpose, key: &str) -> Result<Entry<T>, OAuthError> {
+    pub(super) async fn load<T: DeserializeOwned>(
+        &self,
+        purpose: SealPurpose,
+        key: &str,
+    ) -> Result<StoreEntry<T>, OAuthError> {
         let sealed = self.settings.store.get(key).await.map_err(store_failed)?;
         let opened = sealed.as_ref().and_then(|sealed| self.settings.keys.open_with(purpose, key, sealed));
         if sealed.is_some() && opened.is_none() {
             log::failure(&self.host, "sign-in", "a value of the token store cannot be decrypted: check MCP_TOKEN_KEY");
         }
-        let Some((Written { written_ms, value }, has_old_key)) = opened else {
-            return Ok(Entry { value: None, sealed, has_old_key: false, written_ms: 0 });
+        let Some((DatedValue { written_ms, value }, has_old_key)) = opened else {
+            return Ok(StoreEntry { value: None, sealed, has_old_key: false, written_ms: 0 });
         };
-        Ok(Entry { value: Some(value), sealed, has_old_key, written_ms })
+        Ok(StoreEntry { value: Some(value), sealed, has_old_key, written_ms })
     }
 
     /// Writes a value that is used again if an old key has encrypted it, or if half of the time `keep` is over. So each value that is used
     /// stays in the store, and needs only the newest key. A failure is logged, because the old text is still there.
-    pub(super) async fn renew<T: Serialize>(&self, purpose: Purpose, key: &str, entry: &Entry<T>, keep: Duration) {
-        let Entry { value: Some(value), sealed, has_old_key, written_ms } = entry else { return };
+    pub(super) async fn renew<T: Serialize>(
+        &self,
+        purpose: SealPurpose,
+        key: &str,
+        entry: &StoreEntry<T>,
+        keep: Duration,
+    ) {
+        let StoreEntry { value: Some(value), sealed, has_old_key, written_ms } = entry else { return };
         let age = Duration::from_millis(self.host.now_ms().saturating_sub(*written_ms));
         if !has_old_key && age.saturating_mul(2) < keep {
             return;
@@ -87,13 +97,13 @@ impl Values {
     /// The store cannot be written.
     pub(super) async fn replace(
         &self,
-        purpose: Purpose,
+        purpose: SealPurpose,
         key: &str,
         current: Option<&str>,
         value: &impl Serialize,
         keep: Duration,
     ) -> Result<Option<String>, OAuthError> {
-        let written = Written { written_ms: self.host.now_ms(), value };
+        let written = DatedValue { written_ms: self.host.now_ms(), value };
         let sealed = self.settings.keys.seal(purpose, key, &written, &*self.host)?;
         let is_replaced = self.settings.store.replace(key, current, &sealed, keep).await.map_err(store_failed)?;
         Ok(is_replaced.then_some(sealed))

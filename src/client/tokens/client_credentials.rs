@@ -10,10 +10,10 @@ use http::HeaderValue;
 
 use crate::auth::client_assertion::{SignedAssertion, SigningKey};
 use crate::auth::client_authentication::ClientAuthentication;
-use crate::client::oauth::discovery::{Discovered, Issuers};
+use crate::client::oauth::discovery::{Discovery, Issuers};
+use crate::client::oauth::documents::Requests;
 use crate::client::oauth::documents::{Documents, ResourceServer};
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::{TokenResponse, after, used_until};
 use crate::client::wire::challenge::Challenge;
@@ -38,16 +38,16 @@ pub struct ClientCredentials {
     server: AuthorizationServer,
     authentication: ClientAuthentication,
     scopes: Vec<String>,
-    discovered: RefCell<Option<Rc<Discovered>>>,
+    discovered: RefCell<Option<Rc<Discovery>>>,
     cached: RefCell<Option<Token>>,
 }
 
 /// The authorization server to which credentials belong. They are not sent to another one.
 #[derive(Clone, Debug)]
-pub struct AuthorizationServer(Endpoint);
+pub struct AuthorizationServer(TokenEndpoint);
 
 #[derive(Clone, Debug)]
-enum Endpoint {
+enum TokenEndpoint {
     /// The URL of the token endpoint.
     Token(SecureUrl),
     /// The issuer, whose metadata has the token endpoint.
@@ -67,7 +67,7 @@ impl AuthorizationServer {
     /// `url` is neither an `https:` URL nor on localhost.
     pub fn issuer(url: &str) -> Result<Self, ConfigError> {
         SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of the issuer", problem))?;
-        Ok(Self(Endpoint::Issuer(url.to_owned())))
+        Ok(Self(TokenEndpoint::Issuer(url.to_owned())))
     }
 
     /// Identifies an authorization server by its token endpoint. The client then reads no metadata, and requests a token before the first
@@ -78,13 +78,13 @@ impl AuthorizationServer {
     pub fn token_endpoint(url: &str) -> Result<Self, ConfigError> {
         let url =
             SecureUrl::parse(url).map_err(|problem| ConfigError::new("the URL of the token endpoint", problem))?;
-        Ok(Self(Endpoint::Token(url)))
+        Ok(Self(TokenEndpoint::Token(url)))
     }
 
     /// Uses the authorization server that the MCP server names, whichever it is. Its token endpoint must be on the host of its issuer. Then an MCP server that an attacker controls can name a server
     /// of the attacker, which gets the client secret. With a [`SigningKey`], it gets no secret.
     pub fn any() -> Self {
-        Self(Endpoint::Any)
+        Self(TokenEndpoint::Any)
     }
 }
 
@@ -153,7 +153,7 @@ impl ClientCredentials {
 
     /// Returns whether the client knows a token endpoint.
     pub(super) fn knows_endpoint(&self) -> bool {
-        matches!(self.server.0, Endpoint::Token(_)) || self.discovered.borrow().is_some()
+        matches!(self.server.0, TokenEndpoint::Token(_)) || self.discovered.borrow().is_some()
     }
 
     /// Finds the token endpoint for an MCP server, if it is not configured.
@@ -166,15 +166,15 @@ impl ClientCredentials {
         challenge: Option<&Challenge>,
     ) -> Result<(), OAuthError> {
         let issuer = match &self.server.0 {
-            Endpoint::Token(_) => return Ok(()),
-            Endpoint::Issuer(issuer) => Some(&**issuer),
-            Endpoint::Any => None,
+            TokenEndpoint::Token(_) => return Ok(()),
+            TokenEndpoint::Issuer(issuer) => Some(&**issuer),
+            TokenEndpoint::Any => None,
         };
         let issuers = match issuer.as_slice() {
             [] => Issuers::Any { preferred: None, trusted: &[] },
             named => Issuers::Named(named),
         };
-        let discovered = Discovered::find(documents, challenge, issuers).await?;
+        let discovered = Discovery::find(documents, challenge, issuers).await?;
         discovered.check_authentication(self.authentication.method())?;
         self.discovered.replace(Some(Rc::new(discovered)));
         Ok(())
@@ -207,16 +207,14 @@ impl ClientCredentials {
     async fn grant(
         &self,
         server: &ResourceServer,
-        discovered: Option<&Discovered>,
+        discovered: Option<&Discovery>,
         requests: Requests<'_>,
     ) -> Result<TokenResponse, OAuthError> {
         // A resource should not have a query (RFC 8707 §2).
         let own_url = server.resource.as_ref().map_or(server.url.without_query(), SecureUrl::as_str);
         let (endpoint, audience, resource, scopes) = match (&self.server.0, discovered) {
-            (Endpoint::Token(endpoint), _) => (endpoint, endpoint.as_str(), own_url, &[][..]),
-            (_, Some(found)) => {
-                (&found.server().token_endpoint, &*found.server().issuer, found.resource(), found.scopes())
-            }
+            (TokenEndpoint::Token(endpoint), _) => (endpoint, endpoint.as_str(), own_url, &[][..]),
+            (_, Some(found)) => (&found.server.token_endpoint, &*found.server.issuer, &*found.resource, &*found.scopes),
             (_, None) => return Err(OAuthError::NoAuthorizationServer),
         };
         let scopes = if self.scopes.is_empty() { scopes } else { &self.scopes };

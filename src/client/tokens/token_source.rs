@@ -1,4 +1,4 @@
-//! A source of access tokens, for one connection.
+//! A source of access tokens, for one conversation with a server.
 
 use std::future::ready;
 
@@ -7,10 +7,8 @@ use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
 use crate::call::context::Context;
-use crate::client::error::Failed;
-use crate::client::of_call::OfCall;
+use crate::client::error::ClientError;
 use crate::client::wire::challenge::Challenge;
-use crate::config::SecureUrl;
 
 /// A request that the server rejected: with status 401, or with status 403 because the token lacks a scope.
 #[derive(Clone, Copy)]
@@ -23,28 +21,19 @@ pub(in crate::client) struct Rejection<'a> {
     pub lacks_scope: bool,
 }
 
-/// A source of access tokens for one server, for one connection. The `Authorization` header of a request has the token.
+/// A source of access tokens for one server, for one conversation. The `Authorization` header of a request has the token.
 ///
 /// It is a trait, so that a wasm module contains only the sources that the program uses.
 pub(in crate::client) trait TokenSource {
-    /// Returns the header for the next request to `url`, or `None` if the server gets no credential.
-    fn token<'a>(
-        &'a self,
-        url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<Option<HeaderValue>, Failed>>;
+    /// Returns the header for the next request, or `None` if the server gets no credential.
+    fn token(&self) -> LocalBoxFuture<'_, Result<Option<HeaderValue>, ClientError>>;
 
     /// Forgets a token that the server rejects, and gets another one if it can. Returns whether it has another one.
     ///
     /// # Errors
     /// The failure ends the request.
-    fn refresh<'a>(
-        &'a self,
-        rejection: Rejection<'a>,
-        url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
-        let _ = (rejection, url, call);
+    fn refresh<'a>(&'a self, rejection: Rejection<'a>) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
+        let _ = rejection;
         ready(Ok(false)).boxed_local()
     }
 
@@ -52,14 +41,15 @@ pub(in crate::client) trait TokenSource {
     ///
     /// # Errors
     /// The failure ends the request.
-    fn sign_in<'a>(
-        &'a self,
-        link: &'a str,
-        cx: &'a Context,
-        url: &'a SecureUrl,
-        call: &'a OfCall,
-    ) -> LocalBoxFuture<'a, Result<bool, Failed>> {
-        let _ = (link, cx, url, call);
+    fn sign_in<'a>(&'a self, link: &'a str, cx: &'a Context) -> LocalBoxFuture<'a, Result<bool, ClientError>> {
+        let _ = (link, cx);
         ready(Ok(false)).boxed_local()
+    }
+}
+
+/// The header of each request.
+impl TokenSource for Option<HeaderValue> {
+    fn token(&self) -> LocalBoxFuture<'_, Result<Option<HeaderValue>, ClientError>> {
+        ready(Ok(self.clone())).boxed_local()
     }
 }

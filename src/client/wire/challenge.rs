@@ -26,7 +26,6 @@ pub(in crate::client) struct Challenge {
 }
 
 impl Challenge {
-    /// Creates a challenge with these scopes.
     pub(in crate::client) fn new(resource_metadata: Option<String>, scopes: &[String]) -> Self {
         let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
         Self { error: None, resource_metadata, scope }
@@ -39,11 +38,11 @@ impl Challenge {
     }
 
     fn read(header: &str) -> Option<Self> {
-        let mut challenges: Vec<(&str, Parameters)> = Vec::new();
+        let mut challenges: Vec<(&str, ChallengeParameters)> = Vec::new();
         for item in items(header).into_iter().take(PARAMETERS) {
             let (scheme, parameter) = scheme(item);
             if let Some(scheme) = scheme {
-                challenges.push((scheme, Parameters::default()));
+                challenges.push((scheme, ChallengeParameters::default()));
             }
             if let (Some((_, parameters)), Some((name, value))) = (challenges.last_mut(), parameter.split_once('=')) {
                 parameters.add(name.trim(), value.trim());
@@ -84,20 +83,19 @@ pub(in crate::client) fn add_scopes<'a>(scopes: &mut Vec<String>, more: impl Ite
     }
 }
 
-/// Returns whether a text is a scope.
 pub(in crate::client) fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
 /// The parameters of a challenge.
 #[derive(Default)]
-struct Parameters {
+struct ChallengeParameters {
     challenge: Challenge,
     /// Whether a parameter occurs twice. Its meaning is then open.
     is_void: bool,
 }
 
-impl Parameters {
+impl ChallengeParameters {
     fn add(&mut self, name: &str, value: &str) {
         let Challenge { error, resource_metadata, scope } = &mut self.challenge;
         let slot = match name.to_ascii_lowercase().as_str() {
@@ -113,7 +111,6 @@ impl Parameters {
     }
 }
 
-/// Splits an item into the scheme of a challenge, if the item begins one, and its first parameter.
 fn scheme(item: &str) -> (Option<&str>, &str) {
     match item.split_once([' ', '\t']) {
         // Spaces may surround the `=` of a parameter.

@@ -30,13 +30,15 @@ impl Params {
         self
     }
 
-    /// Removes members.
+    pub(in crate::client) fn get(&self, name: &str) -> Option<&RawValue> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
     pub(in crate::client) fn without(mut self, names: &[&str]) -> Self {
         self.0.retain(|(name, _)| !names.contains(&&**name));
         self
     }
 
-    /// Adds a string.
     pub(in crate::client) fn with_text(self, name: &'static str, text: &str) -> Self {
         self.with(name, write::literal(text))
     }
@@ -44,7 +46,7 @@ impl Params {
 
 /// The `_meta` of a message.
 #[derive(Default)]
-pub(in crate::client) struct Meta<'a> {
+pub(in crate::client) struct MessageMeta<'a> {
     /// The revision and the client, for modern servers only.
     pub modern: Option<(&'static str, &'a RawValue)>,
     /// The capabilities, as JSON text.
@@ -58,7 +60,12 @@ pub(in crate::client) struct Meta<'a> {
 }
 
 /// Writes a request, or a notification if `id` is `None`. `id` is JSON text.
-pub(in crate::client) fn write_message(id: Option<&str>, method: &str, params: &Params, meta: &Meta<'_>) -> String {
+pub(in crate::client) fn write_message(
+    id: Option<&str>,
+    method: &str,
+    params: &Params,
+    meta: &MessageMeta<'_>,
+) -> String {
     let mut message = ObjectWriter::new().text("jsonrpc", "2.0");
     if let Some(id) = id {
         message = message.json("id", id);
@@ -74,8 +81,8 @@ pub(in crate::client) fn write_message(id: Option<&str>, method: &str, params: &
     message.text("method", method).json("params", &members.finish()).finish()
 }
 
-fn written(meta: &Meta<'_>) -> ObjectWriter {
-    let Meta { modern, capabilities, progress_token, log_level, trace, own } = meta;
+fn written(meta: &MessageMeta<'_>) -> ObjectWriter {
+    let MessageMeta { modern, capabilities, progress_token, log_level, trace, own } = meta;
     let mut members = ObjectWriter::new();
     if let Some((version, client)) = modern {
         members = members.text(PROTOCOL_VERSION, version).json(CLIENT_INFO, client.get());

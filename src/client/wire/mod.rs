@@ -3,13 +3,10 @@
 //! `message` and `headers` write a request. `exchange` reads its response, from JSON or from an event stream (`sse`), into a `response`. It
 //! passes the other messages of the stream to a `Receiver`. `statuses` has the failures of statuses. `task` reads the tasks in results.
 
-pub(super) mod absent;
 pub(super) mod challenge;
-pub(super) mod event_stream;
 pub(super) mod exchange;
 pub(super) mod headers;
 pub(super) mod message;
-pub(super) mod redirect;
 pub(super) mod response;
 pub(crate) mod sse;
 mod statuses;

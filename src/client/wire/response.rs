@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use edge_json::{Document, JsonLimits, Value};
+use edge_json::write::{self, literal};
+use edge_json::{Document, JsonLimits, Kind, Value};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::challenge::Challenge;
-use crate::client::error::{Failed, Failure, of_rpc_error};
+use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
+use crate::protocol::revision::Era;
 use crate::server::extension::is_identifier;
 use crate::text::{Text, line};
 
@@ -26,22 +28,17 @@ const EXTENSION: usize = 128;
 #[derive(Debug)]
 pub(in crate::client) enum ServerResponse {
     /// A JSON-RPC response.
-    Rpc {
-        status: u16,
-        outcome: RpcResponse,
-        /// The session that the response to `initialize` names.
-        session: Option<HeaderValue>,
-    },
+    Rpc { status: u16, outcome: RpcResponse },
     /// A response whose status alone counts, or that is not JSON-RPC, with its failure. The status may show the era of the server.
     Http {
         status: u16,
-        failed: Failed,
+        error: ClientError,
         /// The challenge of a response with status 401 or 403.
         challenge: Option<Challenge>,
     },
 }
 
-pub(in crate::client) type RpcResponse = Result<RpcResult, RpcError>;
+pub(in crate::client) type RpcResponse = Result<RpcResult, RemoteError>;
 
 /// A JSON-RPC result of a server.
 #[derive(Debug)]
@@ -51,11 +48,13 @@ pub(in crate::client) struct RpcResult {
     /// Whether the result has `isError`.
     pub is_error: bool,
     pub json: Box<RawValue>,
+    /// The session that the response to `initialize` names.
+    pub session: Option<HeaderValue>,
 }
 
 /// A JSON-RPC error of a server.
 #[derive(Debug)]
-pub(in crate::client) struct RpcError {
+pub(in crate::client) struct RemoteError {
     pub code: i64,
     pub message: String,
     pub data: Option<Box<RawValue>>,
@@ -86,13 +85,54 @@ impl RoundResult {
 }
 
 impl RpcResult {
-    /// Returns whether the result is a task.
-    pub(in crate::client) fn is_task(&self) -> bool {
+    fn is_task(&self) -> bool {
         self.kind.as_deref() == Some("task")
+    }
+
+    /// Returns the result of a modern server. A result without a `resultType` is complete. `known` are further types, which the program knows.
+    /// `may_be_task` says whether the request declared that its result may be a task.
+    ///
+    /// # Errors
+    /// Its `resultType` is unknown or not permitted.
+    pub(in crate::client) fn into_round_result(
+        self,
+        known: &[Text],
+        may_be_task: bool,
+    ) -> Result<RoundResult, ClientError> {
+        let kind = match self.kind.as_deref() {
+            None | Some("complete") => ResultKind::Complete,
+            Some("input_required") => ResultKind::Asks,
+            _ if self.is_task() && may_be_task => ResultKind::Task,
+            _ if self.is_task() => {
+                return Err(Failure::Malformed("is a task, which only a tool call can have").into());
+            }
+            Some(kind) if known.iter().any(|known| known == kind) => ResultKind::Complete,
+            Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
+        };
+        Ok(RoundResult { kind, result: self.json })
+    }
+
+    /// Returns the result of a legacy server, which is complete.
+    ///
+    /// # Errors
+    /// It is a task, which legacy revisions do not have in this form.
+    pub(in crate::client) fn into_legacy_result(self) -> Result<RoundResult, ClientError> {
+        if self.is_task() {
+            return Err(Failure::Malformed("is a task, which only servers of revision 2026-07-28 can send").into());
+        }
+        Ok(RoundResult::complete(self.json))
     }
 }
 
-/// Reads the outcome in a response.
+/// Parses the result of a server.
+///
+/// # Errors
+/// The result is not JSON.
+pub(in crate::client) fn parsed(result: &RawValue) -> Result<Document<'_>, ClientError> {
+    Document::parse(result.get().as_bytes(), JsonLimits::MOST)
+        .map_err(|_| Failure::Malformed("has a result that is not JSON").into())
+}
+
 pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) -> RpcResponse {
     match outcome {
         // The text was parsed, so a copy of it exists.
@@ -100,9 +140,10 @@ pub(in crate::client) fn outcome(outcome: Result<Value<'_>, ServerError<'_>>) ->
             kind: result.string("resultType"),
             is_error: result.get("isError").is_some_and(|is_error| is_error.text() == "true"),
             json: result.to_raw().unwrap_or_default(),
+            session: None,
         }),
         Err(ServerError { code, message, data }) => {
-            Err(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+            Err(RemoteError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
         }
     }
 }
@@ -111,7 +152,7 @@ impl ServerResponse {
     /// Returns the revisions that an error names.
     pub(in crate::client) fn supported(&self) -> Vec<String> {
         let mut names = Vec::new();
-        if let Self::Rpc { outcome: Err(RpcError { data: Some(data), .. }), .. } = self
+        if let Self::Rpc { outcome: Err(RemoteError { data: Some(data), .. }), .. } = self
             && let Ok(document) = Document::parse(data.get().as_bytes(), JsonLimits::MOST)
             && let Some(supported) = document.root().get("supported")
         {
@@ -126,52 +167,20 @@ impl ServerResponse {
     ///
     /// # Errors
     /// The response is an error.
-    pub(in crate::client) fn into_result(self) -> Result<RpcResult, Failed> {
+    pub(in crate::client) fn into_result(self) -> Result<RpcResult, ClientError> {
         match self {
             Self::Rpc { outcome: Ok(result), .. } => Ok(result),
             Self::Rpc { outcome: Err(error), .. } => {
                 let cause = of_rpc_error(error.code, &error.message);
-                Err(Failed::new(failure(error), Some(cause)))
+                Err(ClientError::new(failure(error), Some(cause)))
             }
-            Self::Http { failed, .. } => Err(failed),
+            Self::Http { error, .. } => Err(error),
         }
-    }
-
-    /// Returns the result of a modern server. A result without a `resultType` is complete. `known` are further types, which the program knows.
-    /// `may_be_task` says whether the request declared that its result may be a task.
-    ///
-    /// # Errors
-    /// The response is an error, or its `resultType` is unknown or not permitted.
-    pub(in crate::client) fn into_round_result(self, known: &[Text], may_be_task: bool) -> Result<RoundResult, Failed> {
-        let result = self.into_result()?;
-        let kind = match result.kind.as_deref() {
-            None | Some("complete") => ResultKind::Complete,
-            Some("input_required") => ResultKind::Asks,
-            _ if result.is_task() && may_be_task => ResultKind::Task,
-            _ if result.is_task() => {
-                return Err(Failure::Malformed("is a task, which only a tool call can have").into());
-            }
-            Some(kind) if known.iter().any(|known| known == kind) => ResultKind::Complete,
-            Some(_) => return Err(Failure::Malformed("has an unknown `resultType`").into()),
-        };
-        Ok(RoundResult { kind, result: result.json })
-    }
-
-    /// Returns the result of a legacy server, which is complete.
-    ///
-    /// # Errors
-    /// The response is an error, or it is a task, which legacy revisions do not have in this form.
-    pub(in crate::client) fn into_legacy_result(self) -> Result<RoundResult, Failed> {
-        let result = self.into_result()?;
-        if result.is_task() {
-            return Err(Failure::Malformed("is a task, which only servers of revision 2026-07-28 can send").into());
-        }
-        Ok(RoundResult::complete(result.json))
     }
 }
 
 /// Returns the failure for a server without a common revision. A message shows its revisions, so other characters are left out.
-pub(in crate::client) fn unsupported(offered: Vec<String>) -> Failed {
+pub(in crate::client) fn unsupported(offered: Vec<String>) -> ClientError {
     let mut shown = Vec::new();
     for mut name in offered {
         name.retain(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
@@ -195,11 +204,11 @@ fn required_extensions(data: Option<&RawValue>) -> Vec<String> {
 
 /// Returns the failure of a JSON-RPC error that a task ended with.
 pub(in crate::client) fn of_task_error(ServerError { code, message, data }: ServerError<'_>) -> Failure {
-    failure(RpcError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
+    failure(RemoteError { code, message: message.into_owned(), data: data.and_then(Value::to_raw) })
 }
 
 /// Returns the failure of a JSON-RPC error. The failure shows the message, on one line, because it is meant for the model.
-fn failure(RpcError { code, message, data }: RpcError) -> Failure {
+fn failure(RemoteError { code, message, data }: RemoteError) -> Failure {
     const LONGEST: usize = 2048;
     const MISMATCH: i64 = ErrorCode::HeaderMismatch.number() as i64;
     const CAPABILITY: i64 = ErrorCode::MissingCapability.number() as i64;
@@ -212,6 +221,106 @@ fn failure(RpcError { code, message, data }: RpcError) -> Failure {
         _ => {
             let data = data.map(|data| data.get().to_owned());
             Failure::Rpc { code, message: line(&message, LONGEST).into_owned(), data }
+        }
+    }
+}
+
+/// The members that can have any JSON inside. A null inside them is a value.
+const FREE: [&str; 9] = [
+    STRUCTURED,
+    "_meta",
+    "inputSchema",
+    "outputSchema",
+    "requestedSchema",
+    // The arguments of a call in a conversation for a model, and what the program of such a conversation knows.
+    "input",
+    "metadata",
+    "extensions",
+    // The client compares it with the file of a skill.
+    "frontmatter",
+];
+/// In 2026-07-28, null is a possible structured content.
+const STRUCTURED: &str = "structuredContent";
+
+/// Returns a result, or the parameters of a question, without its null members.
+pub(in crate::client) fn without_nulls(json: Box<RawValue>, era: Era) -> Box<RawValue> {
+    if !json.get().contains("null") {
+        return json;
+    }
+    let written = Document::parse(json.get().as_bytes(), JsonLimits::MOST).map(|document| {
+        let mut text = String::with_capacity(json.get().len());
+        write(document.root(), era, &mut text);
+        write::raw_value(text)
+    });
+    written.unwrap_or(json)
+}
+
+/// Writes a value without its null members. The recursion is bounded by the nesting of JSON.
+fn write(value: Value<'_>, era: Era, text: &mut String) {
+    match value.kind() {
+        Kind::Object => {
+            let is_present = |name: &str, member: Value<'_>| {
+                member.kind() != Kind::Null || (name == STRUCTURED && era == Era::Modern)
+            };
+            text.push('{');
+            for (nth, (name, member)) in value.members().filter(|(name, member)| is_present(name, *member)).enumerate()
+            {
+                text.push_str(if nth > 0 { "," } else { "" });
+                text.push_str(literal(&name).get());
+                text.push(':');
+                if FREE.contains(&&*name) {
+                    text.push_str(member.text());
+                } else {
+                    write(member, era, text);
+                }
+            }
+            text.push('}');
+        }
+        Kind::Array => {
+            text.push('[');
+            for (nth, item) in value.items().enumerate() {
+                text.push_str(if nth > 0 { "," } else { "" });
+                write(item, era, text);
+            }
+            text.push(']');
+        }
+        _ => text.push_str(value.text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_members_are_absent_except_where_any_json_is_possible() {
+        for (json, modern, legacy) in [
+            (r#"{ "a" : 1.0 }"#, r#"{ "a" : 1.0 }"#, r#"{ "a" : 1.0 }"#),
+            (
+                r#"{"a":null,"b":[{"c":null,"d":1.50},null]}"#,
+                r#"{"b":[{"d":1.50},null]}"#,
+                r#"{"b":[{"d":1.50},null]}"#,
+            ),
+            (
+                r#"{"structuredContent":null,"_meta":{"x":null},"\"":"null"}"#,
+                r#"{"structuredContent":null,"_meta":{"x":null},"\"":"null"}"#,
+                r#"{"_meta":{"x":null},"\"":"null"}"#,
+            ),
+            (
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null},"b":null}}"#,
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null}}}"#,
+                r#"{"frontmatter":{"a":null},"extensions":{"a/b":{"c":null}},"metadata":{"a":null},"x":{"input":{"a":null}}}"#,
+            ),
+            (
+                r#"{"inputSchema":{"default":null},"outputSchema":null,"_meta":null}"#,
+                r#"{"inputSchema":{"default":null}}"#,
+                r#"{"inputSchema":{"default":null}}"#,
+            ),
+        ] {
+            for (era, expected) in [(Era::Modern, modern), (Era::Legacy, legacy)] {
+                let raw = RawValue::from_string(json.to_owned()).expect("JSON");
+                assert_eq!(without_nulls(raw, era).get(), expected, "{json}");
+            }
         }
     }
 }

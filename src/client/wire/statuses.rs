@@ -10,7 +10,7 @@ use http::header::{LOCATION, RETRY_AFTER};
 
 use super::challenge::Challenge;
 use super::headers::text;
-use crate::client::error::{Failed, Failure, NotMcp, Unreachable};
+use crate::client::error::{ClientError, Failure, NotMcp, Unreachable};
 use crate::config::SecureUrl;
 use crate::host::Opened;
 
@@ -19,7 +19,7 @@ const ERROR_PAGE: usize = 16 << 10;
 
 /// The body of a response that a row is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Body {
+enum StatusBody {
     /// The status alone counts, and the body is not read.
     Any,
     /// A JSON-RPC error is the answer. A body of another kind, such as a page or `{"detail":"Not Found"}`, has this meaning.
@@ -28,7 +28,7 @@ enum Body {
 
 /// The meaning of a response.
 #[derive(Clone, Copy)]
-enum Meaning {
+enum StatusMeaning {
     Moved,
     Unauthorized,
     Forbidden,
@@ -46,58 +46,58 @@ enum Meaning {
 }
 
 /// The meanings of statuses. The first row that applies counts.
-static TABLE: &[(RangeInclusive<u16>, Body, Meaning)] = &[
-    (300..=399, Body::Any, Meaning::Moved),
-    (401..=401, Body::Any, Meaning::Unauthorized),
-    (403..=403, Body::Any, Meaning::Forbidden),
-    (404..=404, Body::NotRpc, Meaning::NotFound),
-    (405..=406, Body::NotRpc, Meaning::NoPost),
-    (408..=408, Body::Any, Meaning::Unavailable),
-    (413..=414, Body::Any, Meaning::TooLong),
-    (415..=415, Body::NotRpc, Meaning::NoPost),
-    (425..=425, Body::Any, Meaning::Unavailable),
-    (429..=429, Body::Any, Meaning::TooManyRequests),
-    (431..=431, Body::Any, Meaning::TooLong),
-    (400..=499, Body::NotRpc, Meaning::Rejected),
-    (503..=503, Body::Any, Meaning::Unavailable),
-    (521..=523, Body::Any, Meaning::Unreachable),
-    (525..=526, Body::Any, Meaning::Certificate),
-    (530..=530, Body::Any, Meaning::Platform),
-    (500..=u16::MAX, Body::Any, Meaning::ServerFailed),
+static TABLE: &[(RangeInclusive<u16>, StatusBody, StatusMeaning)] = &[
+    (300..=399, StatusBody::Any, StatusMeaning::Moved),
+    (401..=401, StatusBody::Any, StatusMeaning::Unauthorized),
+    (403..=403, StatusBody::Any, StatusMeaning::Forbidden),
+    (404..=404, StatusBody::NotRpc, StatusMeaning::NotFound),
+    (405..=406, StatusBody::NotRpc, StatusMeaning::NoPost),
+    (408..=408, StatusBody::Any, StatusMeaning::Unavailable),
+    (413..=414, StatusBody::Any, StatusMeaning::TooLong),
+    (415..=415, StatusBody::NotRpc, StatusMeaning::NoPost),
+    (425..=425, StatusBody::Any, StatusMeaning::Unavailable),
+    (429..=429, StatusBody::Any, StatusMeaning::TooManyRequests),
+    (431..=431, StatusBody::Any, StatusMeaning::TooLong),
+    (400..=499, StatusBody::NotRpc, StatusMeaning::Rejected),
+    (503..=503, StatusBody::Any, StatusMeaning::Unavailable),
+    (521..=523, StatusBody::Any, StatusMeaning::Unreachable),
+    (525..=526, StatusBody::Any, StatusMeaning::Certificate),
+    (530..=530, StatusBody::Any, StatusMeaning::Platform),
+    (500..=u16::MAX, StatusBody::Any, StatusMeaning::ServerFailed),
 ];
 
-fn row(status: u16) -> Option<(Body, Meaning)> {
+fn row(status: u16) -> Option<(StatusBody, StatusMeaning)> {
     let row = TABLE.iter().find(|(statuses, ..)| statuses.contains(&status));
     row.map(|(_, body, meaning)| (*body, *meaning))
 }
 
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
-pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<Failed> {
-    let (Body::Any, meaning) = row(opened.status)? else { return None };
+pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<ClientError> {
+    let (StatusBody::Any, meaning) = row(opened.status)? else { return None };
     let after = retry_after(&opened.headers);
     let failure = match meaning {
-        Meaning::Moved => Failure::Redirected { to: new_location(&opened.headers) },
-        Meaning::Unauthorized => Failure::Unauthorized,
-        Meaning::Forbidden => of_forbidden(challenge),
-        Meaning::Unavailable => Failure::Unavailable { after },
-        Meaning::TooManyRequests => Failure::TooManyRequests { after },
-        Meaning::TooLong => Failure::LimitExceeded("the request is too long for the server"),
-        Meaning::Unreachable => Failure::Unreachable(Unreachable::Connection),
-        Meaning::Certificate => Failure::Unreachable(Unreachable::Certificate),
-        Meaning::Platform => of_platform_error(opened).await,
+        StatusMeaning::Moved => Failure::Redirected { to: new_location(&opened.headers) },
+        StatusMeaning::Unauthorized => Failure::Unauthorized,
+        StatusMeaning::Forbidden => of_forbidden(challenge),
+        StatusMeaning::Unavailable => Failure::Unavailable { after },
+        StatusMeaning::TooManyRequests => Failure::TooManyRequests { after },
+        StatusMeaning::TooLong => Failure::LimitExceeded("the request is too long for the server"),
+        StatusMeaning::Unreachable => Failure::Unreachable(Unreachable::Connection),
+        StatusMeaning::Certificate => Failure::Unreachable(Unreachable::Certificate),
+        StatusMeaning::Platform => of_platform_error(opened).await,
         _ => Failure::ServerFailed { status: opened.status },
     };
-    Some(Failed::new(failure, Some(format!("status {}", opened.status))))
+    Some(ClientError::new(failure, Some(format!("status {}", opened.status))))
 }
 
 /// Returns the failure of a body that is not JSON-RPC.
-pub(super) fn of_other_body(status: u16) -> Failed {
+pub(super) fn of_other_body(status: u16) -> ClientError {
     let failure = match row(status) {
-        Some((_, Meaning::NotFound)) => Failure::NotMcp(NotMcp::NotFound),
-        Some((_, Meaning::NoPost)) => Failure::NotMcp(NotMcp::NoPost),
+        Some((_, StatusMeaning::NotFound)) => Failure::NotMcp(NotMcp::NotFound),
+        Some((_, StatusMeaning::NoPost)) => Failure::NotMcp(NotMcp::NoPost),
         _ => Failure::Rejected { status },
     };
-    Failed::new(failure, Some(format!("status {status}")))
+    ClientError::new(failure, Some(format!("status {status}")))
 }
 
 /// Reads the number of an error page of Cloudflare, such as `error code: 1016`.

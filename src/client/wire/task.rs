@@ -18,7 +18,7 @@ pub(in crate::client) const METHODS: [&str; 3] = [GET, UPDATE, CANCEL];
 
 /// A task that a server has created.
 #[derive(Debug)]
-pub(in crate::client) struct Created {
+pub(in crate::client) struct CreatedTask {
     pub id: String,
     pub members: TaskMembers,
 }
@@ -26,13 +26,13 @@ pub(in crate::client) struct Created {
 /// The state of a task.
 #[derive(Debug)]
 pub(in crate::client) struct TaskState<'d> {
-    pub status: Status<'d>,
+    pub status: TaskStatus<'d>,
     pub members: TaskMembers,
 }
 
 /// The status of a task, with the members that belong to it.
 #[derive(Debug)]
-pub(in crate::client) enum Status<'d> {
+pub(in crate::client) enum TaskStatus<'d> {
     Working,
     /// The server asks for input: the `inputRequests`.
     Asks(Option<Value<'d>>),
@@ -43,7 +43,7 @@ pub(in crate::client) enum Status<'d> {
     Cancelled,
 }
 
-impl Created {
+impl CreatedTask {
     /// Reads the result of a call.
     ///
     /// # Errors
@@ -59,7 +59,6 @@ impl Created {
         Ok(Self { id, members: members(task)? })
     }
 
-    /// Returns whether the task needs time. Otherwise, it has ended or asks for input.
     pub(in crate::client) fn is_working(&self) -> bool {
         self.members.status == WORKING
     }
@@ -76,14 +75,14 @@ impl<'d> TaskState<'d> {
         }
         let members = members(task)?;
         let status = match members.status {
-            WORKING => Status::Working,
-            "input_required" => Status::Asks(task.get("inputRequests")),
-            "completed" => Status::Completed(result(task)?),
+            WORKING => TaskStatus::Working,
+            "input_required" => TaskStatus::Asks(task.get("inputRequests")),
+            "completed" => TaskStatus::Completed(result(task)?),
             "failed" => {
                 let error = task.get("error").and_then(ServerError::read);
-                Status::Failed(error.ok_or("has a failed task without a valid error")?)
+                TaskStatus::Failed(error.ok_or("has a failed task without a valid error")?)
             }
-            _ => Status::Cancelled,
+            _ => TaskStatus::Cancelled,
         };
         Ok(Self { status, members })
     }

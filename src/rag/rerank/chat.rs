@@ -6,7 +6,7 @@ use futures::future::LocalBoxFuture;
 
 use super::Scorer;
 use super::settings::deadline;
-use crate::agents::{ChatModel, answer};
+use crate::agents::ChatModel;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::models::{ModelFailure, number};
@@ -48,7 +48,7 @@ impl Scorer for ChatScorer {
         let (model, cx, count) = (self.0.clone(), cx.clone(), passages.len());
         let message = write::text(&object(vec![("question", question.into()), ("passages", passages.into())]));
         async move {
-            let text = answer(&model, INSTRUCTIONS, &message, deadline(&cx), &cx).await?;
+            let text = model.answer(INSTRUCTIONS, &message, deadline(&cx), &cx).await?;
             let scores = scores(&text).filter(|scores| scores.len() == count);
             let broken = || ModelFailure::Broken("it is not an array with a number for each passage").error("model", 1);
             scores.ok_or_else(broken)

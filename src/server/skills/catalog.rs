@@ -6,9 +6,8 @@ use std::future::ready;
 
 use futures::FutureExt;
 
-use super::digest::digest;
-use super::manifest::{SKILL_FILE, SkillManifest};
-use super::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+use super::entry::{SKILL_FILE, SkillEntry, digest};
+use super::store::{SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 use crate::call::context::Context;
 use crate::text::Text;
 
@@ -78,8 +77,8 @@ impl Skill {
         format!("{}{SKILL_FILE}", self.root)
     }
 
-    fn entry(&self) -> SkillEntry {
-        SkillEntry { uri: self.uri(), json: Text::Borrowed(self.entry), scopes: Vec::new() }
+    fn record(&self) -> SkillRecord {
+        SkillRecord { uri: self.uri(), json: Text::Borrowed(self.entry), scopes: Vec::new() }
     }
 }
 
@@ -140,21 +139,18 @@ impl Catalog {
     }
 
     fn check_entry(&self, skill: &Skill, uri: &str) -> Result<(), String> {
-        let entry = SkillManifest::parse(skill.entry)?;
-        if entry.uri != uri {
+        let entry = SkillEntry::parse(skill.entry)?;
+        let listed = entry.files().unwrap_or_default();
+        if entry.uri() != uri {
             return Err(format!("The entry of `{uri}` has another URI."));
         }
         let inside = format!("{}/", skill.root);
         let mut files: Vec<_> = self.files().filter(|file| file.uri.starts_with(&inside)).collect();
         files.sort_unstable_by_key(|file| file.uri);
-        if entry.files.len() != files.len() {
-            return Err(format!(
-                "The entry of `{uri}` lists {} files, and there are {}.",
-                entry.files.len(),
-                files.len()
-            ));
+        if listed.len() != files.len() {
+            return Err(format!("The entry of `{uri}` lists {} files, and there are {}.", listed.len(), files.len()));
         }
-        for (listed, file) in entry.files.iter().zip(files) {
+        for (listed, file) in listed.iter().zip(files) {
             if listed.uri != file.uri || listed.digest != digest(file.bytes) || listed.size != file.size() {
                 return Err(format!(
                     "The entry of `{uri}` does not fit the file `{}`. Run scripts/skills again.",
@@ -166,29 +162,25 @@ impl Catalog {
     }
 }
 
-fn found<T: 'static>(value: T) -> SkillFuture<T> {
+fn ready_with<T: 'static>(value: T) -> SkillFuture<T> {
     ready(Ok(value)).boxed_local()
 }
 
-fn page<T>(items: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
-    items.take(limit).collect()
-}
-
 impl SkillStore for &'static Catalog {
-    fn list(&self, after: Option<String>, limit: usize, _: &Context) -> SkillFuture<Vec<SkillEntry>> {
-        let is_later = |entry: &SkillEntry| after.as_ref().is_none_or(|after| entry.uri > *after);
-        found(page(self.skills.iter().map(Skill::entry).filter(is_later), limit))
+    fn list(&self, after: Option<String>, limit: usize, _: &Context) -> SkillFuture<Vec<SkillRecord>> {
+        let is_later = |skill: &SkillRecord| after.as_ref().is_none_or(|after| skill.uri > *after);
+        ready_with(self.skills.iter().map(Skill::record).filter(is_later).take(limit).collect())
     }
 
-    fn get(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillEntry>> {
+    fn get(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillRecord>> {
         let root = uri.strip_suffix(SKILL_FILE);
-        found(self.skills.iter().find(|skill| Some(skill.root) == root).map(Skill::entry))
+        ready_with(self.skills.iter().find(|skill| Some(skill.root) == root).map(Skill::record))
     }
 
-    fn read(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillFile>> {
+    fn read(&self, uri: String, _: &Context) -> SkillFuture<Option<SkillContent>> {
         let file = self.files().find(|file| file.uri == uri);
-        found(file.map(|file| SkillFile {
-            mime_type: Text::Borrowed(file.mime_type),
+        ready_with(file.map(|file| SkillContent {
+            mime_type: Some(Text::Borrowed(file.mime_type)),
             // `check` compares the digest in a test of the program.
             digest: None,
             bytes: file.bytes.to_vec(),
@@ -205,6 +197,6 @@ impl SkillStore for &'static Catalog {
         _: &Context,
     ) -> SkillFuture<Option<Vec<SkillChild>>> {
         let is_later = |child: &SkillChild| after.as_ref().is_none_or(|after| child.uri > *after);
-        found(self.children(&uri).map(|children| page(children.into_iter().filter(is_later), limit)))
+        ready_with(self.children(&uri).map(|children| children.into_iter().filter(is_later).take(limit).collect()))
     }
 }

@@ -3,13 +3,14 @@
 //! Source: ext-skills, specification, "Listing Skills", "Getting a Skill", "Reading Directories".
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use edge_json::write::ObjectWriter;
 use edge_uri_template::normalized;
 use futures::FutureExt;
 
-use super::sets::{SkillSet, SkillSets, open_sets, shown_entries, shows};
-use super::store::{SkillChild, SkillEntry, SkillFuture};
+use super::store::{SkillChild, SkillFuture, SkillRecord};
+use super::{SkillSets, Skills, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{SKILL_PAGE, SKILL_PAGE_BYTES};
@@ -21,7 +22,7 @@ const UNKNOWN_SKILL: &str = "There is no such skill. Call skills/list for the av
 const UNKNOWN_FOLDER: &str = "There is no such folder of a skill. Call skills/get for the files of a skill.";
 
 /// A request for skills.
-pub(crate) enum Asked {
+pub(crate) enum SkillRequest {
     /// `skills/list`, from this cursor on, with at most this number of skills.
     List(Option<String>, usize),
     /// `skills/get` of a URI.
@@ -31,25 +32,25 @@ pub(crate) enum Asked {
 }
 
 /// Returns the result of a request as JSON.
-pub(crate) fn answer(sets: &SkillSets, asked: Asked, cx: Context) -> SkillFuture<String> {
+pub(crate) fn answer(sets: &SkillSets, request: SkillRequest, cx: Context) -> SkillFuture<String> {
     let sets = open_sets(sets, &cx);
-    match asked {
-        Asked::List(cursor, size) => list(sets, cursor, size, cx).boxed_local(),
-        Asked::Get(uri) => get(sets, normalized(&uri).into_owned(), cx).boxed_local(),
-        Asked::Directory(uri, cursor, size) => {
+    match request {
+        SkillRequest::List(cursor, size) => list(sets, cursor, size, cx).boxed_local(),
+        SkillRequest::Get(uri) => get(sets, normalized(&uri).into_owned(), cx).boxed_local(),
+        SkillRequest::Directory(uri, cursor, size) => {
             directory(sets, normalized(&uri).into_owned(), cursor, size, cx).boxed_local()
         }
     }
 }
 
-async fn list(sets: Vec<SkillSet>, cursor: Option<String>, size: usize, cx: Context) -> Result<String, HandlerError> {
+async fn list(sets: Vec<Rc<Skills>>, cursor: Option<String>, size: usize, cx: Context) -> Result<String, HandlerError> {
     const LIST: &str = "skills/list";
     let after = after(LIST, cursor)?;
     let size = size.min(SKILL_PAGE);
-    let mut entries: Vec<SkillEntry> = Vec::new();
+    let mut entries: Vec<SkillRecord> = Vec::new();
     for set in &sets {
         // One more shows whether there is a next page.
-        for entry in shown_entries(set, after.clone(), size.saturating_add(1), &cx).await? {
+        for entry in set.visible_to(after.clone(), size.saturating_add(1), &cx).await? {
             // The lists of two sets are merged. The code of a sort would be larger.
             let at = entries.iter().position(|known| known.uri >= entry.uri).unwrap_or(entries.len());
             if entries.get(at).is_none_or(|known| known.uri != entry.uri) {
@@ -57,11 +58,11 @@ async fn list(sets: Vec<SkillSet>, cursor: Option<String>, size: usize, cx: Cont
             }
         }
     }
-    let page = page(LIST, entries, size, |entry| &entry.uri, |entry| entry.json.len());
-    Ok(result("skills", page.items.into_iter().map(|entry| entry.json), page.next.as_deref()))
+    let next = cut(LIST, &mut entries, size, |entry| &entry.uri, |entry| entry.json.len());
+    Ok(result("skills", entries.into_iter().map(|entry| entry.json), next.as_deref()))
 }
 
-async fn get(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<String, HandlerError> {
+async fn get(sets: Vec<Rc<Skills>>, uri: String, cx: Context) -> Result<String, HandlerError> {
     for set in &sets {
         if let Some(entry) = set.store.get(uri.clone(), &cx).await? {
             if !shows(&entry.scopes, &cx) {
@@ -74,7 +75,7 @@ async fn get(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<String, Ha
 }
 
 async fn directory(
-    sets: Vec<SkillSet>,
+    sets: Vec<Rc<Skills>>,
     uri: String,
     cursor: Option<String>,
     size: usize,
@@ -85,13 +86,13 @@ async fn directory(
     let after = after(&folder, cursor)?;
     for set in &sets {
         let children = set.store.directory(uri.clone(), after.clone(), size.saturating_add(1), &cx).await?;
-        if let Some(children) = children {
+        if let Some(mut children) = children {
             if !children.iter().all(|child| shows(&child.scopes, &cx)) {
                 break;
             }
-            let page = page(&folder, children, size, |child| &child.uri, |child| child.uri.len());
-            let children = page.items.into_iter().map(|child| Cow::Owned(described(&child)));
-            return Ok(result("resources", children, page.next.as_deref()));
+            let next = cut(&folder, &mut children, size, |child| &child.uri, |child| child.uri.len());
+            let children = children.iter().map(|child| Cow::Owned(described(child)));
+            return Ok(result("resources", children, next.as_deref()));
         }
     }
     Err(HandlerError::invalid(UNKNOWN_FOLDER))
@@ -116,20 +117,14 @@ fn result<'a>(name: &str, items: impl Iterator<Item = Cow<'a, str>>, next: Optio
     }
 }
 
-/// A page of a list, and the cursor of the next page.
-struct Page<T> {
-    items: Vec<T>,
-    next: Option<String>,
-}
-
-/// Returns the first items: at most `size` of them, and at most 1 MiB, but at least one.
-fn page<T>(
+/// Cuts a list to a page: at most `size` items, and at most 1 MiB, but at least one item. Returns the cursor of the next page.
+fn cut<T>(
     list: &str,
-    mut items: Vec<T>,
+    items: &mut Vec<T>,
     size: usize,
     uri: impl Fn(&T) -> &str,
     bytes: impl Fn(&T) -> usize,
-) -> Page<T> {
+) -> Option<String> {
     let mut total = 0_usize;
     let fits = |item: &T| {
         total = total.saturating_add(bytes(item));
@@ -138,8 +133,7 @@ fn page<T>(
     let fitting = items.iter().take(size).map(fits).take_while(|fits| *fits).count().max(1);
     let has_more = items.len() > fitting;
     items.truncate(fitting);
-    let next = items.last().filter(|_| has_more).map(|last| cursor::at(list, uri(last).as_bytes()));
-    Page { items, next }
+    items.last().filter(|_| has_more).map(|last| cursor::at(list, uri(last).as_bytes()))
 }
 
 /// Returns the URI after which the page of a cursor begins.

@@ -1,12 +1,14 @@
 //! The files of skills as resources.
 
+use std::rc::Rc;
+
 use edge_json::{Document, JsonLimits, Value};
 use edge_uri_template::normalized;
 use futures::FutureExt;
 
-use super::digest::digest;
-use super::sets::{SkillSet, SkillSets, open_sets, shown_entries, shows};
-use super::store::{SkillEntry, SkillFile};
+use super::entry::digest;
+use super::store::{SkillContent, SkillRecord};
+use super::{SkillSets, Skills, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::log;
@@ -28,7 +30,7 @@ pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
         .list(move |cx: Context| listed(open_sets(&of_list, &cx), cx))
 }
 
-async fn read(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<Contents, HandlerError> {
+async fn read(sets: Vec<Rc<Skills>>, uri: String, cx: Context) -> Result<Contents, HandlerError> {
     for set in &sets {
         if let Some(file) = set.store.read(uri.clone(), &cx).await? {
             if !shows(&file.scopes, &cx) {
@@ -41,9 +43,8 @@ async fn read(sets: Vec<SkillSet>, uri: String, cx: Context) -> Result<Contents,
 }
 
 /// Returns the bytes of a file as text if they are text, so that the client can compute the digest of what it gets.
-fn contents(
-    SkillFile { uri, mime_type, digest: expected, bytes, .. }: SkillFile,
-) -> Result<ResourceContents, HandlerError> {
+fn contents(file: SkillContent) -> Result<ResourceContents, HandlerError> {
+    let SkillContent { uri, mime_type, digest: expected, bytes, .. } = file;
     if expected.is_some_and(|expected| expected != digest(&bytes)) {
         return Err(HandlerError::new("This file cannot be read now. Call skills/get for the files of the skill.")
             .because("the bytes of a file of a skill do not fit its digest"));
@@ -53,16 +54,19 @@ fn contents(
         Ok(text) => ResourceContents::blob(uri, text.as_bytes()),
         Err(error) => ResourceContents::blob(uri, error.as_bytes()),
     };
-    Ok(contents.mime_type(mime_type))
+    Ok(match mime_type {
+        Some(mime_type) => contents.mime_type(mime_type),
+        None => contents,
+    })
 }
 
 /// Returns the `SKILL.md` of each skill.
-async fn listed(sets: Vec<SkillSet>, cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {
+async fn listed(sets: Vec<Rc<Skills>>, cx: Context) -> Result<Vec<ResourceDescription>, HandlerError> {
     let mut listed: Vec<ResourceDescription> = Vec::new();
     for set in &sets {
         let mut after = None;
         while listed.len() < SKILLS_LISTED {
-            let entries = match shown_entries(set, after, SKILL_PAGE, &cx).await {
+            let entries = match set.visible_to(after, SKILL_PAGE, &cx).await {
                 Ok(entries) => entries,
                 // The skills of another server are not worth the other resources.
                 Err(error) if set.is_foreign => {
@@ -87,7 +91,7 @@ async fn listed(sets: Vec<SkillSet>, cx: Context) -> Result<Vec<ResourceDescript
 }
 
 /// Returns the `SKILL.md` of a skill as a resource, or `None` if the entry is not valid.
-fn described(entry: &SkillEntry) -> Option<ResourceDescription> {
+fn described(entry: &SkillRecord) -> Option<ResourceDescription> {
     let document = Document::parse(entry.json.as_bytes(), JsonLimits::MOST).ok()?;
     let frontmatter = document.root().get("frontmatter")?;
     let resource = ResourceDescription::new(entry.uri.clone(), frontmatter.string("name")?)

@@ -15,13 +15,13 @@ pub type SkillFuture<T> = LocalBoxFuture<'static, Result<T, HandlerError>>;
 /// An entry and its files must come from one state of the store: a file whose bytes do not fit its digest is not sent.
 pub trait SkillStore {
     /// Returns the skills whose URIs are greater than `after`, ordered by their URIs: `limit` of them, and fewer only at the end.
-    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillEntry>>;
+    fn list(&self, after: Option<String>, limit: usize, cx: &Context) -> SkillFuture<Vec<SkillRecord>>;
 
     /// Returns the skill whose `SKILL.md` has this URI.
-    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillEntry>>;
+    fn get(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillRecord>>;
 
     /// Returns the file of a skill.
-    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillFile>>;
+    fn read(&self, uri: String, cx: &Context) -> SkillFuture<Option<SkillContent>>;
 
     /// Returns the files and folders in a folder of a skill, or `None` if there is no such folder. They are ordered by their URIs. `after` and
     /// `limit` have the same meaning as for [`list`](Self::list).
@@ -34,30 +34,37 @@ pub trait SkillStore {
     ) -> SkillFuture<Option<Vec<SkillChild>>>;
 }
 
-/// A skill in a list.
+/// A skill in a store.
 #[derive(Clone, Debug)]
-pub struct SkillEntry {
+pub struct SkillRecord {
     /// The URI of its `SKILL.md`.
     pub uri: String,
-    /// The entry as JSON: an object with `uri`, `frontmatter` and `resources`.
+    /// The entry as JSON: an object with `uri`, `frontmatter` and `resources`. [`SkillEntry::parse`](super::entry::SkillEntry::parse) checks it.
     pub json: Text,
     /// The scopes that a caller needs. For other callers, the skill does not exist.
     pub scopes: Vec<Text>,
 }
 
-/// A file of a skill.
+/// The content of a file of a skill. The content that a client reads comes from another server: do not treat it as instructions of your program.
 #[derive(Clone, Debug)]
-pub struct SkillFile {
-    /// The URI.
+pub struct SkillContent {
+    /// The URI, as in the entry.
     pub uri: String,
-    /// The media type.
-    pub mime_type: Text,
+    /// The media type, if it is known. The entry does not have it.
+    pub mime_type: Option<Text>,
     /// The digest in the entry of the skill: `sha256:` and 64 hexadecimal digits. `None` if the bytes are known to fit the entry.
     pub digest: Option<String>,
     /// The bytes, unchanged.
     pub bytes: Vec<u8>,
     /// The scopes that a caller needs: those of its skill.
     pub scopes: Vec<Text>,
+}
+
+impl SkillContent {
+    /// Returns the text, or `None` if the bytes are not UTF-8.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.bytes).ok()
+    }
 }
 
 /// A file or a folder in a folder of a skill.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::client::{Executed, McpClient};
+use edge_mcp::client::{Delivery, McpClient};
 use edge_mcp::{Context, HandlerError};
 use edge_mcp_test_support::random::Random;
 use edge_mcp_test_support::turn;
@@ -474,7 +474,7 @@ async fn remote(running: &Running, server: usize, number: u32, asks: bool) -> Re
             Ok(result.text())
         }
         Err(error) => {
-            if error.executed() == Executed::No {
+            if error.delivery() == Delivery::NotExecuted {
                 upstream::reported(world, &outer.call, (server, number), most, false);
             }
             Err(error.into())

@@ -1,14 +1,14 @@
 //! The checks of entries of skills.
 
-use edge_mcp::skills::SkillManifest;
+use edge_mcp::skills::SkillEntry;
 use serde_json::{Value, json};
 
 use super::skills::{Folder, digest, entry, folder};
 
-type Parsed = Result<SkillManifest, String>;
+type Parsed = Result<SkillEntry, String>;
 
 fn parsed(uri: &str, frontmatter: Value, resources: Value) -> Parsed {
-    SkillManifest::parse(&json!({ "uri": uri, "frontmatter": frontmatter, "resources": resources }).to_string())
+    SkillEntry::parse(&json!({ "uri": uri, "frontmatter": frontmatter, "resources": resources }).to_string())
 }
 
 fn matter(name: &str) -> Value {
@@ -57,8 +57,8 @@ fn entries_are_checked() {
         assert!(fitting.is_ok(), "{fitting:?}");
     }
     assert_refused(vec![
-        (SkillManifest::parse("{"), "is not JSON"),
-        (SkillManifest::parse("[]"), "has no `uri`"),
+        (SkillEntry::parse("{"), "is not JSON"),
+        (SkillEntry::parse("[]"), "has no `uri`"),
         (parsed("skill://a/skill.md", matter("a"), main()), "ends with `/SKILL.md`"),
         (parsed("https://a/SKILL.md", matter("a"), main()), "begins with `skill://`"),
         (parsed("skill:///SKILL.md", matter(""), main()), "folders of a-z"),
@@ -109,7 +109,7 @@ fn files_of_entries_are_checked() {
             parsed("skill://a/SKILL.md", matter("a"), json!([file("skill://a/SKILL.md"), file("skill://a/B")])),
             "once, in the order",
         ),
-        (with_file("skill://a/SKILL.md"), "once, in the order"),
+        (with_file("skill://a/SKILL.md"), "each file once"),
         (with_file(&format!("skill://a/{}", "x".repeat(2048 - 9))), "2048 bytes"),
         (with_file("skill://b/x"), "in its folder"),
         (with_file("skill://a/x?q"), "in its folder"),
@@ -150,10 +150,10 @@ fn files_of_entries_are_checked() {
 /// name.
 #[test]
 fn nested_entries_must_agree() {
-    let skill = |files: &Folder, root: &str| SkillManifest::parse(&entry(files, root)).expect("an entry");
+    let skill = |files: &Folder, root: &str| SkillEntry::parse(&entry(files, root)).expect("an entry");
     let files = folder(&[("a/SKILL.md", "1"), ("a/a/SKILL.md", "2"), ("a/a/x", "3"), ("b/SKILL.md", "4")]);
     let (outer, inner, other) = (skill(&files, "skill://a"), skill(&files, "skill://a/a"), skill(&files, "skill://b"));
-    assert_eq!(SkillManifest::check_nested(&[outer.clone(), inner.clone(), other]), Ok(()));
+    assert_eq!(SkillEntry::check_nested(&[outer.clone(), inner.clone(), other]), Ok(()));
     let changed = skill(&folder(&[("a/a/SKILL.md", "2"), ("a/a/x", "5")]), "skill://a/a");
     let more = skill(&folder(&[("a/a/SKILL.md", "2"), ("a/a/x", "3"), ("a/a/y", "3")]), "skill://a/a");
     let alone = skill(&folder(&[("a/SKILL.md", "1")]), "skill://a");
@@ -165,7 +165,7 @@ fn nested_entries_must_agree() {
         (vec![inner.clone(), outer], "ordered by their URIs"),
         (vec![inner.clone(), inner], "each once"),
     ] {
-        let problem = SkillManifest::check_nested(&skills).expect_err(words);
+        let problem = SkillEntry::check_nested(&skills).expect_err(words);
         assert!(problem.contains(words), "{words}: {problem}");
     }
 }

@@ -1,6 +1,6 @@
-//! A JSON-RPC request to a server, before it is sent.
+//! A JSON-RPC request to a server, and the state of its attempts.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -15,7 +15,6 @@ use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::method::Method;
 use crate::text::Text;
 
-/// The headers that repeat arguments of a call: name and value.
 pub(in crate::client) type HeaderParams = Vec<(String, String)>;
 
 /// A function that asks the server for the definition of the tool, and returns the headers that this definition requires. It returns `None`
@@ -23,31 +22,15 @@ pub(in crate::client) type HeaderParams = Vec<(String, String)>;
 pub(in crate::client) type NewHeaders =
     Rc<dyn Fn() -> LocalBoxFuture<'static, Option<Result<HeaderParams, ClientError>>>>;
 
-/// The wait for the task with which a server may answer a tool call.
-#[derive(Clone, Copy, Default)]
-pub(in crate::client) struct TaskWait {
-    /// The longest time to wait. `None` means the default.
-    pub time: Option<Duration>,
-    /// Whether the task is cancelled after this time. Otherwise, the program gets it.
-    pub cancels_late: bool,
-    /// The program gets a task at once instead of its result, if the id as JSON text is not longer than this.
-    pub longest_passed_id: Option<usize>,
-}
-
 /// A request to a server.
 #[derive(Clone)]
-pub(in crate::client) struct Outgoing {
+pub(in crate::client) struct RemoteRequest {
     pub method: Text,
     pub params: Params,
     /// The name or the URI that the header `Mcp-Name` repeats.
     pub target: Option<String>,
-    /// The arguments of a call as JSON text, and the headers that repeat some of them.
-    pub arguments: Rc<str>,
-    pub header_params: HeaderParams,
-    /// The source of other headers, if the server rejects those.
+    /// The source of other headers, if the server rejects those that repeat arguments.
     pub new_headers: Option<NewHeaders>,
-    /// Whether the request may be the first one to a server. A legacy server without sessions would execute a call.
-    pub may_probe: bool,
     /// Whether the request may be sent again if it is not known whether the server executed it.
     pub is_repeatable: bool,
     pub timeout: Duration,
@@ -58,57 +41,63 @@ pub(in crate::client) struct Outgoing {
     /// The capabilities to declare. `None` means the questions that the program answers.
     pub capabilities: Option<ClientCapabilities>,
     pub listeners: Listeners,
-    /// The wait for the task with which a server may answer a tool call.
-    pub task_wait: TaskWait,
-    /// The number of bytes of all answers to the request, and its limit.
-    pub received: Rc<Cell<usize>>,
+    /// The limit of the bytes of all answers.
     pub most_bytes: usize,
-    /// The number of questions of a legacy server on the event streams of the request. Clones share it.
-    pub questions: Rc<Cell<usize>>,
-    /// The number of times that the request was sent again, in all its rounds. Clones share it.
-    pub repetitions: Rc<Cell<usize>>,
-    /// Whether the request was sent, and its answer has not arrived. Clones share it.
-    pub is_in_flight: Rc<Cell<bool>>,
+    /// The state of the attempts. Clones share it: the rounds of a request, and the pages of a list.
+    pub attempts: Rc<RequestAttempts>,
 }
 
-impl Outgoing {
+/// The state of the attempts of a request, in all its rounds.
+#[derive(Default)]
+pub(in crate::client) struct RequestAttempts {
+    /// The number of bytes of all answers.
+    pub received: Rc<Cell<usize>>,
+    /// The number of questions of a legacy server on the event streams of the request.
+    pub questions: Cell<usize>,
+    /// The number of times that the request was sent again.
+    pub repetitions: Cell<usize>,
+    /// Whether the request was sent, and its answer has not arrived.
+    pub is_in_flight: Cell<bool>,
+    /// The headers that repeat arguments of the call. Another definition of the tool may require others.
+    pub header_params: RefCell<HeaderParams>,
+}
+
+impl RemoteRequest {
     pub(in crate::client) fn new(method: Method, params: Params, timeout: Duration) -> Self {
-        let is_harmless = method != Method::CallTool;
-        Self {
-            may_probe: is_harmless,
-            is_repeatable: is_harmless,
-            ..Self::of_extension(method.name().into(), params, timeout)
-        }
+        let is_repeatable = method != Method::CallTool;
+        Self { is_repeatable, ..Self::with_effects(method.name(), params, timeout) }
     }
 
-    /// Creates a request of an extension, which may have effects.
-    pub(in crate::client) fn of_extension(method: Text, params: Params, timeout: Duration) -> Self {
+    /// Creates a request that may have effects, such as that of an extension.
+    pub(in crate::client) fn with_effects(method: impl Into<Text>, params: Params, timeout: Duration) -> Self {
         Self {
-            method,
+            method: method.into(),
             params,
             target: None,
-            arguments: Rc::default(),
-            header_params: Vec::new(),
             new_headers: None,
-            may_probe: false,
             is_repeatable: false,
-            result_types: Vec::new(),
             timeout,
             deadline: None,
+            result_types: Vec::new(),
             capabilities: None,
             listeners: Listeners::default(),
-            task_wait: TaskWait::default(),
-            received: Rc::default(),
             most_bytes: usize::MAX,
-            questions: Rc::default(),
-            repetitions: Rc::default(),
-            is_in_flight: Rc::default(),
+            attempts: Rc::default(),
         }
     }
 
-    /// Returns whether the server may answer with a task.
-    pub(super) fn may_be_task(&self) -> bool {
+    pub(in crate::client) fn with_target(self, target: &str) -> Self {
+        Self { target: Some(target.to_owned()), ..self }
+    }
+
+    /// Returns whether this is the call of a tool, whose answer may be a task.
+    pub(super) fn is_call(&self) -> bool {
         self.method == Method::CallTool.name()
+    }
+
+    /// Returns whether the request may be the first one to a server. A legacy server without sessions would execute a call.
+    pub(super) fn may_probe(&self) -> bool {
+        Method::named(&self.method).is_some() && !self.is_call()
     }
 
     /// Returns whether the protocol defines the members of the result. The method of an extension may give null a meaning.
@@ -120,9 +109,11 @@ impl Outgoing {
     pub(super) fn is_of_task(&self) -> bool {
         task::METHODS.contains(&&*self.method)
     }
+}
 
+impl RequestAttempts {
     /// Counts a repetition. Returns `false` if the request cannot be sent again.
-    pub(super) fn repeats(&self) -> bool {
+    pub(super) fn repeat(&self) -> bool {
         let repetitions = self.repetitions.get();
         self.repetitions.set(repetitions.saturating_add(1));
         repetitions < UPSTREAM_REPETITIONS

@@ -1,12 +1,12 @@
-//! The state that all links of a connection share: the call of the handler, and the requests that were sent for it.
+//! The requests that the call of a handler may send to the servers of a connection.
 
 use std::cell::Cell;
 
 use crate::call::context::Context;
 use crate::limits::{UPSTREAM_PINGS, UPSTREAM_POLLS, UPSTREAM_REQUESTS};
 
-/// The state that the links of a connection share.
-pub(super) struct OfCall {
+/// The call of a handler, and the requests that were sent for it. The conversations of a connection share it.
+pub(super) struct Budget {
     pub cx: Context,
     /// The number of servers that the call uses.
     servers: Cell<usize>,
@@ -19,7 +19,7 @@ pub(super) struct OfCall {
     next_id: Cell<u64>,
 }
 
-impl OfCall {
+impl Budget {
     pub(super) fn new(cx: Context) -> Self {
         let [servers, requests, polls, pings] = [const { Cell::new(0) }; 4];
         Self { cx, servers, requests, polls, pings, next_id: Cell::new(1) }
