@@ -12,10 +12,10 @@ pub(crate) struct BoundedCache<K, V> {
     capacity: usize,
     most_bytes: usize,
     /// Sorted by key.
-    entries: Vec<Entry<K, V>>,
+    entries: Vec<CacheEntry<K, V>>,
 }
 
-struct Entry<K, V> {
+struct CacheEntry<K, V> {
     key: K,
     value: V,
     bytes: usize,
@@ -72,7 +72,7 @@ impl<K: Ord, V> BoundedCache<K, V> {
             self.entries.remove(position);
         }
         let position = self.position(&key).unwrap_or_else(|position| position);
-        self.entries.insert(position, Entry { key, value, bytes, expires });
+        self.entries.insert(position, CacheEntry { key, value, bytes, expires });
     }
 
     /// Returns whether a new entry of `bytes` fits.

@@ -189,7 +189,7 @@ impl SecureUrl {
     /// The problem with the URL. The text continues a sentence that begins with the name of the setting.
     ///
     /// ```
-    /// use edge_mcp::SecureUrl;
+    /// use edge_mcp::auth::SecureUrl;
     ///
     /// assert!(SecureUrl::parse("https://example.com/mcp").is_ok());
     /// assert!(SecureUrl::parse("http://localhost:8787/mcp").is_ok());

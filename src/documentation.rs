@@ -4,138 +4,63 @@
 //! `performance-bounds.md`) are not in this list. The code of `tutorial.md` is in `examples/tutorial`, and that of `complete-server.md` in
 //! `examples/expenses`.
 
-#[doc = include_str!("../docs/concepts.md")]
-struct Concepts;
+macro_rules! pages {
+    ($($(#[$condition:meta])? $name:ident = $path:literal;)*) => {$(
+        $(#[$condition])?
+        #[doc = include_str!($path)]
+        mod $name {}
+    )*};
+}
 
-#[doc = include_str!("../docs/your-own-server.md")]
-struct YourOwnServer;
-
-#[doc = include_str!("../docs/storage.md")]
-struct Storage;
-
-#[cfg(feature = "client")]
-#[doc = include_str!("../docs/sign-in.md")]
-struct SignIn;
-
-#[doc = include_str!("../docs/audit.md")]
-struct Audit;
-
-#[doc = include_str!("../docs/tracing.md")]
-struct Tracing;
-
-#[doc = include_str!("../docs/tools.md")]
-struct Tools;
-
-#[doc = include_str!("../docs/tool-arguments.md")]
-struct ToolArguments;
-
-#[doc = include_str!("../docs/tool-results.md")]
-struct ToolResults;
-
-#[doc = include_str!("../docs/resources.md")]
-struct Resources;
-
-#[doc = include_str!("../docs/prompts.md")]
-struct Prompts;
-
-#[doc = include_str!("../docs/protocol.md")]
-struct Protocol;
-
-#[doc = include_str!("../docs/elicitation.md")]
-struct Elicitation;
-
-#[doc = include_str!("../docs/steps.md")]
-struct Steps;
-
-#[cfg(feature = "tasks")]
-#[doc = include_str!("../docs/tasks.md")]
-struct Tasks;
-
-#[doc = include_str!("../docs/progress.md")]
-struct Progress;
-
-#[doc = include_str!("../docs/authorization.md")]
-struct Authorization;
-
-#[doc = include_str!("../docs/identity-providers.md")]
-struct IdentityProviders;
-
-#[doc = include_str!("../docs/check.md")]
-struct Check;
-
-#[doc = include_str!("../docs/about.md")]
-struct About;
-
-#[doc = include_str!("../docs/agents.md")]
-struct Agents;
-
-#[cfg(feature = "client")]
-#[doc = include_str!("../docs/client.md")]
-struct Client;
-
-#[cfg(feature = "gateway")]
-#[doc = include_str!("../docs/gateway.md")]
-struct Gateway;
-
-#[cfg(feature = "rag")]
-#[doc = include_str!("../docs/retrieval.md")]
-struct Retrieval;
-
-#[doc = include_str!("../docs/workflows.md")]
-struct Workflows;
-
-#[doc = include_str!("../docs/hooks.md")]
-struct Hooks;
-
-#[doc = include_str!("../docs/extensions.md")]
-struct Extensions;
-
-#[doc = include_str!("../docs/apps.md")]
-struct Apps;
-
-#[doc = include_str!("../docs/skills.md")]
-struct Skills;
-
-#[doc = include_str!("../docs/testing.md")]
-struct Testing;
-
-#[doc = include_str!("../docs/page.md")]
-struct Page;
-
-#[doc = include_str!("../docs/from-mastra.md")]
-struct FromMastra;
-
-#[doc = include_str!("../docs/from-mastra-tools.md")]
-struct FromMastraTools;
-
-#[doc = include_str!("../docs/from-mastra-content.md")]
-struct FromMastraContent;
-
-#[doc = include_str!("../docs/from-mastra-auth.md")]
-struct FromMastraAuth;
-
-#[cfg(feature = "client")]
-#[doc = include_str!("../docs/from-mastra-client.md")]
-struct FromMastraClient;
-
-#[doc = include_str!("../docs/limits.md")]
-struct Limits;
-
-#[doc = include_str!("../docs/compared.md")]
-struct Compared;
-
-#[doc = include_str!("../docs/compiler-errors.md")]
-struct CompilerErrors;
-
-#[doc = include_str!("../skills/write-an-mcp-server/SKILL.md")]
-struct SkillToWriteServers;
-
-#[doc = include_str!("../skills/write-an-mcp-server/references/TOOLS.md")]
-struct SkillTools;
-
-#[doc = include_str!("../skills/write-an-mcp-server/references/TESTING.md")]
-struct SkillTesting;
-
-#[cfg(feature = "worker")]
-#[doc = include_str!("../skills/write-an-mcp-server/references/DEPLOY.md")]
-struct SkillDeploy;
+pages! {
+    concepts = "../docs/concepts.md";
+    your_own_server = "../docs/your-own-server.md";
+    storage = "../docs/storage.md";
+    #[cfg(feature = "client")]
+    sign_in = "../docs/sign-in.md";
+    audit = "../docs/audit.md";
+    tracing = "../docs/tracing.md";
+    tools = "../docs/tools.md";
+    tool_arguments = "../docs/tool-arguments.md";
+    tool_results = "../docs/tool-results.md";
+    resources = "../docs/resources.md";
+    prompts = "../docs/prompts.md";
+    protocol = "../docs/protocol.md";
+    elicitation = "../docs/elicitation.md";
+    steps = "../docs/steps.md";
+    #[cfg(feature = "tasks")]
+    tasks = "../docs/tasks.md";
+    progress = "../docs/progress.md";
+    authorization = "../docs/authorization.md";
+    identity_providers = "../docs/identity-providers.md";
+    check = "../docs/check.md";
+    about = "../docs/about.md";
+    agents = "../docs/agents.md";
+    #[cfg(feature = "client")]
+    client = "../docs/client.md";
+    #[cfg(feature = "gateway")]
+    gateway = "../docs/gateway.md";
+    #[cfg(feature = "rag")]
+    retrieval = "../docs/retrieval.md";
+    workflows = "../docs/workflows.md";
+    hooks = "../docs/hooks.md";
+    extensions = "../docs/extensions.md";
+    apps = "../docs/apps.md";
+    skills = "../docs/skills.md";
+    testing = "../docs/testing.md";
+    page = "../docs/page.md";
+    from_mastra = "../docs/from-mastra.md";
+    from_mastra_tools = "../docs/from-mastra-tools.md";
+    from_mastra_content = "../docs/from-mastra-content.md";
+    from_mastra_auth = "../docs/from-mastra-auth.md";
+    #[cfg(feature = "client")]
+    from_mastra_client = "../docs/from-mastra-client.md";
+    limits = "../docs/limits.md";
+    compared = "../docs/compared.md";
+    compiler_errors = "../docs/compiler-errors.md";
+    skill_to_write_servers = "../skills/write-an-mcp-server/SKILL.md";
+    skill_tools = "../skills/write-an-mcp-server/references/TOOLS.md";
+    skill_testing = "../skills/write-an-mcp-server/references/TESTING.md";
+    #[cfg(feature = "worker")]
+    skill_deploy = "../skills/write-an-mcp-server/references/DEPLOY.md";
+}

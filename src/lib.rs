@@ -49,169 +49,43 @@
 //! });
 //! ```
 //!
-//! The next sections follow the order in which a new server needs them. Each section names the pages of the repository with the details.
-//! `docs/concepts.md` explains the terms.
+//! The [`prelude`] has the names that most servers use. `docs/tutorial.md` builds a server step by step, and `docs/concepts.md` explains the
+//! terms.
 //!
-//! # Installation
-//!
-//! In the repository of edge-mcp, `scripts/new` creates a complete server from `template/`: a Worker with a D1 database, a token and native
-//! tests. `npm run dev` in the new folder builds the server and serves it on your machine.
-//!
-//! ```sh
-//! scripts/new ~/parcels && cd ~/parcels && npm run dev
-//! ```
-//!
-//! The default feature `worker` adds the module `worker`, which serves an endpoint on Cloudflare Workers. The default feature `page` adds
-//! the landing page. With `default-features = false`, the crate does not depend on the `worker` crate. The feature `client` adds the module `client`, a client of other MCP servers. The
-//! feature `gateway` adds the module `gateway`, which mounts other MCP servers behind one endpoint. The feature `rag` adds the module `rag`,
-//! with tools that search documents. The feature `tasks` adds the module `tasks`, with calls that outlive their requests.
-//!
-//! Pages: `README.md`, `docs/tutorial.md`.
-//!
-//! # First server
-//!
-//! A Worker consists of a server function, an endpoint function, and one macro. The server function builds the [`McpServer`] of each
-//! request. [`build`](McpServerBuilder::build) rejects a definition that cannot work, for example a name that is used twice or a schema
-//! that the library cannot enforce. The [`BuildError`] names the definition.
-//!
-//! The endpoint function gets the environment of the Worker, and returns an [`Endpoint`]: the server function with an HTTP path,
-//! authentication and limits. The macro `worker::entry!` exports the fetch handler. The [`prelude`] has the names that most servers use.
+//! In a Worker, an endpoint function gets the environment and returns an [`Endpoint`], and a macro exports the fetch handler:
 //!
 //! ```no_run
 //! # #[cfg(feature = "worker")]
 //! # mod example {
-//! use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo, StaticTokens, Tool};
+//! use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, Tool};
 //!
-//! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
+//! fn server() -> Result<McpServer, BuildError> {
 //!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
 //!     McpServer::builder("greeter", "1.0.0").tool(greet).build()
 //! }
 //!
-//! edge_mcp::worker::entry!(|env| {
-//!     StaticTokens::from_secret(env, "MCP_STATIC_TOKENS").map(|tokens| Endpoint::new(server).auth(tokens))
-//! });
+//! fn endpoint(env: &worker::Env) -> Result<Endpoint, ConfigError> {
+//!     Ok(Endpoint::of(server()?).configured(env))
+//! }
+//!
+//! edge_mcp::worker::entry!(endpoint);
 //! # }
 //! ```
 //!
-//! A server can depend on its caller, because the server function gets the [`RequestInfo`] of each request:
-//!
-//! ```
-//! use edge_mcp::{BuildError, McpServer, RequestInfo, Tool};
-//!
-//! fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
-//!     let greet = Tool::new("greet", "Says hello.", || async { "Hello" });
-//!     let server = McpServer::builder("greeter", "1.0.0").tool(greet);
-//!     let is_admin = request.caller().is_some_and(|caller| caller.has_scope("admin"));
-//!     let reset = || Tool::new("reset", "Deletes all greetings.", || async {});
-//!     if is_admin { server.tool(reset()).build() } else { server.build() }
-//! }
-//! ```
-//!
-//! Page: `docs/your-own-server.md`.
-//!
-//! # Tools
-//!
-//! A [`Tool`] is an async function. Its parameters are the arguments, the [`Context`] of the call, both, or none. The JSON Schema of the
-//! arguments comes from their Rust type. The server publishes and enforces the schema, and calls the function only with valid arguments.
-//!
-//! The function returns text, [`Json`], [`Content`], a [`ToolResult`], `()`, or a `Result` of one of these. [`IntoToolResult`] lists the
-//! return types. A [`HandlerError`] contains the sentence that the model gets. The operator `?` converts every `std::error::Error` into a
-//! `HandlerError` with a fixed sentence. The log gets the text of the error. [`ResultExt::message`] sets another sentence.
-//!
-//! Pages: `docs/tools.md`, `docs/tool-arguments.md`, `docs/tool-results.md`, `docs/compiler-errors.md`.
-//!
-//! # State
-//!
-//! [`Endpoint::state`] shares bindings and configuration with all handlers of the isolate. A handler gets them by their type:
-//!
-//! ```
-//! use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServer, RequestInfo, Tool};
-//!
-//! struct App {
-//!     greeting: String,
-//! }
-//!
-//! async fn greet(cx: Context) -> Result<String, HandlerError> {
-//!     Ok(cx.state::<App>()?.greeting.clone())
-//! }
-//!
-//! fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
-//!     McpServer::builder("greeter", "1.0.0").tool(Tool::new("greet", "Says hello.", greet)).build()
-//! }
-//!
-//! let endpoint = Endpoint::new(server).state(App { greeting: "Hello".into() }).without_auth();
-//! ```
-//!
-//! State lives as long as the isolate, so do not store data of a request in it. Page: `docs/your-own-server.md`.
-//!
-//! # Storage
-//!
-//! [`storage`] has a type for SQL and a type for keys. A handler gets them from the state. In a Worker they are D1 and Workers KV, and in tests
-//! SQLite with the migrations of the server and a map. Page: `docs/storage.md`.
-//!
-//! # Resources
-//!
-//! A [`Resource`] has one URI. A [`ResourceTemplate`] has a [URI template](uri_template) and serves every URI that matches it. For both,
-//! an async function returns the contents.
-//!
-//! ```
-//! use edge_mcp::{Resource, ResourceTemplate};
-//! use serde::Deserialize;
-//!
-//! #[derive(Deserialize)]
-//! struct Chapter {
-//!     number: String,
-//! }
-//!
-//! async fn chapter(Chapter { number }: Chapter) -> Option<String> {
-//!     (number == "1").then(|| "It was a dark and stormy night.".to_owned())
-//! }
-//!
-//! let title = Resource::new("book://title", || async { "Paul Clifford" }).name("Title").mime_type("text/plain");
-//! let chapters = ResourceTemplate::new("book://chapters/{number}", chapter).name("Chapter");
-//! ```
-//!
-//! Page: `docs/resources.md`.
-//!
-//! # Prompts
-//!
-//! A [`Prompt`] is an async function that returns messages. [`Completion`] suggests values for the arguments of a prompt and for the
-//! variables of a resource template. Page: `docs/prompts.md`.
-//!
-//! # Authorization
-//!
-//! An endpoint answers every request with 503 until its authentication is set. [`Endpoint::auth`] sets the validator of bearer tokens: a
-//! list of tokens ([`StaticTokens`]), token introspection ([`Introspection`]), signed tokens ([`Jwt`]), several of these ([`AnyOf`]), or
-//! your own [`TokenValidator`]. [`Endpoint::configured`] reads these settings from environment variables. [`Tool::scopes`] sets the scopes
-//! that a caller of the tool needs. Resources and prompts have the same method.
-//!
-//! Pages: `docs/authorization.md`, `docs/identity-providers.md`.
-//!
-//! # Limits
-//!
-//! [`Limits`] bounds the size of requests and answers, and [`Tool::deadline`] bounds the time of a call. [`limits`] lists all limits of the
-//! library. Page: `docs/limits.md`.
-//!
-//! # Testing
-//!
-//! [`testing`] has a client, and a host with a clock, a network and a log. A test calls an endpoint in the same process, without a Worker
-//! and without a network. Page: `docs/testing.md`.
-//!
-//! # Publishing
-//!
-//! [`Endpoint::check`] and [`McpServer::check`] name what directories of servers, models and client libraries would reject. [`check`] has
-//! the rules. Page: `docs/check.md`.
-//!
-//! # Deployment
-//!
-//! To deploy a server that `scripts/new` created, run `npm run deploy`. Page: `docs/your-own-server.md`.
-//!
-//! To serve on another host, implement the traits of [`host`], and call [`Endpoint::handle`]. It returns an `http::Response`.
-//!
-//! # More features
-//!
-//! | feature | entry point | page |
+//! | topic | names | page |
 //! |---|---|---|
+//! | tools | [`Tool`], [`Json`], [`ToolResult`], [`HandlerError`]; [`handler`] lists the types that a handler takes and returns | `docs/tools.md`, `docs/tool-arguments.md`, `docs/tool-results.md`, `docs/compiler-errors.md` |
+//! | resources | [`Resource`], [`ResourceTemplate`], [`uri_template`] | `docs/resources.md` |
+//! | prompts | [`Prompt`], [`Completion`] | `docs/prompts.md` |
+//! | parts of results, icons, annotations | [`Content`], [`content`] | `docs/tool-results.md` |
+//! | a server whose items depend on the request | [`Endpoint::new`], [`RequestInfo`] | `docs/your-own-server.md` |
+//! | state | [`Endpoint::state`], [`Context::state`] | `docs/your-own-server.md` |
+//! | SQL and keys: D1 and Workers KV, in tests SQLite and a map | [`storage`] | `docs/storage.md` |
+//! | authorization | [`StaticTokens`], [`auth`], [`Tool::scopes`] | `docs/authorization.md`, `docs/identity-providers.md` |
+//! | configuration | [`Endpoint::configured`], [`Variables`], [`ConfigError`] | `docs/your-own-server.md` |
+//! | limits | [`Limits`], [`Tool::deadline`] | `docs/limits.md` |
+//! | tests | [`testing`] | `docs/testing.md` |
+//! | the check before publishing | [`Endpoint::check`], [`McpServer::check`], [`check`] | `docs/check.md` |
 //! | questions to the user: forms, confirmations | [`Context::elicit`], [`Context::confirm`] | `docs/elicitation.md` |
 //! | text from the client's model, roots | [`Context::sample`], [`Context::roots`] | `docs/elicitation.md` |
 //! | work that later rounds of a call do not repeat | [`Context::step`] | `docs/steps.md` |
@@ -221,18 +95,22 @@
 //! | calls of other MCP servers | `client`, with the feature `client` | `docs/client.md` |
 //! | other MCP servers behind one endpoint | `gateway`, with the feature `gateway` | `docs/gateway.md` |
 //! | tools that search documents | `rag`, with the feature `rag` | `docs/retrieval.md` |
+//! | items that are not known before a request | [`source`] | |
+//! | user interfaces of tools | [`App`] | `docs/apps.md` |
+//! | skills | [`Skills`], [`skills`] | `docs/skills.md` |
+//! | protocol extensions | [`extension`] | `docs/extensions.md` |
 //! | observation of tool calls | [`Tool::hook`] | `docs/hooks.md` |
 //! | the metadata of a server, `server.json` | [`registry`] | `docs/about.md` |
-//! | the landing page (feature `page`) | [`Endpoint::without_page`] | `docs/page.md` |
+//! | the landing page (feature `page`, on by default) | [`Endpoint::without_page`] | `docs/page.md` |
 //! | the log | [`LogPolicy`] | `docs/logging.md` |
 //! | traces and metrics | [`Endpoint::telemetry`] | `docs/tracing.md` |
 //! | results without hidden characters, an audit log | [`Tool::clean_output`] | `docs/audit.md` |
-//! | differences between the revisions | [`Revision`] | `docs/protocol.md` |
+//! | cache hints | [`cache`] | `docs/protocol.md` |
+//! | revisions and messages of the protocol | [`protocol`] | `docs/protocol.md` |
+//! | another host than Workers | [`host`], [`Endpoint::handle`] | `docs/hosts.md` |
 //!
-//! # Source layout
-//!
-//! Each directory of the source is a module, and a module uses only modules above it. The crate exports the names of a private module at its
-//! root. Page: `ARCHITECTURE.md`.
+//! The feature `worker`, on by default, adds the module `worker`: Cloudflare Workers as the host. Without default features, the crate does
+//! not depend on the `worker` crate.
 
 // Only the client and retrieval use some functions of other modules. The linker drops them from a wasm module without these features. With
 // the features, the compiler finds functions that nothing uses.
@@ -242,10 +120,10 @@
 )]
 
 pub mod agents;
-mod auth;
+pub mod auth;
 mod base64;
 mod bounded_cache;
-mod call;
+pub mod call;
 #[cfg(feature = "client")]
 pub mod client;
 mod config;
@@ -253,11 +131,11 @@ mod engine;
 #[cfg(feature = "gateway")]
 pub mod gateway;
 pub mod host;
-mod http;
-pub mod limits;
+pub mod http;
+mod limits;
 pub mod models;
 mod parallel;
-mod protocol;
+pub mod protocol;
 #[cfg(feature = "rag")]
 pub mod rag;
 pub mod registry;
@@ -276,9 +154,41 @@ pub mod worker;
 #[cfg(doctest)]
 mod documentation;
 
+/// Cache hints: how long a client may cache a result.
+pub mod cache {
+    pub use crate::server::cache::{CacheHint, Cacheable};
+}
+
 /// The check before publishing: its rules, its limits and its result.
 pub mod check {
     pub use crate::server::problems::{Check, Problem, RULES, Rule, SizeLimits, ToolSize};
+}
+
+/// The parts of contents and descriptions: blocks, media, annotations, icons.
+pub mod content {
+    pub use crate::protocol::content::{Block, Media};
+    pub use crate::protocol::description::{Annotations, Icon, Role, Theme};
+    pub use crate::protocol::resource_contents::NotBase64;
+}
+
+/// Protocol extensions with methods of their own.
+pub mod extension {
+    pub use crate::server::extension::{Extension, ExtensionMethod, ExtensionResult};
+}
+
+/// The types that handlers take and return, as traits. Most servers do not name them.
+pub mod handler {
+    #[doc(hidden)]
+    pub use crate::call::error::Cause;
+    #[doc(hidden)]
+    pub use crate::call::handler::AbsentArguments;
+    pub use crate::call::handler::{Arguments, Handler, Parameters};
+    pub use crate::call::result::IntoToolResult;
+    pub use crate::schema::{HasJsonSchema, SchemaError};
+    pub use crate::server::extension::IntoExtensionResult;
+    pub use crate::server::list::IntoList;
+    pub use crate::server::prompt::IntoPromptResult;
+    pub use crate::server::resource::IntoContents;
 }
 
 /// Skills: the catalogs that `scripts/skills` writes, and stores of your own.
@@ -287,6 +197,12 @@ pub mod skills {
     pub use crate::server::skills::digest::digest;
     pub use crate::server::skills::manifest::{ListedFile, SkillManifest};
     pub use crate::server::skills::store::{SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
+}
+
+/// Sources of tools, resources and prompts that are not known when the server is built.
+pub mod source {
+    pub use crate::server::list::ListKind;
+    pub use crate::server::source::{Source, SourceItems};
 }
 
 /// Functions that the fuzz targets call directly. They read headers, bodies and texts whose bytes a caller or another server chooses.
@@ -310,50 +226,27 @@ pub use edge_json as json;
 /// URI templates (RFC 6570).
 pub use edge_uri_template as uri_template;
 
-pub use auth::{
-    Algorithm, AnyOf, ExpectedClaims, Introspection, Jwt, Presented, Principal, ProtectedResource, StateKeys,
-    StaticTokens, TokenRefusal, TokenValidator,
-};
-pub use call::client_extensions::ClientSupport;
+pub use auth::static_tokens::StaticTokens;
 pub use call::context::Context;
-pub use call::elicitation::Elicited;
-pub use call::error::{Cause, HandlerError, IntoHandlerError, ResultExt};
-pub use call::handler::{AbsentArguments, Arguments, Handler, Parameters};
-pub use call::input_error::InputError;
+pub use call::elicitation::FormAnswer;
+pub use call::error::{HandlerError, IntoHandlerError, ResultExt};
 pub use call::request_info::RequestInfo;
-pub use call::result::{IntoToolResult, Json, ToolResult};
-pub use call::roots::Root;
-pub use call::sampling::{Sampled, Sampling};
-pub use call::session_required::SessionRequired;
-pub use call::state::MissingState;
-pub use call::step::Step;
-pub use call::task_info::TaskInfo;
-pub use call::tool_event::{FinishedCall, ToolEvent};
-pub use config::{ConfigError, SecureUrl, Variables};
+pub use call::result::{Json, ToolResult};
+pub use config::{ConfigError, Variables};
 pub use engine::limits::Limits;
-pub use http::stream::{Body, EventStream};
-pub use http::{AllowedOrigins, Endpoint, LogPolicy, PageRequest};
-pub use protocol::capabilities::ClientCapabilities;
-pub use protocol::content::{Block, Content, Media, PromptMessage};
-pub use protocol::description::{Annotations, Icon, Implementation, PromptArgument, ResourceDescription, Role, Theme};
-pub use protocol::log_level::LogLevel;
-pub use protocol::message::RequestId;
-pub use protocol::resource_contents::{NotBase64, ResourceContents};
-pub use protocol::revision::Revision;
-pub use schema::{HasJsonSchema, SchemaError};
-pub use server::app::{App, Permission};
+pub use http::endpoint::Endpoint;
+pub use http::log_line::LogPolicy;
+pub use protocol::content::{Content, PromptMessage};
+pub use protocol::description::{PromptArgument, ResourceDescription};
+pub use protocol::resource_contents::ResourceContents;
+pub use server::app::{App, AppPermission};
 pub use server::build_error::BuildError;
 pub use server::builder::{McpServer, McpServerBuilder};
-pub use server::cache::{CacheHint, Cacheable};
 pub use server::completion::{Completion, CompletionRequest};
-pub use server::extension::{Extension, ExtensionMethod, ExtensionResult, IntoExtensionResult};
-pub use server::list::{IntoList, ListKind};
-pub use server::prompt::{IntoPromptResult, Prompt, PromptResult};
-pub use server::resource::{IntoContents, Resource, ResourceTemplate};
+pub use server::prompt::{Prompt, PromptResult};
+pub use server::resource::{Resource, ResourceTemplate};
 pub use server::skills::Skills;
-pub use server::source::{Found, Source};
 pub use server::tool::Tool;
-pub use text::Text;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.
 ///
@@ -383,7 +276,7 @@ pub use text::Text;
 /// struct Greeting {
 ///     name: String,
 /// }
-/// # fn is_described<T: edge_mcp::HasJsonSchema>() {}
+/// # fn is_described<T: edge_mcp::handler::HasJsonSchema>() {}
 /// # is_described::<Greeting>();
 /// ```
 pub use schemars;
@@ -402,7 +295,7 @@ pub use schemars;
 pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
-        BuildError, Completion, ConfigError, Content, Context, Elicited, Endpoint, HandlerError, IntoHandlerError,
+        BuildError, Completion, ConfigError, Content, Context, Endpoint, FormAnswer, HandlerError, IntoHandlerError,
         Json, McpServer, Prompt, PromptMessage, RequestInfo, Resource, ResourceContents, ResourceDescription,
         ResourceTemplate, ResultExt, StaticTokens, Tool, ToolResult,
     };

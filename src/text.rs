@@ -9,7 +9,7 @@ pub(crate) use edge_json::is_deceptive;
 pub use edge_json::shortened;
 
 /// A text that is usually a string literal.
-pub type Text = Cow<'static, str>;
+pub(crate) type Text = Cow<'static, str>;
 
 /// The scripts with joiners, as ranges: Arabic to Myanmar, and Khmer and Mongolian.
 const JOINED: [(char, char); 2] = [('\u{600}', '\u{109f}'), ('\u{1780}', '\u{18af}')];
@@ -22,7 +22,6 @@ const SYMBOLS: [(char, char); 5] = [
     ('\u{1f000}', '\u{1faff}'),
 ];
 
-/// Returns whether one of the ranges contains a character.
 fn is_in(ranges: &[(char, char)], character: char) -> bool {
     ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
 }

@@ -1,7 +1,8 @@
 //! The entry point of the Worker. It reads the environment and builds the endpoint.
 
+use edge_mcp::auth::ProtectedResource;
 use edge_mcp::worker::{ai, database, vectorize};
-use edge_mcp::{ConfigError, Endpoint, ProtectedResource};
+use edge_mcp::{ConfigError, Endpoint};
 use worker::Env;
 
 use crate::librarian::Librarian;

@@ -2,13 +2,14 @@
 //!
 //! This module itself makes the first search and adds missing sources, because small models do not do this reliably.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use edge_mcp::ConfigError;
 use edge_mcp::agents::{Agent, AgentCall, AgentReply, ChatAgent, ChatModel};
 use edge_mcp::client::McpClient;
 use edge_mcp::host::Environment;
 use edge_mcp::json::{self, JsonLimits};
-use edge_mcp::{ConfigError, Text};
 use serde_json::json;
 
 use crate::document::{Slug, URI_PREFIX, is_slug_letter, uri_of};
@@ -84,7 +85,7 @@ impl Librarian {
     pub(crate) fn agent(&self) -> impl Agent + use<> {
         const DESCRIPTION: &str = "Answers questions from the documents of this knowledge base, and names its sources.";
         let instructions = match &self.client {
-            Some(_) => Text::from(format!("{INSTRUCTIONS}{OTHER_SERVERS}")),
+            Some(_) => Cow::from(format!("{INSTRUCTIONS}{OTHER_SERVERS}")),
             None => INSTRUCTIONS.into(),
         };
         let agent = ChatAgent::new("librarian", "Librarian", DESCRIPTION, self.model.clone())
@@ -131,7 +132,7 @@ fn with_sources(mut reply: AgentReply) -> AgentReply {
 }
 
 /// Appends the tools of other servers to the reply, unless its text names one of them.
-fn with_tools(mut reply: AgentReply, used: &[Text]) -> AgentReply {
+fn with_tools(mut reply: AgentReply, used: &[Cow<'static, str>]) -> AgentReply {
     if !used.iter().any(|tool| reply.text.contains(&**tool)) {
         let lines: Vec<_> = used.iter().map(|tool| format!("\n- the tool {tool}")).collect();
         reply.text = format!("{}\n\nSources:{}", reply.text.trim_end(), lines.concat());
@@ -140,8 +141,8 @@ fn with_tools(mut reply: AgentReply, used: &[Text]) -> AgentReply {
 }
 
 /// Returns the tools of other servers whose results the model got, in order and without duplicates.
-fn used(calls: &[AgentCall]) -> Vec<Text> {
-    let mut once: Vec<Text> = Vec::new();
+fn used(calls: &[AgentCall]) -> Vec<Cow<'static, str>> {
+    let mut once: Vec<Cow<'static, str>> = Vec::new();
     for call in calls.iter().filter(|call| !TOOLS.contains(&&*call.name) && !call.result.is_error()) {
         if !once.contains(&call.name) {
             once.push(call.name.clone());

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use edge_mcp::check::SizeLimits;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer, Client, TestDatabase};
-use edge_mcp::{Endpoint, Revision, StaticTokens};
+use edge_mcp::{Endpoint, StaticTokens};
 use edge_mcp_test_support::{fake_model, golden, network};
 use serde_json::{Value, json};
 

@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use edge_mcp::{App, CacheHint};
+use edge_mcp::App;
+use edge_mcp::cache::CacheHint;
 
 use crate::scopes;
 

@@ -11,7 +11,8 @@ use std::rc::Rc;
 use edge_mcp::client::{ClientError, Connection, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Elicited, Revision};
+use edge_mcp::protocol::Revision;
+use edge_mcp::FormAnswer;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::HeaderMap;
@@ -109,7 +110,7 @@ fuzz_target!(|input: &[u8]| {
             0 => upstream,
             1 => upstream.revision(Revision::V2026_07_28),
             2 => upstream.revision(Revision::V2025_11_25).trusted(),
-            _ => upstream.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({ "a": 1 }))) }),
+            _ => upstream.on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({ "a": 1 }))) }),
         };
         let client = McpClient::builder("desk", "1.0.0").server("parcels", upstream).build().expect("a client");
         let host = TestHost::new();

@@ -21,7 +21,7 @@ use crate::protocol::content::Content;
 use crate::protocol::description::is_blank;
 use crate::server::builder::McpServerBuilder;
 use crate::server::source::MISSING;
-use crate::server::tool::{Origin, Tool};
+use crate::server::tool::{Tool, ToolOrigin};
 use crate::text::Text;
 
 /// The member of `_meta` with the token usage.
@@ -219,6 +219,6 @@ fn tool(agent: impl Agent) -> Tool {
             || missing().map(|name| format!("calls the tool `{name}`, which the server does not have for agents"));
         problem.clone().or_else(missing)
     };
-    tool.origin = Some(Origin { kind: "agent", key, problem: Box::new(problem) });
+    tool.origin = Some(ToolOrigin { kind: "agent", key, problem: Box::new(problem) });
     tool
 }

@@ -13,7 +13,7 @@ use crate::call::step_memory::Status;
 use crate::protocol::description::is_blank;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
-use crate::server::tool::{Origin, Tool};
+use crate::server::tool::{Tool, ToolOrigin};
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::Text;
 
@@ -73,7 +73,7 @@ impl Workflow {
         let problem = move |_: &dyn Fn(&str) -> bool| {
             is_blank.then(|| "has an empty description; a model needs it to choose a workflow".into())
         };
-        tool.origin = Some(Origin { kind: "workflow", key: key.into_owned(), problem: Box::new(problem) });
+        tool.origin = Some(ToolOrigin { kind: "workflow", key: key.into_owned(), problem: Box::new(problem) });
         Self { tool }
     }
 

@@ -1,7 +1,7 @@
 //! Several validators as one.
 
 use super::principal::Principal;
-use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
+use super::validator::{DynValidator, PresentedToken, TokenRefusal, TokenValidator};
 
 /// Accepts a token if one of its validators accepts it. It calls them in the order in which they were added, so add the cheapest first.
 ///
@@ -9,7 +9,8 @@ use super::validator::{DynValidator, Presented, TokenRefusal, TokenValidator};
 /// to another validator is refused. A caller without an issuer gets one of its own, from the position of the validator.
 ///
 /// ```
-/// use edge_mcp::{AnyOf, Introspection, StaticTokens};
+/// use edge_mcp::auth::{AnyOf, Introspection};
+/// use edge_mcp::StaticTokens;
 ///
 /// let tokens = r#"[{"token": "s3cret", "subject": "ada", "scopes": []}]"#;
 /// let validator = AnyOf::new()
@@ -74,7 +75,7 @@ fn rank(refusal: &TokenRefusal) -> u8 {
 }
 
 impl TokenValidator for AnyOf {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let mut reported = TokenRefusal::Invalid("no validator accepts it".into());
         for (position, validator) in (1_usize..).zip(&self.0) {
             let validated = validator.validate_boxed(presented).await;

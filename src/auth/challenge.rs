@@ -40,7 +40,6 @@ impl Challenge {
         }
     }
 
-    /// Returns the value of the header.
     pub(crate) fn into_value(self) -> HeaderValue {
         // The text is printable ASCII, so the fallback is never used.
         HeaderValue::from_str(&format!("Bearer{}", self.0)).unwrap_or(HeaderValue::from_static("Bearer"))

@@ -8,7 +8,7 @@ use edge_json::{Document, JsonLimits};
 use serde_json::{Map, Value};
 
 use super::principal::{CLIENT_PREFIX, OWN_ISSUERS, Principal};
-use super::validator::{Presented, TokenRefusal};
+use super::validator::{PresentedToken, TokenRefusal};
 use crate::host::is_same_url;
 use crate::limits::CLOCK_SKEW_SECONDS;
 
@@ -23,10 +23,10 @@ const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 /// validators of this library.
 ///
 /// ```
-/// use edge_mcp::{ExpectedClaims, Presented, Principal, TokenRefusal};
+/// use edge_mcp::auth::{ExpectedClaims, PresentedToken, Principal, TokenRefusal};
 /// use serde_json::{Map, Value};
 ///
-/// async fn by_service(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+/// async fn by_service(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
 ///     let claims: Map<String, Value> = claims_of(presented.token()).await?;
 ///     ExpectedClaims::of_issuer("https://auth.example.com").check(claims, presented)
 /// }
@@ -63,7 +63,7 @@ impl ExpectedClaims {
     ///
     /// # Errors
     /// The refusal of the first check that fails.
-    pub fn check(&self, claims: Map<String, Value>, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    pub fn check(&self, claims: Map<String, Value>, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let now = presented.now();
         let expires = time(&claims, "exp")?;
         let (not_before, issued_at) = (time(&claims, "nbf")?, time(&claims, "iat")?);
@@ -195,7 +195,6 @@ pub(super) fn invalid(detail: &'static str) -> TokenRefusal {
     TokenRefusal::Invalid(detail.into())
 }
 
-/// Returns the refusal for a claim of the wrong type.
 fn wrong_type(claim: &str) -> TokenRefusal {
     TokenRefusal::Invalid(format!("its `{claim}` has the wrong type").into())
 }

@@ -18,7 +18,7 @@ const LIFETIME: u64 = 60;
 /// A private key with which a client authenticates to an authorization server (`private_key_jwt`).
 ///
 /// ```
-/// use edge_mcp::Algorithm;
+/// use edge_mcp::auth::Algorithm;
 /// use edge_mcp::client::SigningKey;
 ///
 /// let problem = SigningKey::from_pem(Algorithm::Es256, "not a key").err().expect("it is rejected");

@@ -15,7 +15,6 @@ use crate::host::{CannotSign, Host};
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// The fields of a form.
 pub(crate) type Form = form_urlencoded::Serializer<'static, String>;
 
 /// The method and the credentials with which a client authenticates to an authorization server.

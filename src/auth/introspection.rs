@@ -11,7 +11,7 @@ use super::client_authentication::{ClientAuthentication, Form};
 use super::jwks::ISSUER_LIMITS;
 use super::principal::Principal;
 use super::token_cache::{self, Key};
-use super::validator::{Presented, TokenRefusal, TokenValidator};
+use super::validator::{PresentedToken, TokenRefusal, TokenValidator};
 use crate::config::SecureUrl;
 use crate::config::{ConfigError, Variables};
 use crate::host::Fetched;
@@ -32,7 +32,7 @@ use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 /// its client would then discard a valid token.
 ///
 /// ```
-/// use edge_mcp::Introspection;
+/// use edge_mcp::auth::Introspection;
 ///
 /// let secret = std::env::var("SECRET").unwrap_or_default();
 /// let validator = Introspection::new("https://auth.example.com/introspect")?.basic("knowledge-base", &secret);
@@ -160,7 +160,7 @@ impl Introspection {
         self
     }
 
-    async fn ask(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn ask(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         presented.check_rate_limit().await?;
         let mut form = Form::new(String::new());
         form.append_pair("token", presented.token()).append_pair("token_type_hint", "access_token");
@@ -214,7 +214,7 @@ pub fn parse_answer(body: &[u8]) -> Result<Map<String, Value>, TokenRefusal> {
 }
 
 impl TokenValidator for Introspection {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let Some(cache_time) = self.cache_time else { return self.ask(presented).await };
         let resource = presented.resource().map_or("", SecureUrl::as_str);
         // The answer may depend on the client that asks (RFC 7662 §2.2), so the key of the cache includes the client. The key is a digest,

@@ -12,7 +12,7 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use super::claims::{self, invalid};
-use super::validator::{Presented, TokenRefusal};
+use super::validator::{PresentedToken, TokenRefusal};
 use crate::base64::URL_SAFE;
 use crate::bounded_cache::BoundedCache;
 use crate::config::SecureUrl;
@@ -108,7 +108,7 @@ thread_local! {
 pub(super) async fn keys(
     url: &SecureUrl,
     id: Option<&str>,
-    presented: Presented<'_>,
+    presented: PresentedToken<'_>,
 ) -> Result<Vec<PublicKey>, TokenRefusal> {
     let known = cached(url, id, presented.now(), 0);
     let keys = match known.filter(|keys| !keys.is_empty()) {
@@ -135,7 +135,7 @@ pub(super) async fn keys(
 pub(super) async fn refetch(
     url: &SecureUrl,
     id: Option<&str>,
-    presented: Presented<'_>,
+    presented: PresentedToken<'_>,
 ) -> Result<Option<Vec<PublicKey>>, TokenRefusal> {
     if last_fetch(url, presented.now()) == LastFetch::Succeeded {
         return Ok(None);
@@ -192,7 +192,7 @@ fn cached(url: &SecureUrl, id: Option<&str>, now: u64, outage: u64) -> Option<Ve
 async fn fetch_and_cache(
     url: &SecureUrl,
     id: Option<&str>,
-    presented: Presented<'_>,
+    presented: PresentedToken<'_>,
 ) -> Result<Vec<PublicKey>, TokenRefusal> {
     update(url, presented.now(), |issuer, now| issuer.pending_until = now.saturating_add(ISSUER_SECONDS));
     let (sender, outcome) = oneshot::channel();
@@ -208,7 +208,6 @@ async fn fetch_and_cache(
     Ok(with_id(&fetched?, id))
 }
 
-/// Caches the outcome of a fetch.
 fn cache(url: &SecureUrl, fetched: &Result<Vec<NamedKey>, TokenRefusal>, now: u64) {
     update(url, now, |issuer, now| {
         issuer.pending_until = 0;

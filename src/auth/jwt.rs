@@ -5,7 +5,7 @@
 use super::claims::{self, ExpectedClaims, invalid};
 use super::jwks::{self, Algorithm};
 use super::principal::Principal;
-use super::validator::{Presented, TokenRefusal, TokenValidator};
+use super::validator::{PresentedToken, TokenRefusal, TokenValidator};
 use crate::base64::URL_SAFE;
 use crate::config::SecureUrl;
 use crate::config::{ConfigError, Variables};
@@ -30,7 +30,7 @@ const ACCESS_TOKEN: &str = "at+jwt";
 /// A signed token cannot be revoked before it expires. If you need that, use [`Introspection`](super::Introspection).
 ///
 /// ```
-/// use edge_mcp::{Algorithm, Jwt};
+/// use edge_mcp::auth::{Algorithm, Jwt};
 ///
 /// let validator = Jwt::new("https://auth.example.com/jwks", "https://auth.example.com")?.algorithms([Algorithm::Es256]);
 /// # Ok::<_, edge_mcp::ConfigError>(())
@@ -137,7 +137,11 @@ struct Signature<'t> {
 
 impl Signature<'_> {
     /// Returns whether one of `keys` verifies the signature. Keys for other algorithms are ignored.
-    async fn is_verified_by_any(&self, keys: Vec<PublicKey>, presented: Presented<'_>) -> Result<bool, TokenRefusal> {
+    async fn is_verified_by_any(
+        &self,
+        keys: Vec<PublicKey>,
+        presented: PresentedToken<'_>,
+    ) -> Result<bool, TokenRefusal> {
         for key in keys.into_iter().filter(|key| Algorithm::of(key) == self.algorithm) {
             let (message, signature) = (self.message.as_bytes().to_vec(), self.bytes.to_vec());
             let checked = presented.host().verify(key, message, signature).await;
@@ -167,7 +171,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 impl TokenValidator for Jwt {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let SignedToken { header, message, claims, signature } =
             parse(presented.token()).ok_or_else(|| invalid("it is not a signed token"))?;
         if !self.accepts_type(&header.kind) {

@@ -1,13 +1,4 @@
-//! Authorization: this server as an OAuth resource server.
-//!
-//! `bearer` reads the token of a request, and a `validator` turns it into a `principal`, the caller. There are three validators:
-//! `static_tokens`, `introspection` and `jwt`. `any_of` combines several. The last two check the `claims` of a token with the same code,
-//! and cache their answers: `token_cache` has answers about tokens, and `jwks` has the keys of an issuer. Then `rate_limit` counts the
-//! request, and `scopes` decides which items the caller may use. To a request without a valid token, `challenge` writes the
-//! `WWW-Authenticate` header, which refers to the metadata in `protected_resource`. `state_keys` has the keys of request states.
-//!
-//! `client_authentication` is the authentication to an authorization server: of this server for introspection, and of the MCP client for
-//! tokens. `client_assertion` signs for it.
+//! Authorization: the validators of bearer tokens, the callers that they identify, and this server as a protected resource.
 
 pub(crate) mod any_of;
 pub(crate) mod bearer;
@@ -37,5 +28,7 @@ pub use jwt::Jwt;
 pub use principal::Principal;
 pub use protected_resource::ProtectedResource;
 pub use state_keys::StateKeys;
-pub use static_tokens::StaticTokens;
-pub use validator::{Presented, TokenRefusal, TokenValidator};
+pub(crate) use static_tokens::StaticTokens;
+pub use validator::{PresentedToken, TokenRefusal, TokenValidator};
+
+pub use crate::config::SecureUrl;

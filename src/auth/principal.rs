@@ -21,7 +21,7 @@ pub struct Principal {
     pub subject: String,
     /// The issuer of the token (`iss`). The same subject of two issuers identifies two users. If a token names no issuer, it is the validator
     /// that vouches for the subject: `edge-mcp:static` for [`StaticTokens`](crate::StaticTokens), and the URL of the endpoint for
-    /// [`Introspection`](crate::Introspection).
+    /// [`Introspection`](crate::auth::Introspection).
     pub issuer: Option<String>,
     /// The client program that calls for the subject (`client_id`), if it is known.
     pub client_id: Option<String>,

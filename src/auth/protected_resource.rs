@@ -20,7 +20,7 @@ pub(crate) const WELL_KNOWN: &str = "oauth-protected-resource";
 /// the path of the server. Every challenge contains the URL of the metadata.
 ///
 /// ```
-/// use edge_mcp::ProtectedResource;
+/// use edge_mcp::auth::ProtectedResource;
 ///
 /// let resource = ProtectedResource::at("https://kb.example.com/mcp")?
 ///     .authorization_server("https://auth.example.com")?
@@ -121,8 +121,8 @@ impl ProtectedResource {
     }
 
     /// Returns the metadata document for the server at `url`.
-    pub(crate) fn metadata<'a>(&'a self, url: &'a SecureUrl) -> Metadata<'a> {
-        Metadata {
+    pub(crate) fn metadata<'a>(&'a self, url: &'a SecureUrl) -> MetadataDocument<'a> {
+        MetadataDocument {
             resource: url.as_str(),
             authorization_servers: self.authorization_servers.iter().map(SecureUrl::as_str).collect(),
             scopes_supported: &self.scopes,
@@ -169,7 +169,7 @@ impl<'a> ServerUrl<'a> {
 
 /// The metadata document of RFC 9728 §2.
 #[derive(Serialize)]
-pub(crate) struct Metadata<'a> {
+pub(crate) struct MetadataDocument<'a> {
     resource: &'a str,
     authorization_servers: Vec<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::principal::Principal;
 use crate::base64::URL_SAFE;
 use crate::bounded_cache::BoundedCache;
-use crate::host::{Host, RateLimit, Request, warning};
+use crate::host::{Host, RateLimit, Request, log};
 use crate::limits::BLOCKED_ADDRESSES;
 
 /// The `event` of warnings about requests that are not limited.
@@ -47,7 +47,7 @@ impl RateLimiting {
                 Err(error) => format!("the rate limit fails, and requests are not limited: {error}"),
             },
         };
-        warning::once(host, EVENT, &problem);
+        log::warning_once(host, EVENT, &problem);
         true
     }
 

@@ -39,7 +39,7 @@ impl StateKeys {
     /// The text is missing or has a key that is too short.
     ///
     /// ```
-    /// use edge_mcp::StateKeys;
+    /// use edge_mcp::auth::StateKeys;
     ///
     /// assert!(StateKeys::from_text("MCP_STATE_KEY", Some("0123456789abcdef0123456789abcdef")).is_ok());
     /// assert!(StateKeys::from_text("MCP_STATE_KEY", Some("short")).is_err());

@@ -12,7 +12,7 @@ use subtle::{ConditionallySelectable, ConstantTimeEq};
 use super::bearer;
 use super::principal::Principal;
 use super::scopes;
-use super::validator::{Presented, TokenRefusal, TokenValidator};
+use super::validator::{PresentedToken, TokenRefusal, TokenValidator};
 use crate::config::{ConfigError, Variables};
 
 type Sha256Digest = [u8; 32];
@@ -26,7 +26,7 @@ pub struct StaticTokens {
 }
 
 /// One entry of the JSON list.
-struct Entry {
+struct ListedToken {
     token: Option<String>,
     sha256: Option<String>,
     subject: String,
@@ -82,9 +82,9 @@ impl StaticTokens {
         }
         let mut known = Vec::new();
         for (nth, entry) in (1_usize..).zip(document.root().items()) {
-            let Some(entry) = Entry::read(entry) else { return Err(malformed(format!("; see entry {nth}"))) };
+            let Some(entry) = ListedToken::read(entry) else { return Err(malformed(format!("; see entry {nth}"))) };
             let digest = entry.digest().map_err(|problem| wrong(format!("has an error in entry {nth}: {problem}")))?;
-            let Entry { subject, client_id, scopes, expires, .. } = entry;
+            let ListedToken { subject, client_id, scopes, expires, .. } = entry;
             if subject.is_empty() {
                 return Err(wrong(format!("has an error in entry {nth}: `subject` must not be empty")));
             }
@@ -142,7 +142,7 @@ fn digest_of(token: &str) -> Sha256Digest {
     Sha256::digest(token.as_bytes()).into()
 }
 
-impl Entry {
+impl ListedToken {
     /// Reads an entry. Returns `None` if a member is unknown, missing or of another type.
     // A derived `Deserialize` needs more code, because it also makes an error message, which must not be shown.
     fn read(entry: Value<'_>) -> Option<Self> {
@@ -189,7 +189,7 @@ fn from_hex(hex: &str) -> Option<Sha256Digest> {
 }
 
 impl TokenValidator for StaticTokens {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         self.check(presented.token(), presented.now())
     }
 

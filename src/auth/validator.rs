@@ -63,14 +63,14 @@ impl std::error::Error for TokenRefusal {}
 
 /// An access token that a caller has presented, and the data that a validator may need to check it.
 #[derive(Clone, Copy)]
-pub struct Presented<'a> {
+pub struct PresentedToken<'a> {
     pub(crate) token: &'a str,
     pub(crate) host: &'a Rc<dyn Host>,
     pub(crate) server_url: &'a ServerUrl<'a>,
     pub(crate) address_limit: &'a AddressLimit<'a>,
 }
 
-impl<'a> Presented<'a> {
+impl<'a> PresentedToken<'a> {
     /// Returns the token: one or more of `A-Z a-z 0-9 - . _ ~ + / :`, then any number of `=`.
     pub fn token(&self) -> &'a str {
         self.token
@@ -126,13 +126,14 @@ impl<'a> Presented<'a> {
 /// An async function or closure is a validator too:
 ///
 /// ```
-/// use edge_mcp::{BuildError, Endpoint, McpServer, Presented, Principal, RequestInfo, TokenRefusal};
+/// use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
+/// use edge_mcp::{BuildError, Endpoint, McpServer, RequestInfo};
 ///
 /// fn server(_: &RequestInfo) -> Result<McpServer, BuildError> {
 ///     McpServer::builder("empty", "1.0.0").build()
 /// }
 ///
-/// async fn by_length(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+/// async fn by_length(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
 ///     match presented.token().len() {
 ///         64 => Ok(Principal::new("ada").with_scopes(["kb:read"])),
 ///         _ => Err(TokenRefusal::Invalid("it does not have 64 characters".into())),
@@ -143,7 +144,7 @@ impl<'a> Presented<'a> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a token validator",
-    label = "expected a validator, or an async function of `Presented<'_>` that returns `Result<Principal, TokenRefusal>`",
+    label = "expected a validator, or an async function of `PresentedToken<'_>` that returns `Result<Principal, TokenRefusal>`",
     note = "if this is a `Result`, use `?`: the endpoint function may return `Result<Endpoint, ConfigError>`"
 )]
 pub trait TokenValidator {
@@ -151,15 +152,17 @@ pub trait TokenValidator {
     ///
     /// # Errors
     /// The reason why the token is refused.
-    fn validate(&self, presented: Presented<'_>) -> impl Future<Output = Result<Principal, TokenRefusal>>;
+    fn validate(&self, presented: PresentedToken<'_>) -> impl Future<Output = Result<Principal, TokenRefusal>>
+    where
+        Self: Sized;
 
-    /// Returns whether the validator compares audiences with the [URL of this server](Presented::resource). If it does, an endpoint
+    /// Returns whether the validator compares audiences with the [URL of this server](PresentedToken::resource). If it does, an endpoint
     /// without a URL answers every request with 503, except on localhost.
     fn needs_resource(&self) -> bool {
         false
     }
 
-    /// Returns whether the callers of this issuer belong to the validator. An [`AnyOf`](crate::AnyOf) then refuses them from its other
+    /// Returns whether the callers of this issuer belong to the validator. An [`AnyOf`](crate::auth::AnyOf) then refuses them from its other
     /// validators, unless these vouch for the issuer too.
     fn vouches_for(&self, issuer: &str) -> bool {
         let _ = issuer;
@@ -168,29 +171,25 @@ pub trait TokenValidator {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: AsyncFn(Presented<'_>) -> Result<Principal, TokenRefusal>> TokenValidator for F {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+impl<F: AsyncFn(PresentedToken<'_>) -> Result<Principal, TokenRefusal>> TokenValidator for F {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         self(presented).await
     }
 }
 
-/// [`TokenValidator`] as an object-safe trait: its future is boxed.
-pub(crate) trait DynValidator {
-    fn validate_boxed<'a>(&'a self, presented: Presented<'a>) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>>;
-    fn needs_resource(&self) -> bool;
-    fn vouches_for(&self, issuer: &str) -> bool;
+/// [`TokenValidator`] with a boxed future, for trait objects.
+pub(crate) trait DynValidator: TokenValidator {
+    fn validate_boxed<'a>(
+        &'a self,
+        presented: PresentedToken<'a>,
+    ) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>>;
 }
 
 impl<V: TokenValidator> DynValidator for V {
-    fn validate_boxed<'a>(&'a self, presented: Presented<'a>) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>> {
+    fn validate_boxed<'a>(
+        &'a self,
+        presented: PresentedToken<'a>,
+    ) -> LocalBoxFuture<'a, Result<Principal, TokenRefusal>> {
         self.validate(presented).boxed_local()
-    }
-
-    fn needs_resource(&self) -> bool {
-        TokenValidator::needs_resource(self)
-    }
-
-    fn vouches_for(&self, issuer: &str) -> bool {
-        TokenValidator::vouches_for(self, issuer)
     }
 }

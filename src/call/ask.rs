@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 use super::context::Context;
 use super::input_error::{InputError, InputProblem};
-use super::question_kind::QuestionKind;
+use super::question_kind::{PASSED, QuestionKind};
 use super::rounds::OpenQuestion;
 use crate::protocol::revision::Era;
 
@@ -61,6 +61,19 @@ impl Context {
         }
         self.rounds().ask(key, OpenQuestion { digest, request: question }, path.place());
         Ok(None)
+    }
+
+    /// Asks the client a question of another server. Returns the answer as the client sent it.
+    ///
+    /// The caller of this function has checked that the client declares the capability that the question needs.
+    pub(crate) async fn pass_question(&self, key: &str, question: Value) -> Result<Box<RawValue>, InputError> {
+        self.answer(key, question, &PASSED).await.map(|(_, answer)| answer)
+    }
+
+    /// Asks the client a question of a durable task. Returns the answer as the client sent it.
+    pub(crate) async fn relay_question(&self, key: &str, question: Value) -> Result<Box<RawValue>, InputError> {
+        let kind = QuestionKind::of(&question);
+        self.answer(key, question, kind).await.map(|(_, answer)| answer)
     }
 }
 

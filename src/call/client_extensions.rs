@@ -41,7 +41,7 @@ impl ClientSupport {
 
 /// The text in which a client declares its capabilities.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Declared {
+pub(crate) enum CapabilitySource {
     /// The request does not declare capabilities.
     #[default]
     Nowhere,
@@ -53,25 +53,25 @@ pub(crate) enum Declared {
 
 /// The part of a request that describes its client.
 #[derive(Default)]
-pub(crate) struct OfClient {
+pub(crate) struct ClientDetails {
     /// The `_meta` of the parameters, as it was sent.
     pub meta: Option<Box<str>>,
-    pub declared: Declared,
+    pub declared: CapabilitySource,
     /// The extensions, and their settings. They are read at the first question.
     extensions: OnceCell<Vec<(String, Rc<RawValue>)>>,
     /// The name and version of the client. They are read when the handler asks for them.
     info: OnceCell<Option<Implementation>>,
 }
 
-impl OfClient {
-    pub(crate) fn new(meta: Option<Box<str>>, declared: Declared) -> Self {
+impl ClientDetails {
+    pub(crate) fn new(meta: Option<Box<str>>, declared: CapabilitySource) -> Self {
         Self { meta, declared, extensions: OnceCell::new(), info: OnceCell::new() }
     }
 
     /// Returns the name and version of the client. Clients of older revisions send them only in `initialize`.
     pub(crate) fn info(&self) -> Option<&Implementation> {
         let read = || {
-            let meta = self.meta.as_deref().filter(|_| matches!(self.declared, Declared::InMeta))?;
+            let meta = self.meta.as_deref().filter(|_| matches!(self.declared, CapabilitySource::InMeta))?;
             let document = Document::parse(meta.as_bytes(), JsonLimits::MOST).ok()?;
             read_client(document.root().get(CLIENT_INFO)?)
         };
@@ -81,12 +81,12 @@ impl OfClient {
     /// Returns whether the client supports the extension `id`.
     pub(crate) fn supports(&self, id: &str) -> ClientSupport {
         let extensions = match &self.declared {
-            Declared::Nowhere => return ClientSupport::Unknown,
-            Declared::InMeta => self.extensions.get_or_init(|| {
+            CapabilitySource::Nowhere => return ClientSupport::Unknown,
+            CapabilitySource::InMeta => self.extensions.get_or_init(|| {
                 let meta = self.meta.as_deref().unwrap_or_default();
                 read(meta, &[CLIENT_CAPABILITIES, EXTENSIONS])
             }),
-            Declared::Here(capabilities) => self.extensions.get_or_init(|| read(capabilities, &[EXTENSIONS])),
+            CapabilitySource::Here(capabilities) => self.extensions.get_or_init(|| read(capabilities, &[EXTENSIONS])),
         };
         let settings = extensions.iter().find(|(known, _)| known == id).map(|(_, settings)| settings.clone());
         settings.map_or(ClientSupport::No, ClientSupport::Yes)

@@ -7,12 +7,12 @@ use std::task::{Poll, Waker};
 
 /// Records whether a client is still connected.
 #[derive(Debug, Default)]
-pub(crate) struct Connection {
+pub(crate) struct ClientConnection {
     is_closed: Cell<bool>,
     waiting: RefCell<Vec<Waker>>,
 }
 
-impl Connection {
+impl ClientConnection {
     /// Waits until the client has disconnected.
     pub(crate) async fn closed(&self) {
         poll_fn(|task| {
@@ -31,9 +31,9 @@ impl Connection {
 
 /// A guard that closes the connection when it is dropped, and wakes the tasks that wait for this.
 #[derive(Debug)]
-pub(crate) struct Open(pub Rc<Connection>);
+pub(crate) struct ConnectionGuard(pub Rc<ClientConnection>);
 
-impl Drop for Open {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.is_closed.set(true);
         for waker in self.0.waiting.take() {

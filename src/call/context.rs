@@ -19,7 +19,7 @@ use super::request_info::RequestInfo;
 use super::result::ToolResult;
 use super::rounds::Rounds;
 use super::state::MissingState;
-use super::tool_event::{Observed, ToolEvent};
+use super::tool_event::{HookData, ToolEvent};
 use super::trace::Trace;
 use crate::auth::Principal;
 use crate::host::Host;
@@ -93,7 +93,7 @@ pub(crate) trait PassTasks {
 
 /// A hook: it gets the name of a tool, an event of a call, what is known of the call if this server executes it, and its context.
 pub(crate) type Hook =
-    Rc<dyn Fn(&Text, ToolEvent, Option<&Observed>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
+    Rc<dyn Fn(&Text, ToolEvent, Option<&HookData>, Context) -> LocalBoxFuture<'static, Result<(), HandlerError>>>;
 
 /// A tool that a handler can call.
 pub(crate) struct CallableTool {
@@ -146,7 +146,7 @@ impl Context {
     /// notifications.
     ///
     /// For work without a request, [`worker::context`](crate::worker) and [`testing::context`](crate::testing::context) are shorter.
-    pub fn of_request(request: RequestInfo, host: Rc<dyn Host>) -> Self {
+    pub fn for_program(request: RequestInfo, host: Rc<dyn Host>) -> Self {
         let exchange = Exchange {
             request,
             id: RequestId::native(),
@@ -254,7 +254,8 @@ impl Context {
     /// Returns whether the client supports an extension of the protocol, such as `com.example/ledger`.
     ///
     /// ```
-    /// use edge_mcp::{ClientSupport, Context};
+    /// use edge_mcp::call::ClientSupport;
+    /// use edge_mcp::Context;
     ///
     /// async fn entry(cx: Context) -> &'static str {
     ///     match cx.client_supports("com.example/ledger") {

@@ -10,6 +10,7 @@ use futures::future::LocalBoxFuture;
 
 use super::context::Context;
 use super::failure;
+use crate::host::log;
 use crate::limits::{DEADLINE_SECONDS, LONGEST_DEADLINE_SECONDS};
 use crate::protocol::error::{ErrorCode, RpcError};
 
@@ -63,7 +64,7 @@ pub(crate) async fn run<F: Future>(cx: &Context, limit: Duration, work: F) -> En
     .await;
     if cx.depth() == 0 {
         for warning in cx.rounds().warnings() {
-            failure::warn_of_rounds(cx.host(), &warning);
+            log::warning(cx.host(), "rounds", &warning);
         }
     }
     ended

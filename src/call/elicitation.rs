@@ -18,7 +18,7 @@ use crate::text::Text;
 
 /// The outcome of an elicitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Elicited<T> {
+pub enum FormAnswer<T> {
     /// The person submitted the form, or agreed to open the URL.
     Accepted(T),
     /// The person declined.
@@ -27,7 +27,7 @@ pub enum Elicited<T> {
     Cancelled,
 }
 
-impl<T> Elicited<T> {
+impl<T> FormAnswer<T> {
     /// Returns the answer, if the person gave one.
     pub fn accepted(self) -> Option<T> {
         match self {
@@ -45,7 +45,7 @@ impl Context {
     ///
     /// # Errors
     /// [`InputError`]: the client does not support forms, its answer does not fit `T`, or `T` cannot be a form.
-    pub async fn elicit<T>(&self, key: impl Into<String>, message: impl Into<Text>) -> Result<Elicited<T>, InputError>
+    pub async fn elicit<T>(&self, key: impl Into<String>, message: impl Into<Text>) -> Result<FormAnswer<T>, InputError>
     where
         T: HasJsonSchema + DeserializeOwned + 'static,
     {
@@ -81,7 +81,7 @@ impl Context {
         key: impl Into<String>,
         message: impl Into<Text>,
         form: &serde_json::Value,
-    ) -> Result<Elicited<serde_json::Value>, InputError> {
+    ) -> Result<FormAnswer<serde_json::Value>, InputError> {
         let schema = Schema::of_own_form(form).map_err(|problem| InputError::from(InputProblem::Forbidden(problem)))?;
         let read = |content: Value<'_>| content.to_json().ok_or_else(|| "a number is out of range".to_owned());
         self.fill_in(&key.into(), form_question(&message.into(), form.clone()), &schema, read).await
@@ -94,7 +94,7 @@ impl Context {
         question: serde_json::Value,
         schema: &Schema,
         read: impl FnOnce(Value<'_>) -> Result<T, String>,
-    ) -> Result<Elicited<T>, InputError> {
+    ) -> Result<FormAnswer<T>, InputError> {
         let (key, answer) = self.answer(key, question, &FORM).await?;
         elicited(&key, answer.get(), |content| {
             let content = content.ok_or("its `content` is missing")?;
@@ -113,7 +113,7 @@ impl Context {
 
     /// Asks the person to open a URL, for data that must not pass through the client.
     ///
-    /// [`Elicited::Accepted`] means that the person agreed to open the URL, not that they have finished there. Look up
+    /// [`FormAnswer::Accepted`] means that the person agreed to open the URL, not that they have finished there. Look up
     /// the outcome in your own records, and ask again if it is missing. The URL must not contain personal data, and
     /// must not grant access by itself.
     ///
@@ -124,7 +124,7 @@ impl Context {
         key: impl Into<String>,
         message: impl Into<Text>,
         url: impl Into<Text>,
-    ) -> Result<Elicited<()>, InputError> {
+    ) -> Result<FormAnswer<()>, InputError> {
         let key = key.into();
         let (message, url) = (message.into(), url.into());
         let params = vec![("mode", "url".into()), ("message", message.into()), ("url", url.into())];
@@ -152,7 +152,6 @@ impl Context {
     }
 }
 
-/// Creates the question with this form.
 fn form_question(message: &str, form: serde_json::Value) -> serde_json::Value {
     let params = vec![("mode", "form".into()), ("message", message.into()), ("requestedSchema", form)];
     question("elicitation/create", params)
@@ -162,7 +161,7 @@ fn elicited<T>(
     key: &str,
     answer: &str,
     read: impl FnOnce(Option<&RawValue>) -> Result<T, String>,
-) -> Result<Elicited<T>, InputError> {
+) -> Result<FormAnswer<T>, InputError> {
     #[derive(Deserialize)]
     struct ElicitResult {
         action: String,
@@ -170,9 +169,9 @@ fn elicited<T>(
     }
     let ElicitResult { action, content } = parse(key, answer, "an object with `action`")?;
     match action.as_str() {
-        "accept" => read(content.as_deref()).map(Elicited::Accepted).map_err(|problem| malformed(key, &problem)),
-        "decline" => Ok(Elicited::Declined),
-        "cancel" => Ok(Elicited::Cancelled),
+        "accept" => read(content.as_deref()).map(FormAnswer::Accepted).map_err(|problem| malformed(key, &problem)),
+        "decline" => Ok(FormAnswer::Declined),
+        "cancel" => Ok(FormAnswer::Cancelled),
         _ => Err(malformed(key, "its `action` is not \"accept\", \"decline\" or \"cancel\"")),
     }
 }

@@ -30,11 +30,10 @@ use crate::text::Text;
 /// assert_eq!(celsius("warm").expect_err("no number").message(), "Give the temperature as a number, such as 21.5.");
 /// ```
 #[derive(Clone, Debug)]
-pub struct HandlerError(pub(crate) Box<Details>);
+pub struct HandlerError(pub(crate) Box<ErrorParts>);
 
-/// The fields of an error.
 #[derive(Clone, Debug)]
-pub(crate) struct Details {
+pub(crate) struct ErrorParts {
     pub(crate) kind: ErrorKind,
     pub(crate) message: Text,
     pub(crate) cause: Option<String>,
@@ -82,8 +81,14 @@ impl HandlerError {
         &self.0.message
     }
 
+    /// Returns the text for the log: the cause, or the sentence if there is none.
+    #[cfg(feature = "rag")]
+    pub(crate) fn cause(&self) -> &str {
+        self.0.cause.as_deref().unwrap_or(&self.0.message)
+    }
+
     fn of_kind(kind: ErrorKind, message: Text) -> Self {
-        Self(Box::new(Details { kind, message, cause: None, input: None, meta: None, again: None }))
+        Self(Box::new(ErrorParts { kind, message, cause: None, input: None, meta: None, again: None }))
     }
 
     #[cold]
@@ -111,7 +116,7 @@ impl HandlerError {
 
     /// Returns whether the handler asked a question that needs a session in the revision of the client.
     pub(crate) fn needs_session(&self) -> bool {
-        self.0.input.as_ref().is_some_and(|input| input.session_required().is_some())
+        self.0.input.as_ref().is_some_and(InputError::needs_session)
     }
 
     fn with_message(mut self, message: Text) -> Self {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::connection::Connection;
+use super::connection::ClientConnection;
 use super::notifications::Outbox;
 use super::request_info::RequestInfo;
 use super::rounds::Rounds;
@@ -31,7 +31,7 @@ pub(crate) struct Live {
     pub outbox: Outbox,
     /// The name of the server, for log messages.
     pub logger: Text,
-    pub connection: Rc<Connection>,
+    pub connection: Rc<ClientConnection>,
     /// Whether the handler has called [`Context::cancelled`](super::context::Context::cancelled).
     pub is_watched: Cell<bool>,
 }

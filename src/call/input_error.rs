@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fmt;
 
 use super::question_kind::QuestionKind;
-use super::session_required::SessionRequired;
 use crate::protocol::error::RpcError;
 
 /// The error of a question to the client: the client cannot be asked, or its answer does not fit the question.
@@ -46,12 +45,9 @@ impl InputError {
         matches!(*self.0, InputProblem::SessionRequired(_) | InputProblem::MissingCapability(_))
     }
 
-    /// Returns the feature that needs a session, if that is the reason.
-    pub fn session_required(&self) -> Option<SessionRequired> {
-        match *self.0 {
-            InputProblem::SessionRequired(kind) => Some(kind.session),
-            _ => None,
-        }
+    /// Returns whether the question needs a session, because the client uses an older revision.
+    pub fn needs_session(&self) -> bool {
+        matches!(*self.0, InputProblem::SessionRequired(_))
     }
 }
 

@@ -1,17 +1,7 @@
-//! One call of a handler: its context, arguments, errors and results.
+//! One call of a handler: questions to the client and their errors, steps, events for hooks, and what the client supports.
 //!
-//! A `handler` is an async function. It gets its arguments and a `context`, and returns a `result` or an `error`. `clean` removes hidden
-//! characters from results. The context gives it the shared `state`, the `request_info` (with the `client_extensions`), the `platform`
-//! (requests to other servers, work after the answer), and `notifications`. `exchange` has the data that nested calls share.
-//!
-//! A handler can `ask` the client: `elicitation`, `sampling` and `roots` are three kinds of questions, `passed_question` passes on those of
-//! other servers (and `passed_task` their tasks), and `question_kind` has the needs of each kind. An answer counts only for the same
-//! `forwarded` values. A hook observes each `tool_event`.
-//!
-//! After a question, the call ends, and the handler runs again in the next round. `rounds` has the answers of the earlier rounds, and
-//! `step_memory` has the results of each finished `step` (a `retry` is a step with several attempts). Both find them by `call_path`, the
-//! position in the call. In a durable `task`, the `journal` has them instead. `deadline` and the `connection` to the client end a handler that
-//! takes too long or whose client has disconnected. `trace` has the spans of a request.
+//! After a question, the call ends, and the handler runs again in the next round. It finds the results of earlier rounds by its position in
+//! the call.
 
 mod ask;
 pub(crate) mod call_path;
@@ -29,7 +19,6 @@ pub(crate) mod handler;
 pub(crate) mod input_error;
 pub(crate) mod journal;
 pub(crate) mod notifications;
-mod passed_question;
 pub(crate) mod passed_task;
 mod platform;
 pub(crate) mod question_kind;
@@ -47,3 +36,12 @@ pub(crate) mod task;
 pub(crate) mod task_info;
 pub(crate) mod tool_event;
 pub(crate) mod trace;
+
+pub use client_extensions::ClientSupport;
+pub use input_error::InputError;
+pub use roots::Root;
+pub use sampling::{ModelAnswer, Sampling};
+pub use state::MissingState;
+pub use step::Step;
+pub use task_info::TaskInfo;
+pub use tool_event::{FinishedCall, ToolEvent};

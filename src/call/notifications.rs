@@ -1,4 +1,4 @@
-//! Progress notifications and log messages, which a handler sends on the stream of its response.
+//! ProgressParams notifications and log messages, which a handler sends on the stream of its response.
 //!
 //! Source: 2026-07-28, basic/patterns/progress and server/utilities/logging; the same utilities of older revisions.
 //! Notifications that the client did not ask for are dropped.
@@ -17,8 +17,7 @@ use futures::{Stream, StreamExt};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::failure;
-use crate::host::Host;
+use crate::host::{Host, log};
 use crate::limits::{WAITING_BYTES, WAITING_NOTIFICATIONS};
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::meta::RequestedNotifications;
@@ -27,7 +26,7 @@ use crate::text::Text;
 /// The sender of notifications, with the kinds that the client asked for.
 pub(crate) struct Outbox {
     sender: UnboundedSender<Vec<u8>>,
-    waiting: Rc<Waiting>,
+    waiting: Rc<QueueSize>,
     requested: RequestedNotifications,
     /// The last progress value. The next one must be greater.
     last_progress: Cell<f64>,
@@ -43,7 +42,7 @@ pub(crate) struct Outbox {
 #[derive(Debug)]
 pub(crate) struct Notifications {
     receiver: UnboundedReceiver<Vec<u8>>,
-    waiting: Rc<Waiting>,
+    waiting: Rc<QueueSize>,
 }
 
 impl Stream for Notifications {
@@ -60,12 +59,12 @@ impl Stream for Notifications {
 
 /// The number and the size of the notifications that were sent but not read.
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueueSize {
     notifications: Cell<usize>,
     bytes: Cell<usize>,
 }
 
-impl Waiting {
+impl QueueSize {
     /// Returns whether the queue has room for a notification of this size. An empty queue accepts every size.
     fn has_room(&self, bytes: usize) -> bool {
         let fits = self.bytes.get().saturating_add(bytes) <= WAITING_BYTES;
@@ -91,7 +90,7 @@ struct Notification<P> {
 }
 
 #[derive(Serialize)]
-struct Progress<'a> {
+struct ProgressParams<'a> {
     #[serde(rename = "progressToken")]
     token: &'a RawValue,
     #[serde(rename = "progress")]
@@ -103,7 +102,7 @@ struct Progress<'a> {
 }
 
 #[derive(Serialize)]
-struct LogMessage<'a, D> {
+struct LogParams<'a, D> {
     level: LogLevel,
     logger: &'a str,
     data: D,
@@ -114,7 +113,7 @@ impl Outbox {
     /// notifications, and all notifications together have at most `limit` bytes.
     pub(crate) fn new(requested: RequestedNotifications, limit: usize, host: Rc<dyn Host>) -> (Self, Notifications) {
         let (sender, receiver) = unbounded();
-        let waiting = Rc::<Waiting>::default();
+        let waiting = Rc::<QueueSize>::default();
         let outbox = Self {
             sender,
             waiting: waiting.clone(),
@@ -132,7 +131,7 @@ impl Outbox {
     pub(super) fn progress(&self, progress: f64, total: Option<f64>, message: &Text) {
         let Some(token) = &self.requested.progress_token else { return };
         let is_more = progress > self.last_progress.get();
-        if is_more && self.send("notifications/progress", &Progress { token, done: progress, total, message }) {
+        if is_more && self.send("notifications/progress", &ProgressParams { token, done: progress, total, message }) {
             self.last_progress.set(progress);
         }
     }
@@ -140,7 +139,7 @@ impl Outbox {
     /// Sends a log message if the client asked for its level.
     pub(super) fn log(&self, level: LogLevel, logger: &str, data: impl Serialize) {
         if self.requested.log_level.is_some_and(|wanted| level >= wanted) {
-            self.send("notifications/message", &LogMessage { level, logger, data });
+            self.send("notifications/message", &LogParams { level, logger, data });
         }
     }
 
@@ -174,7 +173,7 @@ impl Outbox {
             let limit = self.limit;
             let cause =
                 format!("further notifications are dropped: together they exceed the output limit of {limit} bytes");
-            failure::log(&self.host, "notifications", &cause);
+            log::failure(&self.host, "notifications", &cause);
             return false;
         }
         if !self.waiting.has_room(length) || self.sender.unbounded_send(notification).is_err() {

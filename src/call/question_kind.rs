@@ -3,11 +3,10 @@
 use edge_json::object;
 use serde_json::Value;
 
-use super::session_required::SessionRequired;
+use super::session_required::{self, SessionRequired};
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::task::EXTENSION;
 
-/// A kind of question.
 #[derive(Debug)]
 pub(crate) struct QuestionKind {
     /// The subject of the question, as the object of a sentence.
@@ -30,7 +29,7 @@ pub(crate) const FORM: QuestionKind = QuestionKind {
     words: FORM_WORDS,
     capability: FORM_CAPABILITY,
     is_declared: |client| client.elicitation_form,
-    session: SessionRequired::Elicitation,
+    session: session_required::ELICITATION,
 };
 pub(crate) const CONFIRMATION: QuestionKind = QuestionKind { subject: "the confirmation of a person", ..FORM };
 pub(crate) const APPROVAL: QuestionKind = QuestionKind { subject: "the approval of a person", ..FORM };
@@ -39,21 +38,21 @@ pub(crate) const URL: QuestionKind = QuestionKind {
     words: "elicitation with URLs",
     capability: &["elicitation", "url"],
     is_declared: |client| client.elicitation_url,
-    session: SessionRequired::Elicitation,
+    session: session_required::ELICITATION,
 };
 pub(crate) const SAMPLING: QuestionKind = QuestionKind {
     subject: "a text from the model of the client",
     words: "sampling",
     capability: &["sampling"],
     is_declared: |client| client.sampling,
-    session: SessionRequired::Sampling,
+    session: session_required::SAMPLING,
 };
 pub(crate) const ROOTS: QuestionKind = QuestionKind {
     subject: "the folders of the client",
     words: "roots",
     capability: &["roots"],
     is_declared: |client| client.roots,
-    session: SessionRequired::Roots,
+    session: session_required::ROOTS,
 };
 /// A question of another server. The caller of the client has checked that its own client declares the capability.
 pub(crate) const PASSED: QuestionKind = QuestionKind { is_declared: |_| true, ..FORM };
@@ -64,7 +63,7 @@ pub(crate) const TASK: QuestionKind = QuestionKind {
     words: "tasks",
     capability: &["extensions", EXTENSION],
     is_declared: |_| false,
-    session: SessionRequired::Tasks,
+    session: session_required::TASKS,
 };
 
 impl QuestionKind {

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use super::client_extensions::{ClientSupport, OfClient};
+use super::client_extensions::{ClientDetails, ClientSupport};
 use super::state::{MissingState, State};
 use super::task_info::TaskService;
 use crate::auth::{Principal, StateKeys};
@@ -65,7 +65,7 @@ impl<T> PerCaller<T> {
 pub struct RequestInfo {
     shared: Rc<Shared>,
     /// The part that each message of a batch has for itself.
-    client: Rc<PerCaller<OfClient>>,
+    client: Rc<PerCaller<ClientDetails>>,
 }
 
 /// The part of an endpoint that its requests can use.
@@ -120,9 +120,9 @@ impl RequestInfo {
         Self::new(Rc::new(http::Request::new(()).into_parts().0), None)
     }
 
-    /// Creates the request that `principal` sent, for a [`Context::of_request`](crate::Context::of_request).
+    /// Creates the request that `principal` sent, for a [`Context::for_program`](crate::Context::for_program).
     pub fn new(head: Rc<dyn Request>, principal: Option<Principal>) -> Self {
-        Self::of_endpoint(head, principal, OfClient::default(), false, Services::default())
+        Self::of_endpoint(head, principal, ClientDetails::default(), false, Services::default())
     }
 
     /// Creates the request that `principal` sent to an endpoint. Pages need no token. If calls of their endpoint need one,
@@ -130,7 +130,7 @@ impl RequestInfo {
     pub(crate) fn of_endpoint(
         head: Rc<dyn Request>,
         principal: Option<Principal>,
-        client: OfClient,
+        client: ClientDetails,
         is_unidentified: bool,
         Services { state, tasks, state_keys, url, exposed }: Services,
     ) -> Self {
@@ -153,7 +153,7 @@ impl RequestInfo {
     }
 
     /// Returns the request as a message of its batch sees it.
-    pub(crate) fn of_message(&self, client: OfClient) -> Self {
+    pub(crate) fn of_message(&self, client: ClientDetails) -> Self {
         Self { shared: self.shared.clone(), client: Rc::new(PerCaller::new(client)) }
     }
 
@@ -290,7 +290,8 @@ impl RequestInfo {
     /// caller: another client of the same caller may not support the extension.
     ///
     /// ```
-    /// use edge_mcp::{ClientSupport, Tool};
+    /// use edge_mcp::call::ClientSupport;
+    /// use edge_mcp::Tool;
     ///
     /// let watch = Tool::new("watch-entry", "Watches an entry of the ledger.", async || "watching").visible_if(|request| {
     ///     !matches!(request.client_supports("com.example/ledger"), ClientSupport::No)

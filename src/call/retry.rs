@@ -10,7 +10,7 @@ use super::call_path::CallPath;
 use super::context::Context;
 use super::error::{Again, HandlerError};
 use super::step::Step;
-use crate::host::{Level, warning};
+use crate::host::log;
 use crate::limits::{RETRY_AFTER_SECONDS, RETRY_SECONDS};
 
 /// The pause after the first attempt. It doubles with each further attempt.
@@ -92,6 +92,6 @@ impl Context {
         let cause = error.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
         let problem =
             format!("attempt {attempt} of step `{step}` failed, and the next one follows in {pause:?}{cause}");
-        warning::log(self.host(), Level::Warning, "retry", &problem);
+        log::warning(self.host(), "retry", &problem);
     }
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::journal::{Journal, JournalError};
-use super::step_memory::{Finished, Status, StepMemory};
+use super::step_memory::{Status, StepMemory, StepResult};
 use super::task_info::Begin;
 use crate::host::{Host, NoRandomness};
 use crate::limits::QUESTIONS;
@@ -52,7 +52,7 @@ pub(crate) struct OpenQuestion {
 #[derive(Default)]
 pub(crate) struct Earlier {
     pub answers: Vec<Answered>,
-    pub steps: Vec<Finished>,
+    pub steps: Vec<StepResult>,
     /// The random id of the call.
     pub id: String,
 }

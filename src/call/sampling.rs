@@ -46,7 +46,7 @@ impl Sampling {
 
 /// A text that the model of the client generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sampled {
+pub struct ModelAnswer {
     /// The text.
     pub text: String,
     /// The name of the model.
@@ -62,7 +62,7 @@ impl Context {
     ///
     /// # Errors
     /// [`InputError`]: the client does not declare sampling, or its answer is malformed.
-    pub async fn sample(&self, key: impl Into<String>, request: Sampling) -> Result<Sampled, InputError> {
+    pub async fn sample(&self, key: impl Into<String>, request: Sampling) -> Result<ModelAnswer, InputError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct CreateMessageResult {
@@ -80,6 +80,6 @@ impl Context {
         params.extend(system_prompt.map(|prompt| ("systemPrompt", prompt.into())));
         let (key, answer) = self.answer(&key, question("sampling/createMessage", params), &SAMPLING).await?;
         let CreateMessageResult { content, model, stop_reason } = parse(&key, answer.get(), "a message of text")?;
-        Ok(Sampled { text: content.text, model, stop_reason })
+        Ok(ModelAnswer { text: content.text, model, stop_reason })
     }
 }

@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 /// The values of [`Endpoint::state`](crate::Endpoint::state), one of each type.
 #[derive(Clone, Default)]
-pub(crate) struct State(Rc<Vec<Entry>>);
+pub(crate) struct State(Rc<Vec<StateValue>>);
 
 #[derive(Clone)]
-struct Entry {
+struct StateValue {
     type_name: &'static str,
     value: Rc<dyn Any>,
     /// Whether the program added a second value of this type.
@@ -24,7 +24,7 @@ impl State {
             known.is_added_twice = true;
             return false;
         }
-        entries.push(Entry { type_name: type_name::<T>(), value: Rc::new(value), is_added_twice: false });
+        entries.push(StateValue { type_name: type_name::<T>(), value: Rc::new(value), is_added_twice: false });
         true
     }
 

@@ -22,8 +22,8 @@ use serde_json::value::RawValue;
 use super::call_path::{CallPath, CurrentPath};
 use super::context::Context;
 use super::error::HandlerError;
-use super::failure;
 use super::rounds::{Rounds, Running};
+use crate::host::log;
 use crate::protocol::error::INTERNAL;
 
 /// A step of a call, created by [`Context::step`]. It runs when it is awaited.
@@ -150,7 +150,7 @@ impl Context {
 }
 
 /// The work of a step. It hands its result to the [`Step`], and returns it as JSON if it has to be stored.
-type Work<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
+type StepFuture<'a> = LocalBoxFuture<'a, Result<Option<Box<RawValue>>, HandlerError>>;
 
 /// Returns the path of a step with this name and input within another path.
 type PathOf = fn(&CallPath, &str, &str, &Rounds) -> CallPath;
@@ -164,7 +164,7 @@ fn run<'a>(
     name: String,
     input: serde_json::Result<String>,
     load: Box<dyn FnOnce(&RawValue) -> bool + 'a>,
-    work: Work<'a>,
+    work: StepFuture<'a>,
 ) -> LocalBoxFuture<'a, Result<(), HandlerError>> {
     let cx = cx.clone();
     let path = input.map(|input| Rc::new(path_of(&cx.path(), &name, &input, cx.rounds())));
@@ -174,7 +174,7 @@ fn run<'a>(
             Some(result) if load(&result) => return Ok(()),
             Some(_) => {
                 let problem = format!("the stored result of step `{name}` cannot be read, so the step runs again");
-                failure::warn_of_rounds(cx.host(), &problem);
+                log::warning(cx.host(), "rounds", &problem);
             }
             None => {}
         }
@@ -198,7 +198,7 @@ fn run<'a>(
 struct StepWork<'a> {
     current_path: Rc<CurrentPath>,
     path: Rc<CallPath>,
-    work: Work<'a>,
+    work: StepFuture<'a>,
 }
 
 impl Future for StepWork<'_> {

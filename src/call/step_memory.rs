@@ -9,7 +9,7 @@ use crate::limits::FINISHED_STEPS;
 
 /// The result of a finished step, as part of the request state.
 #[derive(Clone, Serialize)]
-pub(crate) struct Finished {
+pub(crate) struct StepResult {
     /// The position of the step within the call.
     place: String,
     /// The name, for the log.
@@ -23,7 +23,7 @@ pub(crate) struct Finished {
     is_lost: bool,
 }
 
-impl Finished {
+impl StepResult {
     /// Reads a result from a request state.
     pub(crate) fn read(step: edge_json::Value<'_>) -> Option<Self> {
         let (place, name, result) = (step.string("place")?, step.string("step")?, step.get("result")?.to_raw()?);
@@ -79,9 +79,8 @@ impl Status {
     }
 }
 
-/// The steps of a call.
 pub(crate) struct StepMemory {
-    finished: Vec<Finished>,
+    finished: Vec<StepResult>,
     runs: Vec<StepRun>,
     has_too_many: bool,
     /// The maximum size of all results together, in bytes.
@@ -94,7 +93,7 @@ impl StepMemory {
     }
 
     /// Restores the results of earlier rounds.
-    pub(crate) fn resume(&mut self, mut finished: Vec<Finished>) {
+    pub(crate) fn resume(&mut self, mut finished: Vec<StepResult>) {
         for step in &mut finished {
             step.is_unused = true;
         }
@@ -124,8 +123,8 @@ impl StepMemory {
             return;
         }
         let mut step =
-            Finished { place: place.to_owned(), step: step.to_owned(), result, is_unused: false, is_lost: false };
-        let bytes = self.finished.iter().map(Finished::bytes).fold(step.bytes(), usize::saturating_add);
+            StepResult { place: place.to_owned(), step: step.to_owned(), result, is_unused: false, is_lost: false };
+        let bytes = self.finished.iter().map(StepResult::bytes).fold(step.bytes(), usize::saturating_add);
         if bytes > self.limit {
             step.result = RawValue::NULL.to_owned();
             step.is_lost = true;
@@ -138,7 +137,7 @@ impl StepMemory {
         self.finished.iter().any(|finished| finished.step == step)
     }
 
-    pub(crate) fn finished(&self) -> &[Finished] {
+    pub(crate) fn finished(&self) -> &[StepResult] {
         &self.finished
     }
 

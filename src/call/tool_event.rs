@@ -35,7 +35,7 @@ pub enum ToolEvent {
 }
 
 /// The parts of a call that its hooks need at its end.
-pub(crate) struct Observed {
+pub(crate) struct HookData {
     /// The time at which this part of the call began, in milliseconds since 1970.
     pub began_ms: u64,
     /// The arguments, if they fit the input schema.
@@ -45,7 +45,8 @@ pub(crate) struct Observed {
 /// A tool call that has ended: see [`ToolEvent::Finished`].
 ///
 /// ```
-/// use edge_mcp::{Tool, ToolEvent};
+/// use edge_mcp::call::ToolEvent;
+/// use edge_mcp::Tool;
 /// use serde_json::json;
 ///
 /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" }).hook(|event, _| async move {

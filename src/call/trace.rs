@@ -41,7 +41,6 @@ pub(crate) trait Tracer {
     ) -> Box<Recording>;
 }
 
-/// All telemetry of an endpoint.
 #[derive(Default)]
 pub(crate) struct AllTelemetry(Vec<Rc<dyn Telemetry>>);
 
@@ -146,7 +145,6 @@ impl Trace {
         has_trace.then(|| Rc::new(Self { parent, own, is_sampled, telemetry: telemetry.cloned(), ..Self::default() }))
     }
 
-    /// Returns the id of the trace.
     pub(crate) fn id(&self) -> Option<&str> {
         self.own.as_ref().or(self.parent.as_ref()).map(TraceContext::trace_id)
     }

@@ -15,12 +15,12 @@ use super::operations::listing::ListResult;
 use crate::call::call_path::Callee;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::host::warning;
+use crate::host::log;
 use crate::protocol::method::Method;
 use crate::schema::{Schema, SchemaError};
 use crate::server::check::name_problem;
 use crate::server::list::ListKind;
-use crate::server::source::{AskSignIn, Found, MISSING, Source};
+use crate::server::source::{AskSignIn, MISSING, Source, SourceItems};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
 use crate::text::{Text, shortened};
@@ -101,14 +101,14 @@ impl Source for RemoteTools {
         Some(Tool::of_handler(name.to_owned().into(), Text::Borrowed(""), Box::new(handler)))
     }
 
-    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, SourceItems> {
         if list != ListKind::Tools {
-            return std::future::ready(Found::default()).boxed_local();
+            return std::future::ready(SourceItems::default()).boxed_local();
         }
         let (source, cx) = (self.clone(), cx.clone());
         let found = async move {
             let connection = source.client.connect(&cx);
-            let mut found = Found::default();
+            let mut found = SourceItems::default();
             for (link, list) in connection.each_list(ListKind::Tools, |server| source.includes_server(server)).await {
                 if let Err(error) = &list
                     && let Failure::SignInRequired { url } = error.failure()
@@ -126,7 +126,7 @@ impl Source for RemoteTools {
 
 impl RemoteTools {
     /// Adds the tools of a server, or the reason why they are missing.
-    fn with_list(&self, mut found: Found, link: &Link, list: ListResult, cx: &Context) -> Found {
+    fn with_list(&self, mut found: SourceItems, link: &Link, list: ListResult, cx: &Context) -> SourceItems {
         let list = match list {
             Ok(list) => list,
             Err(error) => return found.missing(error.server(), error.to_string()),
@@ -154,7 +154,7 @@ impl RemoteTools {
                     Ok(false) => Err(error),
                     Err(failed) => Err(link.channel.failed(method.into(), failed)),
                 };
-                self.with_list(Found::default(), &link, list, &cx)
+                self.with_list(SourceItems::default(), &link, list, &cx)
             };
             listed.boxed_local()
         })
@@ -166,7 +166,7 @@ fn warn_of_invalid(server: &str, cx: &Context) {
     let problem = format!(
         "Tools of the server `{server}` are left out: they have no input schema, or a name that a server cannot list."
     );
-    warning::once_about(cx.host(), "client", [server, &problem], &problem);
+    log::warning_once_about(cx.host(), "client", [server, &problem], &problem);
 }
 
 /// Calls a tool of another server.

@@ -23,11 +23,11 @@ use super::tokens::token_of_call::{TokenOf, TokenOfCall};
 use super::tokens::token_source::TokenSource;
 use super::wire::{headers, redirect};
 use crate::call::context::Context;
-use crate::call::elicitation::Elicited;
+use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::call::forwarded::{self, Place};
 use crate::call::roots::Root;
-use crate::call::sampling::Sampled;
+use crate::call::sampling::ModelAnswer;
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::transport::{Network, Transport};
 use crate::host::{FetchError, Host, Opened, Outbound, is_on_localhost};
@@ -316,7 +316,7 @@ impl Upstream {
 impl Upstream {
     /// Answers the forms of the server (elicitation) with a function of the program.
     ///
-    /// [`Elicited::Accepted`] contains the content of the form: an object with its fields. The client adds the defaults of the form for
+    /// [`FormAnswer::Accepted`] contains the content of the form: an object with its fields. The client adds the defaults of the form for
     /// absent fields, and checks the content against the form. If the function fails, the call fails.
     ///
     /// To ask the caller of this program, use [`Call::ask_caller`](super::Call::ask_caller) instead. The function itself must not ask the caller:
@@ -324,19 +324,19 @@ impl Upstream {
     ///
     /// ```
     /// use edge_mcp::client::Upstream;
-    /// use edge_mcp::Elicited;
+    /// use edge_mcp::FormAnswer;
     /// use serde_json::json;
     ///
     /// let depot = Upstream::at("https://depot.example.com/mcp")?
     ///     .on_elicitation(|form, _| async move {
-    ///         Ok(if form.message == "Which city?" { Elicited::Accepted(json!({ "city": "Lyon" })) } else { Elicited::Declined })
+    ///         Ok(if form.message == "Which city?" { FormAnswer::Accepted(json!({ "city": "Lyon" })) } else { FormAnswer::Declined })
     ///     });
     /// # Ok::<_, edge_mcp::ConfigError>(())
     /// ```
     #[must_use]
     pub fn on_elicitation<F>(mut self, answer: impl Fn(Elicitation, Context) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<Elicited<Value>, HandlerError>> + 'static,
+        F: Future<Output = Result<FormAnswer<Value>, HandlerError>> + 'static,
     {
         let answer = Rc::new(answer);
         self.handlers.form = Some(Rc::new(move |question, cx| {
@@ -355,7 +355,7 @@ impl Upstream {
     #[must_use]
     pub fn on_url_elicitation<F>(mut self, answer: impl Fn(UrlElicitation, Context) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<Elicited<()>, HandlerError>> + 'static,
+        F: Future<Output = Result<FormAnswer<()>, HandlerError>> + 'static,
     {
         let answer = Rc::new(answer);
         self.handlers.url = Some(Rc::new(move |question, cx| {
@@ -371,7 +371,7 @@ impl Upstream {
     #[must_use]
     pub fn on_sampling<F>(mut self, answer: impl Fn(SamplingRequest, Context) -> F + 'static) -> Self
     where
-        F: Future<Output = Result<Sampled, HandlerError>> + 'static,
+        F: Future<Output = Result<ModelAnswer, HandlerError>> + 'static,
     {
         let answer = Rc::new(answer);
         self.handlers.sampling = Some(Rc::new(move |question, cx| {

@@ -14,11 +14,10 @@ use super::refusal::{Refusal, misconfigured};
 use super::running::{Receiver, Running};
 use super::target::Target;
 use crate::auth::{Principal, StateKeys};
-use crate::call::client_extensions::OfClient;
-use crate::call::connection::Connection;
+use crate::call::client_extensions::ClientDetails;
+use crate::call::connection::ClientConnection;
 use crate::call::context::Context;
 use crate::call::exchange::{Exchange, Live};
-use crate::call::failure;
 use crate::call::notifications::Outbox;
 use crate::call::request_info::{ExposedHeaders, RequestInfo, Services};
 use crate::call::rounds::Rounds;
@@ -26,7 +25,7 @@ use crate::call::state::State;
 use crate::call::task_info::TaskService;
 use crate::call::trace::{Trace, Tracer};
 use crate::config::ConfigError;
-use crate::host::{Host, TaskObjects, warning};
+use crate::host::{Host, TaskObjects, log};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::meta::RequestedNotifications;
@@ -105,7 +104,7 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn begin_batch(&self, messages: &[Message<'_>], caller: Caller) -> Result<Vec<Running>, Refusal> {
         let Caller { head, principal, host, .. } = caller;
-        let info = self.request_info(head.clone(), principal, OfClient::default());
+        let info = self.request_info(head.clone(), principal, ClientDetails::default());
         let server = self.build(&info, &host)?;
         let targets: Vec<_> = messages.iter().map(|message| Target::of(message, &server)).collect();
         check(messages, &targets, &info, Some(&head))?;
@@ -173,7 +172,7 @@ impl Engine {
             return Ok(None);
         }
         let (outbox, notifications) = Outbox::new(requested, self.limits.output, host.clone());
-        let connection = Rc::<Connection>::default();
+        let connection = Rc::<ClientConnection>::default();
         let logger: Text = server.definitions.info.name.clone();
         let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
         Ok(Some((live, Receiver { notifications, connection })))
@@ -184,7 +183,7 @@ impl Engine {
         &self,
         head: Rc<dyn crate::host::Request>,
         principal: Option<Principal>,
-        client: OfClient,
+        client: ClientDetails,
     ) -> RequestInfo {
         let services = Services {
             state: self.state.clone(),
@@ -215,13 +214,13 @@ impl Engine {
     /// The server function fails, or a tool needs a state key or durable tasks that the endpoint does not have. The cause is in the log.
     pub(crate) fn build(&self, info: &RequestInfo, host: &Rc<dyn Host>) -> Result<McpServer, Refusal> {
         let server = self.server_for_all(info).map(|server| server.for_caller(info)).map_err(|error| {
-            failure::log(host, "server", &error.to_string());
+            log::failure(host, "server", &error.to_string());
             let error = RpcError::new(ErrorCode::Internal, "This server has an invalid definition. Its log says why.");
             Refusal::Unavailable(error)
         })?;
         let definitions = &server.definitions;
         for problem in &definitions.warnings {
-            warning::once(host, "definition", problem);
+            log::warning_once(host, "definition", problem);
         }
         let has_tasks = self.task_objects.is_some();
         let problem = match &**self.state_keys {
@@ -254,8 +253,8 @@ struct Place {
 }
 
 /// Describes the client of a message.
-fn client(message: &Message<'_>) -> OfClient {
-    OfClient::new(message.request.meta.map(|meta| meta.text().into()), message.declared.clone())
+fn client(message: &Message<'_>) -> ClientDetails {
+    ClientDetails::new(message.request.meta.map(|meta| meta.text().into()), message.declared.clone())
 }
 
 /// Checks what must hold before a method runs: the caller has the scopes of all messages, and the headers of `head` repeat the arguments of their

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::call::{Call, MethodResponse};
 use super::envelope;
-use crate::protocol::capabilities::{Declared, ServerCapabilities};
+use crate::protocol::capabilities::{EmptyObject, ServerCapabilities};
 use crate::protocol::message::Request;
 use crate::protocol::revision::{Era, Revision};
 use crate::protocol::task;
@@ -44,11 +44,11 @@ pub(super) fn discover(call: &Call, _: &Request<'_>) -> MethodResponse {
 /// Returns the capabilities of `server`.
 pub(super) fn capabilities(server: &McpServer) -> ServerCapabilities {
     ServerCapabilities {
-        tools: server.offers_tools().then_some(Declared {}),
-        resources: server.offers_resources().then_some(Declared {}),
-        prompts: server.offers_prompts().then_some(Declared {}),
-        logging: server.definitions.logging.is_some().then_some(Declared {}),
+        tools: server.offers_tools().then_some(EmptyObject {}),
+        resources: server.offers_resources().then_some(EmptyObject {}),
+        prompts: server.offers_prompts().then_some(EmptyObject {}),
+        logging: server.definitions.logging.is_some().then_some(EmptyObject {}),
         extensions: server.definitions.extensions.clone(),
-        completions: server.offers_completions().then_some(Declared {}),
+        completions: server.offers_completions().then_some(EmptyObject {}),
     }
 }

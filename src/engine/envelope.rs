@@ -13,7 +13,7 @@ use crate::protocol::message::{long_response, result_response};
 use crate::protocol::method::Method;
 use crate::protocol::revision::Feature;
 use crate::server::cache::CacheHint;
-use crate::server::cached_lists::CachedLists;
+use crate::server::list::CachedLists;
 use crate::server::list::ListKind;
 
 /// The common members of a result.

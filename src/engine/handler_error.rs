@@ -4,8 +4,8 @@ use edge_json::object;
 
 use crate::call::context::Context;
 use crate::call::error::{ErrorKind, HandlerError};
-use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
+use crate::host::log;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::Text;
 
@@ -17,7 +17,7 @@ pub(super) fn convert(
     not_found: impl FnOnce(HandlerError) -> RpcError,
 ) -> RpcError {
     if let Some(cause) = &error.0.cause {
-        failure::log(cx.host(), name, cause);
+        log::failure(cx.host(), name, cause);
     }
     if let Some(input) = error.0.input {
         return of_question(input, error.0.message);

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use crate::host::{Host, Request, warning};
+use crate::host::{Host, Request, log};
 use crate::limits::REQUEST_ID_BYTES;
 
 /// A request with a limit on the length of each header. It has no body: the body is read from the request of the host.
@@ -58,7 +58,7 @@ impl Request for BoundedRequest {
         }
         let problem =
             format!("the program does not see the header {name}: it is longer than the limit of {} bytes", self.limit);
-        warning::once(&self.host, "header", &problem);
+        log::warning_once(&self.host, "header", &problem);
         None
     }
 

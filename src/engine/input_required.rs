@@ -12,6 +12,7 @@ use super::{envelope, params};
 use crate::call::context::Context;
 use crate::call::failure;
 use crate::call::rounds::{Answered, Earlier, Obstacle};
+use crate::host::log;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
@@ -102,7 +103,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> MethodResponse {
 
 /// Returns the error for a call whose request state would be too large.
 fn state_too_large(call: &Call, cause: &str) -> RpcError {
-    failure::log(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
+    log::failure(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
     let message = "This call cannot ask for input, because its request state is too large. \
                    Ask for less in one request.";
     RpcError::new(ErrorCode::Internal, message)

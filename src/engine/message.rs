@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::head::BoundedRequest;
 use crate::auth::Principal;
-use crate::call::client_extensions::Declared;
+use crate::call::client_extensions::CapabilitySource;
 use crate::call::journal::Journal;
 use crate::call::rounds::Earlier;
 use crate::host::Host;
@@ -20,7 +20,7 @@ pub(crate) struct Message<'d> {
     /// What the client can be asked.
     pub capabilities: ClientCapabilities,
     /// Where the client declares its extensions.
-    pub declared: Declared,
+    pub declared: CapabilitySource,
 }
 
 /// Who sends a message, and how it can be answered. The messages of a batch share it.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::head::HeaderError;
-use crate::host::{Host, Level, warning};
+use crate::host::{Host, Level, log};
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::text::Text;
 
@@ -32,7 +32,7 @@ pub(crate) fn missing_scopes(scopes: &str) -> String {
 
 /// Logs a problem with the configuration, and returns the error for the caller, who gets the problem only if it `is_public`.
 pub(crate) fn misconfigured(host: &Rc<dyn Host>, problem: &str, is_public: bool) -> RpcError {
-    warning::log(host, Level::Error, "misconfigured", problem);
+    log::line(host, Level::Error, "misconfigured", problem);
     let problem = if is_public { problem } else { "see its log" };
     let message = format!("This server is misconfigured and rejects every request: {problem}.");
     RpcError::new(ErrorCode::Internal, message)

@@ -19,7 +19,7 @@ use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::forwarded::forwarded;
 use crate::call::rounds::{Answered, Earlier};
-use crate::call::step_memory::Finished;
+use crate::call::step_memory::StepResult;
 use crate::protocol::message::Request;
 
 /// The version of the format.
@@ -37,7 +37,7 @@ struct RequestState {
     /// The digests of the questions that are sent with the state, by their keys.
     asked: Asked,
     answers: Vec<Answered>,
-    steps: Vec<Finished>,
+    steps: Vec<StepResult>,
 }
 
 /// The digests of questions by their keys.
@@ -88,7 +88,7 @@ pub(super) fn open(cx: &Context, request: &Request<'_>, keys: &StateKeys, token:
         answers.push(Answered::read(answer)?);
     }
     for step in state.get("steps")?.items() {
-        steps.push(Finished::read(step)?);
+        steps.push(StepResult::read(step)?);
     }
     Some((asked, Earlier { id: state.string("id")?, answers, steps }))
 }

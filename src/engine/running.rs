@@ -18,7 +18,7 @@ use super::call::{Call, MethodResponse};
 use super::memory::Reservation;
 use super::request_state::request_digest;
 use super::{envelope, input_required};
-use crate::call::connection::Connection;
+use crate::call::connection::ClientConnection;
 use crate::call::context::Context;
 use crate::call::notifications::Notifications;
 use crate::call::result::ToolResult;
@@ -56,7 +56,7 @@ pub(crate) struct Running {
 pub(crate) struct Receiver {
     pub notifications: Notifications,
     /// Tells the handler that the client has disconnected.
-    pub connection: Rc<Connection>,
+    pub connection: Rc<ClientConnection>,
 }
 
 /// The answer to a request.

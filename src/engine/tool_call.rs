@@ -14,10 +14,11 @@ use crate::call::error::HandlerError;
 use crate::call::failure;
 use crate::call::result::ToolResult;
 use crate::call::task_info::Begin;
-use crate::call::tool_event::{Observed, ToolEvent};
+use crate::call::tool_event::{HookData, ToolEvent};
+use crate::host::log;
 use crate::limits::{ARGUMENT_TREE, TASK_ATTEMPT_SECONDS, TASK_GRACE_SECONDS};
 use crate::schema::{CheckSteps, Schema, SchemaError};
-use crate::server::approval::{ApprovalFuture, Approved};
+use crate::server::approval::{ApprovalAnswer, ApprovalFuture};
 use crate::server::hook::{notify, of_result};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{ToolCall, ToolFuture};
@@ -55,7 +56,7 @@ fn run_directly(server: &dyn CallTools, tool: &Rc<Tool>, arguments: Value<'_>, c
     let mut call = CheckedCall {
         name: tool.metadata.name.clone(),
         deadline: if is_attempt { LONGEST_ATTEMPT } else { tool.deadline },
-        observed: Observed { began_ms: if is_observed { cx.now_ms() } else { 0 }, arguments: None },
+        observed: HookData { began_ms: if is_observed { cx.now_ms() } else { 0 }, arguments: None },
         hooks,
         output: tool.output_schema(),
         clean: tool.clean,
@@ -119,7 +120,7 @@ struct CheckedCall {
     name: Text,
     deadline: Duration,
     hooks: Vec<Hook>,
-    observed: Observed,
+    observed: HookData,
     output: Result<Option<Rc<Schema>>, SchemaError>,
     clean: Option<Clean>,
     cx: Context,
@@ -158,12 +159,12 @@ impl CheckedCall {
     async fn run_with_approval(self, asking: ApprovalFuture, tool: Rc<Tool>, arguments: Box<str>) -> ToolEnd {
         let mut input = sent(&arguments);
         let end = match run(&self.cx, self.deadline, asking).await {
-            Ended::Done(Ok(Approved::No(error))) => {
+            Ended::Done(Ok(ApprovalAnswer::No(error))) => {
                 input.push(ToolEvent::Approval { is_approved: false });
                 self.failed(error)
             }
-            Ended::Done(Ok(Approved::Yes)) => return self.run_approved(true, &tool, arguments).await,
-            Ended::Done(Ok(Approved::NotNeeded)) => return self.run_approved(false, &tool, arguments).await,
+            Ended::Done(Ok(ApprovalAnswer::Yes)) => return self.run_approved(true, &tool, arguments).await,
+            Ended::Done(Ok(ApprovalAnswer::NotNeeded)) => return self.run_approved(false, &tool, arguments).await,
             Ended::Done(Err(error)) => self.failed(error),
             // The question ends the round before the handler is called.
             Ended::Waits => return Ok(None),
@@ -236,7 +237,7 @@ impl CheckedCall {
             return Err(HandlerError(error));
         }
         if let Some(cause) = &error.cause {
-            failure::log(self.cx.host(), &self.name, cause);
+            log::failure(self.cx.host(), &self.name, cause);
         }
         Ok(Some(self.cleaned(ToolResult { meta: error.meta, ..ToolResult::failure(error.message) })))
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::bounded_cache::BoundedCache;
 use crate::client::Failure;
-use crate::host::{Host, Level, warning};
+use crate::host::{Host, Level, log};
 use crate::limits::{
     GATEWAY_BUSY_SECONDS, GATEWAY_CALLERS, GATEWAY_FAILURES, GATEWAY_PAUSE_SECONDS, GATEWAY_PAUSES_SECONDS,
 };
@@ -159,10 +159,10 @@ impl Permit {
                 let problem = format!(
                     "the server `{mount}` failed {GATEWAY_FAILURES} times in a row{whom}, and is not asked{whom} for {seconds} s"
                 );
-                warning::log(host, Level::Warning, "gateway", &problem);
+                log::warning(host, "gateway", &problem);
             }
             (true, false) => {
-                warning::log(host, Level::Info, "gateway", &format!("the server `{mount}` answers again{whom}"));
+                log::line(host, Level::Info, "gateway", &format!("the server `{mount}` answers again{whom}"));
             }
             _ => {}
         }

@@ -6,7 +6,7 @@ use super::{items, tools};
 use crate::call::context::Context;
 use crate::server::access::permits;
 use crate::server::list::ListKind;
-use crate::server::source::Found;
+use crate::server::source::SourceItems;
 use crate::server::tool::Tool;
 
 /// Returns the items of all servers for a list. `is_listed` chooses the tools.
@@ -15,8 +15,8 @@ pub(super) async fn found(
     kind: ListKind,
     cx: &Context,
     is_listed: fn(&Catalogue, &Tool) -> bool,
-) -> Found {
-    let mut found = Found::default();
+) -> SourceItems {
+    let mut found = SourceItems::default();
     for (mount, list) in gateway.lists(kind, cx).await {
         let list = match list {
             Ok(list) => list,

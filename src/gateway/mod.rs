@@ -62,7 +62,7 @@ use crate::server::builder::McpServerBuilder;
 use crate::server::list::ListKind;
 use crate::server::prompt::Prompt;
 use crate::server::resource::{Resource, ResourceTemplate};
-use crate::server::source::{Found, Source};
+use crate::server::source::{Source, SourceItems};
 use crate::server::tool::Tool;
 use crate::text::line;
 
@@ -143,7 +143,7 @@ impl Source for Gateway {
         items::prompt_named(mount, name, rest)
     }
 
-    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, SourceItems> {
         let (gateway, cx) = (self.clone(), cx.clone());
         async move { found::found(&gateway, list, &cx, Catalogue::lists).await }.boxed_local()
     }

@@ -15,7 +15,7 @@ use crate::auth::rate_limit::{key_of_address, key_of_principal};
 use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::client::{ClientError, Definition, Failure, Listing, McpClient, Peer, connection_to, gateways};
-use crate::host::{Level, warning};
+use crate::host::log;
 use crate::limits::{GATEWAY_META_BYTES, GATEWAY_NAME, GATEWAY_SERVER_SECONDS, GATEWAYS};
 use crate::protocol::method::Method;
 use crate::server::access::Access;
@@ -43,7 +43,7 @@ pub(super) struct Mounted {
 /// Logs that a list cannot be read. The link of a sign-in is only for the caller.
 pub(super) fn log_failure(error: &ClientError, cx: &Context) {
     if !matches!(error.failure(), Failure::SignInRequired { .. }) {
-        warning::log(cx.host(), Level::Warning, "gateway", &error.to_string());
+        log::warning(cx.host(), "gateway", &error.to_string());
     }
 }
 
@@ -238,14 +238,14 @@ impl Mounted {
     pub(super) fn held_back(&self, name: &str, problem: &str, cx: &Context) {
         if self.settings.pins.has(name) {
             let problem = format!("`{}` of the server `{}` is held back: {problem}", shortened(name), self.name);
-            warning::once_about(cx.host(), "pin", [&self.name, name], &problem);
+            log::warning_once_about(cx.host(), "pin", [&self.name, name], &problem);
         }
     }
 
     /// Logs a warning about the server, once.
     pub(super) fn warn(&self, cx: &Context, problem: &str) {
         let text = format!("the server `{}`: {problem}", self.name);
-        warning::once_about(cx.host(), "gateway", [&self.name, problem], &text);
+        log::warning_once_about(cx.host(), "gateway", [&self.name, problem], &text);
     }
 
     /// Logs the items of a list that the client could not read, or that are too many.
@@ -261,7 +261,7 @@ impl Mounted {
     /// Logs that an item of the server is left out, once for each item.
     pub(super) fn left_out(&self, cx: &Context, name: &str, reason: &str) {
         let problem = format!("`{}` of the server `{}` is left out: {reason}", shortened(name), self.name);
-        warning::once_about(cx.host(), "gateway", [&self.name, name], &problem);
+        log::warning_once_about(cx.host(), "gateway", [&self.name, name], &problem);
     }
 
     /// Returns the list `kind` of the server: from the cache, or from the server. An expired list may replace the list of a server that fails

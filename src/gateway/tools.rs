@@ -181,7 +181,7 @@ fn described(mount: &Mounted, mut tool: Tool, listed: &Definition, definition: V
 pub(super) fn icons(definition: Value<'_>) -> Vec<Icon> {
     const IMAGES: [&str; 4] = ["https://", "data:image/png", "data:image/jpeg", "data:image/webp"];
     let icons = definition.get("icons").into_iter().flat_map(Value::items).filter_map(Icon::read);
-    icons.filter(|icon| icon.is_well_formed() && IMAGES.iter().any(|start| icon.src().starts_with(start))).collect()
+    icons.filter(|icon| icon.is_well_formed() && IMAGES.iter().any(|start| icon.src.starts_with(start))).collect()
 }
 
 /// Returns a description of at most 4 KiB.

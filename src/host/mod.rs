@@ -6,6 +6,7 @@
 
 mod environment;
 mod fetch;
+pub(crate) mod log;
 mod open;
 mod rate_limit;
 mod request;
@@ -15,7 +16,6 @@ mod telemetry;
 #[cfg(feature = "client")]
 pub(crate) mod transport;
 mod url;
-pub(crate) mod warning;
 
 use std::fmt;
 use std::time::Duration;

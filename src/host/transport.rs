@@ -16,7 +16,6 @@ pub trait Transport {
     fn open(&self, request: Outbound, host: &Rc<dyn Host>) -> LocalBoxFuture<'static, Result<Opened, FetchError>>;
 }
 
-/// The network.
 pub(crate) struct Network;
 
 impl Transport for Network {

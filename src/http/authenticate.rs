@@ -18,11 +18,11 @@ use crate::auth::protected_resource::ServerUrl;
 use crate::auth::rate_limit::{AddressLimit, RateLimiting};
 use crate::auth::scopes::ScopeHierarchy;
 use crate::auth::validator::DynValidator;
-use crate::auth::{Presented, Principal, ProtectedResource, TokenRefusal, bearer};
+use crate::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal, bearer};
 use crate::config::SecureUrl;
 use crate::engine::choice::Choice;
 use crate::engine::head::BoundedRequest;
-use crate::host::{Host, Request, is_on_localhost, is_same_url, warning};
+use crate::host::{Host, Request, is_on_localhost, is_same_url, log};
 
 /// The authentication of the callers of an endpoint.
 pub(super) enum Authentication {
@@ -97,7 +97,7 @@ impl AccessControl {
             }
             Authentication::Open { is_public } => {
                 if self.environment_requires_tokens {
-                    warning::once(
+                    log::warning_once(
                         host,
                         "authentication",
                         "MCP_AUTH is ignored: the program calls `without_auth` or `open_to_the_public`",
@@ -158,7 +158,7 @@ impl AccessControl {
         let checked = match token(authorization.as_deref(), url) {
             Ok(token) => {
                 let presented =
-                    Presented { token: &token, host, server_url: &server_url, address_limit: &address_limit };
+                    PresentedToken { token: &token, host, server_url: &server_url, address_limit: &address_limit };
                 check(validator, presented).boxed_local().await.map_err(AuthFailure::Refused)
             }
             Err(failure) => Err(failure),
@@ -250,7 +250,7 @@ fn token(authorization: Option<&str>, url: &str) -> Result<String, AuthFailure> 
 }
 
 /// Returns the principal of a token. The endpoint checks expiry and audience again, because a user's validator may not check them.
-async fn check(validator: &dyn DynValidator, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn check(validator: &dyn DynValidator, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     let principal = validator.validate_boxed(presented).await?;
     if principal.expires.is_some_and(|expires| has_expired(expires, presented.now())) {
         return Err(TokenRefusal::Expired);

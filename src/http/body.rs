@@ -14,10 +14,9 @@ use http::header::{HeaderValue, RETRY_AFTER};
 
 use super::guard;
 use super::http_error::HttpError;
-use crate::call::failure;
 use crate::engine::limits::Limits;
 use crate::engine::memory::Reservation;
-use crate::host::{self, BodyError, Host};
+use crate::host::{self, BodyError, Host, log};
 use crate::limits::BODY_SECONDS;
 use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::RequestId;
@@ -38,7 +37,7 @@ pub(super) async fn read(
     let body = in_time(request.body(most), host).await?.map_err(|error| match error {
         BodyError::TooLarge => guard::too_large(most),
         BodyError::Broken(cause) => {
-            failure::log(host, "body", &cause);
+            log::failure(host, "body", &cause);
             HttpError::http(StatusCode::BAD_REQUEST, "The body ended before it was complete.")
         }
     })?;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::authenticate::Authentication;
 use super::endpoint::Endpoint;
-use crate::call::client_extensions::OfClient;
+use crate::call::client_extensions::ClientDetails;
 use crate::server::build_error::BuildError;
 use crate::server::problems::{CallerAccess, Check, SizeLimits};
 
@@ -30,7 +30,7 @@ impl Endpoint {
     /// ```
     pub fn check(&self, limits: SizeLimits) -> Result<Check, BuildError> {
         let head = Rc::new(http::Request::new(()).into_parts().0);
-        let request = self.engine.request_info(head, None, OfClient::default());
+        let request = self.engine.request_info(head, None, ClientDetails::default());
         let server = self.engine.server_for_all(&request)?;
         let entry = match &*self.access.authentication {
             Authentication::Undecided | Authentication::Misconfigured(_) => CallerAccess::Closed,

@@ -59,8 +59,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates an endpoint at `/mcp`. `server` builds a server for each request. If it fails, the caller gets a 503 with a fixed text, and
-    /// the cause is in the log.
+    /// Creates an endpoint at `/mcp` for a server whose items depend on the request. `server` builds a server for each request. If it fails,
+    /// the caller gets a 503 with a fixed text, and the cause is in the log. If the items are the same in each request, use [`of`](Self::of).
     pub fn new(server: impl Fn(&RequestInfo) -> Result<McpServer, BuildError> + 'static) -> Self {
         Self {
             path: "/mcp".into(),
@@ -76,8 +76,8 @@ impl Endpoint {
         }
     }
 
-    /// Creates an endpoint at `/mcp` for a server that is built once. All requests share its definitions, which saves the time to build
-    /// them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists,
+    /// Creates an endpoint at `/mcp` for a server that is built once: the ordinary way. All requests share its definitions, which saves the
+    /// time to build them. A list that is the same for all callers is serialized once for each revision. Each request still has its own caller, so lists,
     /// scopes and [`visible_if`](crate::Tool::visible_if) work as on other endpoints. All requests also share the values that handlers
     /// capture. Add values that belong to one request in [`each`](Self::each).
     ///
@@ -294,7 +294,8 @@ impl Endpoint {
     /// [caller](Context::caller) has all that a validator has read from the token. A page that keeps a session needs the cookie:
     ///
     /// ```
-    /// # use edge_mcp::{Context, HandlerError, PageRequest};
+    /// # use edge_mcp::http::PageRequest;
+    /// # use edge_mcp::{Context, HandlerError};
     /// # async fn account(_: PageRequest, _: Context) -> Result<http::Response<String>, HandlerError> {
     /// #     Ok(http::Response::new(String::new()))
     /// # }
@@ -320,7 +321,8 @@ impl Endpoint {
     /// An error of the handler becomes a 400 ([`HandlerError::invalid`]), a 404 ([`HandlerError::not_found`]) or a 500.
     ///
     /// ```
-    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest};
+    /// use edge_mcp::http::PageRequest;
+    /// use edge_mcp::{Context, Endpoint, HandlerError, McpServer};
     ///
     /// async fn about(_: PageRequest, cx: Context) -> Result<http::Response<String>, HandlerError> {
     ///     let is_known = cx.header("Cookie").is_some_and(|cookies| cookies.split("; ").any(|cookie| cookie == "seen=yes"));

@@ -10,7 +10,7 @@ use edge_json::{Kind, Value, object};
 
 use super::http_error::HttpError;
 use super::request_headers;
-use crate::call::client_extensions::Declared;
+use crate::call::client_extensions::CapabilitySource;
 use crate::engine::head::BoundedRequest;
 use crate::engine::header_params::check_name;
 use crate::engine::limits::Limits;
@@ -105,7 +105,7 @@ fn read_modern<'d>(
             .with_data(object(vec![("supported", supported.into()), ("requested", claim.into())]))
     })?;
     request_headers::check_presence_and_name(head, version, &request)?;
-    Ok(Message { request, revision, capabilities, declared: Declared::InMeta })
+    Ok(Message { request, revision, capabilities, declared: CapabilitySource::InMeta })
 }
 
 fn read_legacy<'d>(
@@ -130,9 +130,10 @@ fn legacy(request: Request<'_>, revision: Revision) -> Message<'_> {
     let declared = match request.known_method {
         Some(Method::Initialize) => {
             let capabilities = request.param("capabilities");
-            capabilities.map_or(Declared::Nowhere, |capabilities| Declared::Here(capabilities.text().into()))
+            capabilities
+                .map_or(CapabilitySource::Nowhere, |capabilities| CapabilitySource::Here(capabilities.text().into()))
         }
-        _ => Declared::Nowhere,
+        _ => CapabilitySource::Nowhere,
     };
     Message { request, revision, capabilities: ClientCapabilities::default(), declared }
 }

@@ -1,6 +1,6 @@
 //! Streamable HTTP without I/O: from an HTTP request to a response.
 //!
-//! An `endpoint` is an [engine](crate::engine) with the settings of HTTP. `pipeline` has the path of a request: its checks are in the order in
+//! An `endpoint` is an engine with the settings of HTTP. `pipeline` has the path of a request: its checks are in the order in
 //! which they run, and then the engine answers the message. `other_paths` serves the other paths.
 
 #![allow(
@@ -24,7 +24,7 @@ mod http_error;
 pub(crate) mod in_process;
 #[cfg(feature = "page")]
 mod landing;
-mod log_line;
+pub(crate) mod log_line;
 pub(crate) mod origin;
 mod other_methods;
 mod other_paths;
@@ -43,7 +43,7 @@ mod task_object;
 pub(crate) mod warm_up;
 mod well_known;
 
-pub use endpoint::Endpoint;
-pub use log_line::LogPolicy;
+pub(crate) use endpoint::Endpoint;
 pub use origin::AllowedOrigins;
 pub use page::PageRequest;
+pub use stream::{Body, EventStream};

@@ -7,7 +7,7 @@ use super::constant_header::{allow_header, set};
 use super::http_error::HttpError;
 use super::stream::Body;
 use super::{cors, guard};
-use crate::call::session_required::SessionRequired;
+use crate::call::session_required::{END_SESSION, SERVER_STREAM};
 use crate::engine::head::BoundedRequest;
 use crate::protocol::error::{ErrorCode, RpcError};
 
@@ -28,8 +28,8 @@ pub(super) fn answer(head: &BoundedRequest, method: &str, has_page: bool) -> Res
     let error = match method {
         "OPTIONS" => return cors::preflight(head),
         "GET" if is_browser(head)? => return Ok(page(has_page)),
-        "GET" => SessionRequired::ServerStream.error(CODE),
-        "DELETE" => SessionRequired::EndSession.error(CODE),
+        "GET" => SERVER_STREAM.error(CODE),
+        "DELETE" => END_SESSION.error(CODE),
         _ => RpcError::new(CODE, "Only POST is allowed. Send each message in a separate POST."),
     };
     let mut refusal = HttpError::rpc(StatusCode::METHOD_NOT_ALLOWED, None, error);

@@ -12,7 +12,7 @@ use super::landing::{self, Format};
 use super::pipeline::{Head, foreign_origin};
 use super::stream::Body;
 use super::{server_json, well_known};
-use crate::call::client_extensions::OfClient;
+use crate::call::client_extensions::ClientDetails;
 use crate::call::context::Context;
 use crate::call::request_info::{RequestInfo, Services};
 use crate::engine::head::BoundedRequest;
@@ -42,8 +42,8 @@ impl Endpoint {
             let needs_token = self.access.admit_anyone(&**head, url, &self.path, host).await?;
             let endpoint =
                 Services { state: self.engine.state.clone(), exposed: self.engine.exposed, ..Services::default() };
-            let request = RequestInfo::of_endpoint(head.clone(), None, OfClient::default(), needs_token, endpoint);
-            let cx = Context::of_request(request, (*host).clone());
+            let request = RequestInfo::of_endpoint(head.clone(), None, ClientDetails::default(), needs_token, endpoint);
+            let cx = Context::for_program(request, (*host).clone());
             return page.answer(head, body, &self.engine.limits, &cx).await;
         }
         if path == "/" && head.method() == "POST" {
@@ -77,7 +77,7 @@ impl Endpoint {
         url: &str,
         host: &Rc<dyn Host>,
     ) -> Result<(RequestInfo, McpServer), Box<HttpError>> {
-        let info = self.engine.request_info(head.clone(), None, OfClient::default());
+        let info = self.engine.request_info(head.clone(), None, ClientDetails::default());
         let server = self.engine.build(&info, host);
         server.map(|server| (info, server)).map_err(|refusal| self.refused(refusal, Era::Modern, None, url))
     }

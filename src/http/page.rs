@@ -12,10 +12,9 @@ use super::{body, guard};
 use crate::call::context::Context;
 use crate::call::deadline::{DEADLINE, run_only};
 use crate::call::error::{ErrorKind, HandlerError};
-use crate::call::failure;
 use crate::engine::head::BoundedRequest;
 use crate::engine::limits::Limits;
-use crate::host::Request;
+use crate::host::{Request, log};
 use crate::protocol::error::INTERNAL;
 use crate::text::Text;
 
@@ -82,13 +81,13 @@ impl Page {
                 }
                 status => {
                     let cause = format!("the page returned status {status}, which is not between 200 and 599");
-                    failure::log(cx.host(), &self.path, &cause);
+                    log::failure(cx.host(), &self.path, &cause);
                     Err(HttpError::http(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL))
                 }
             },
             Err(HandlerError(error)) => {
                 if let Some(cause) = &error.cause {
-                    failure::log(cx.host(), &self.path, cause);
+                    log::failure(cx.host(), &self.path, cause);
                 }
                 let status = match error.kind {
                     ErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,

@@ -16,7 +16,7 @@ use super::http_error::status_of;
 use super::log_line::{LogLine, LogPolicy};
 use super::reply::Reply;
 use super::stream::{self, EventStream, Part, PartStream};
-use crate::call::connection::{Connection, Open};
+use crate::call::connection::{ClientConnection, ConnectionGuard};
 use crate::engine::memory::Reservation;
 use crate::engine::running::{Answer, Receiver, Running};
 use crate::host::Host;
@@ -39,7 +39,7 @@ pub(super) async fn answer(job: Job, receiver: Receiver, host: &Rc<dyn Host>) ->
     let Receiver { notifications, connection } = receiver;
     let (sender, rest) = mpsc::unbounded();
     // Notifies the handler when the stream is dropped.
-    let open = Open(connection.clone());
+    let open = ConnectionGuard(connection.clone());
     host.spawn(run(job, sender, connection, host.clone()).boxed_local());
     let mut parts = PartStream { notifications, rest };
     loop {
@@ -53,7 +53,7 @@ pub(super) async fn answer(job: Job, receiver: Receiver, host: &Rc<dyn Host>) ->
     }
 }
 
-async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<Connection>, host: Rc<dyn Host>) {
+async fn run(job: Job, parts: mpsc::UnboundedSender<Part>, connection: Rc<ClientConnection>, host: Rc<dyn Host>) {
     let cx = job.running.cx().clone();
     // In older revisions, a closed stream does not cancel the request.
     let cancels = cx.revision().era() == Era::Modern;

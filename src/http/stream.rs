@@ -13,7 +13,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, Response, StatusCode};
 
 use super::constant_header::set;
-use crate::call::connection::Open;
+use crate::call::connection::ConnectionGuard;
 use crate::call::notifications::Notifications;
 use crate::engine::memory::Reservation;
 
@@ -62,11 +62,11 @@ pub struct EventStream {
     first: Option<Part>,
     rest: PartStream,
     /// Notifies the handler when the stream is dropped.
-    _open: Open,
+    _open: ConnectionGuard,
 }
 
 impl EventStream {
-    pub(super) fn new(first: Part, rest: PartStream, open: Open) -> Self {
+    pub(super) fn new(first: Part, rest: PartStream, open: ConnectionGuard) -> Self {
         Self { first: Some(first), rest, _open: open }
     }
 }

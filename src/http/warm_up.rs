@@ -13,9 +13,9 @@ use serde::Deserialize;
 use super::endpoint::Endpoint;
 use super::reply::Reply;
 use crate::auth::StaticTokens;
-use crate::call::client_extensions::OfClient;
+use crate::call::client_extensions::ClientDetails;
 use crate::call::request_info::RequestInfo;
-use crate::host::{Host, Request, warning};
+use crate::host::{Host, Request, log};
 use crate::server::build_error::BuildError;
 use crate::server::builder::McpServer;
 use crate::server::tool::Tool;
@@ -44,11 +44,11 @@ impl Endpoint {
         host: &Rc<dyn Host>,
         answer: impl FnOnce(Self, Rc<dyn Host>) -> LocalBoxFuture<'static, Reply>,
     ) {
-        let info = self.engine.request_info(request, None, OfClient::default());
+        let info = self.engine.request_info(request, None, ClientDetails::default());
         // If the server function fails, the first request reports the error.
         drop(self.engine.server_for_all(&info).map(|server| server.for_caller(&info)));
         if answer(endpoint(), host.clone()).await.status() != StatusCode::OK {
-            warning::once(host, "warm-up", "the warm-up call failed, so the first answer is slow");
+            log::warning_once(host, "warm-up", "the warm-up call failed, so the first answer is slow");
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::failure::Failure;
+use super::failure::ModelFailure;
 use super::model::Model;
-use super::service::Refused;
+use super::service::FailedAttempt;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::Host;
@@ -17,7 +17,6 @@ const LONGEST_WAIT: u64 = 8_000;
 /// The time that a call has after the deadline of a model, for a result without the model.
 const RESERVE: Duration = Duration::from_secs(1);
 
-/// The deadline for an answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     limit: Duration,
@@ -38,28 +37,13 @@ impl Deadline {
         Self::new(limit.min(left), cx)
     }
 
-    /// Returns the time until the deadline.
     pub(crate) fn left(self, cx: &Context) -> Duration {
         Duration::from_millis(self.at.saturating_sub(cx.now_ms()))
     }
 
     /// Returns the failure of a model that did not answer before the deadline.
-    pub(crate) fn failure(self) -> Failure {
-        Failure::Slow(Some(self.limit))
-    }
-}
-
-/// The failure of a request after its last attempt.
-pub(crate) struct Failed {
-    failure: Failure,
-    noun: &'static str,
-    attempts: u32,
-}
-
-impl Failed {
-    /// Converts the failure into the error of the handler.
-    pub(crate) fn error(self) -> HandlerError {
-        self.failure.error(self.noun, self.attempts)
+    pub(crate) fn failure(self) -> ModelFailure {
+        ModelFailure::Slow(Some(self.limit))
     }
 }
 
@@ -67,10 +51,10 @@ impl Failed {
 pub(crate) async fn ask<T>(
     model: &Model,
     body: &str,
-    read: impl Fn(&[u8]) -> Result<T, Failure>,
+    read: impl Fn(&[u8]) -> Result<T, ModelFailure>,
     deadline: Deadline,
     cx: &Context,
-) -> Result<T, Failed> {
+) -> Result<T, HandlerError> {
     let mut attempts = Attempts { model, deadline, cx, count: 0, wait: FIRST_WAIT, was_broken: false };
     loop {
         let refused = match attempts.send(body).await {
@@ -84,7 +68,6 @@ pub(crate) async fn ask<T>(
     }
 }
 
-/// The attempts of a request.
 struct Attempts<'a> {
     model: &'a Model,
     deadline: Deadline,
@@ -98,7 +81,7 @@ struct Attempts<'a> {
 
 impl Attempts<'_> {
     /// Sends the request, unless the deadline has passed.
-    async fn send(&mut self, body: &str) -> Result<Vec<u8>, Refused> {
+    async fn send(&mut self, body: &str) -> Result<Vec<u8>, FailedAttempt> {
         let left = self.deadline.left(self.cx);
         if left.is_zero() {
             return Err(self.deadline.failure().into());
@@ -107,19 +90,19 @@ impl Attempts<'_> {
         self.model.send(body, left, self.cx.host()).await
     }
 
-    /// Waits until the next attempt. Returns the failure if this attempt was the last.
-    async fn pause_after(&mut self, refused: Refused) -> Result<(), Failed> {
+    /// Waits until the next attempt. Returns the error of the call if this attempt was the last.
+    async fn pause_after(&mut self, refused: FailedAttempt) -> Result<(), HandlerError> {
         let failure = match refused.failure {
             // A service knows only the time that was left for this attempt.
-            Failure::Slow(Some(_)) => self.deadline.failure(),
+            ModelFailure::Slow(Some(_)) => self.deadline.failure(),
             failure => failure,
         };
-        let is_broken = matches!(failure, Failure::Broken(_));
+        let is_broken = matches!(failure, ModelFailure::Broken(_));
         let pause = jittered(self.wait, self.cx.host()).max(refused.retry_after);
         // Give up after two malformed answers, because a third attempt rarely helps. Give up at once if the next
         // attempt would start after the deadline.
         if !failure.is_temporary() || is_broken && self.was_broken || pause >= self.deadline.left(self.cx) {
-            return Err(Failed { failure, noun: self.model.noun(), attempts: self.count });
+            return Err(failure.error(self.model.noun, self.count));
         }
         self.was_broken |= is_broken;
         self.cx.host().sleep(pause).await;

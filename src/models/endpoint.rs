@@ -5,9 +5,9 @@ use futures::future::LocalBoxFuture;
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 
-use super::failure::{Failure, Refusal};
+use super::failure::{ModelFailure, Refusal};
 use super::read::json;
-use super::service::{Refused, Request, Service};
+use super::service::{FailedAttempt, ModelRequest, ModelService};
 use crate::config::SecureUrl;
 use crate::host::{FetchError, Fetched};
 
@@ -21,17 +21,16 @@ const STATUSES: [(u16, u16, Refusal); 6] = [
     (500, u16::MAX, Refusal::Unreachable),
 ];
 
-/// An endpoint that runs a model.
 #[derive(Debug)]
-pub(super) struct Endpoint(pub(super) SecureUrl);
+pub(super) struct ModelEndpoint(pub(super) SecureUrl);
 
-impl Service for Endpoint {
+impl ModelService for ModelEndpoint {
     fn names_model(&self) -> bool {
         true
     }
 
-    fn send(&self, request: Request<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, Refused>> {
-        let Request { authorization, body, limits, host, .. } = request;
+    fn send(&self, request: ModelRequest<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, FailedAttempt>> {
+        let ModelRequest { authorization, body, limits, host, .. } = request;
         let mut request = self.0.request(Method::POST, body);
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(authorization) = authorization {
@@ -41,11 +40,12 @@ impl Service for Endpoint {
         async move {
             match answer.await {
                 Ok(answer) if answer.status == 200 => Ok(answer.body),
-                Ok(answer) => {
-                    Err(Refused { retry_after: answer.retry_after.unwrap_or_default(), failure: refusal(&answer) })
-                }
-                Err(FetchError::TooSlow) => Err(Failure::Slow(Some(limits.time)).into()),
-                Err(FetchError::TooLarge) => Err(Failure::TooLarge.into()),
+                Ok(answer) => Err(FailedAttempt {
+                    retry_after: answer.retry_after.unwrap_or_default(),
+                    failure: refusal(&answer),
+                }),
+                Err(FetchError::TooSlow) => Err(ModelFailure::Slow(Some(limits.time)).into()),
+                Err(FetchError::TooLarge) => Err(ModelFailure::TooLarge.into()),
                 Err(FetchError::Failed(cause)) => Err(unreachable(&cause)),
                 Err(error) => Err(unreachable(&error.to_string())),
             }
@@ -54,16 +54,16 @@ impl Service for Endpoint {
     }
 }
 
-fn unreachable(cause: &str) -> Refused {
-    Failure::Refused(Refusal::Unreachable, format!("cannot be reached: {cause}")).into()
+fn unreachable(cause: &str) -> FailedAttempt {
+    ModelFailure::Refused(Refusal::Unreachable, format!("cannot be reached: {cause}")).into()
 }
 
-fn refusal(answer: &Fetched) -> Failure {
+fn refusal(answer: &Fetched) -> ModelFailure {
     let status = answer.status;
     let row = STATUSES.iter().find(|(first, last, _)| (*first..=*last).contains(&status));
     let refusal = row.map_or(Refusal::Rejected, |(_, _, refusal)| *refusal);
     let code = code(&answer.body).map_or_else(String::new, |code| format!(", {code}"));
-    Failure::Refused(refusal, format!("answers with status {status}{code}"))
+    ModelFailure::Refused(refusal, format!("answers with status {status}{code}"))
 }
 
 /// Returns the error code in the body of an endpoint's error, such as `model_not_found`, if it has the form of a code.

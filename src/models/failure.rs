@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::call::error::HandlerError;
 
 /// The reason why a request to a model failed.
-pub(crate) enum Failure {
+pub(crate) enum ModelFailure {
     /// The deadline passed after this time. `None`: the service ended the request.
     Slow(Option<Duration>),
     /// The service gave no answer. The text is for the log. It continues a sentence that begins with "the model's endpoint".
@@ -38,7 +38,7 @@ pub(crate) enum Refusal {
     Rejected,
 }
 
-impl Failure {
+impl ModelFailure {
     /// Returns whether a retry may succeed.
     pub(super) fn is_temporary(&self) -> bool {
         matches!(self, Self::Broken(_) | Self::Refused(Refusal::Unreachable | Refusal::Busy, _))

@@ -1,12 +1,8 @@
 //! Requests to models: chat models, embedding models and rerankers.
 //!
-//! A `model` has a name, parameters, and the `service` that runs it: an HTTP `endpoint`, or a platform such as `workers_ai`, which gets the
-//! name of the model and its inputs from [`Ai`]. `attempts` sends a request until a deadline, and `read` has functions that read answers.
-//! `failure` has the sentence of each failure.
-//!
-//! `embedding` has the models that return vectors. The other kinds of models are in their own rooms: `agents/chat_agent` and `rag/rerank`.
+//! A model has a name, parameters, and the service that runs it: an HTTP endpoint, or a platform such as Workers AI. This room has the models
+//! that return vectors. The other kinds of models are in their own rooms: `agents/chat_agent` and `rag/rerank`.
 
-mod ai;
 mod attempts;
 #[cfg(feature = "rag")]
 pub(crate) mod embedding;
@@ -17,8 +13,8 @@ mod read;
 mod service;
 mod workers_ai;
 
-pub use ai::{Ai, AiFailure};
-pub(crate) use attempts::{Deadline, Failed, ask};
-pub(crate) use failure::Failure;
-pub(crate) use model::{Kind, Model};
+pub(crate) use attempts::{Deadline, ask};
+pub(crate) use failure::ModelFailure;
+pub(crate) use model::{Model, ModelKind};
 pub(crate) use read::{json, number};
+pub use workers_ai::{Ai, AiFailure};

@@ -7,16 +7,14 @@ use futures::future::LocalBoxFuture;
 use http::header::HeaderValue;
 use serde_json::{Map, Value};
 
-use super::ai::Ai;
-use super::endpoint::Endpoint;
-use super::service::{Refused, Request, Service};
-use super::workers_ai::WorkersAi;
+use super::endpoint::ModelEndpoint;
+use super::service::{FailedAttempt, ModelRequest, ModelService};
+use super::workers_ai::{Ai, WorkersAi};
 use crate::config::{ConfigError, SecureUrl};
 use crate::host::{Environment, FetchLimits, Host};
 
-/// A kind of model.
 #[derive(Debug)]
-pub(crate) struct Kind {
+pub(crate) struct ModelKind {
     /// The noun in the sentences of failures, such as "embedding model".
     pub(crate) noun: &'static str,
     /// The path of the requests after the base URL, such as `/embeddings`.
@@ -28,13 +26,13 @@ pub(crate) struct Kind {
 /// A model: its name, its parameters, and the service that runs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    service: Rc<dyn Service>,
-    noun: &'static str,
-    name: String,
+    service: Rc<dyn ModelService>,
+    pub(super) noun: &'static str,
+    pub(crate) name: String,
     /// Marked as sensitive, so that it is not printed.
     authorization: Option<HeaderValue>,
-    parameters: Map<String, Value>,
-    answer_bytes: usize,
+    pub(crate) parameters: Map<String, Value>,
+    pub(crate) answer_bytes: usize,
 }
 
 impl Model {
@@ -42,12 +40,12 @@ impl Model {
     ///
     /// # Errors
     /// `base_url` is not an HTTPS or localhost URL, or has a query, or ends in the path. Or `name` is blank.
-    pub(crate) fn at(kind: &'static Kind, base_url: &str, name: &str) -> Result<Self, ConfigError> {
+    pub(crate) fn at(kind: &'static ModelKind, base_url: &str, name: &str) -> Result<Self, ConfigError> {
         Self::named(kind, ["base_url", "model"], base_url, name)
     }
 
     fn named(
-        kind: &'static Kind,
+        kind: &'static ModelKind,
         [url_variable, name_variable]: [&'static str; 2],
         base_url: &str,
         name: &str,
@@ -62,15 +60,14 @@ impl Model {
         if name.trim().is_empty() {
             return Err(ConfigError::new(name_variable, "must be the name of the model at its endpoint"));
         }
-        Ok(Self::new(kind, Rc::new(Endpoint(url)), name.trim()))
+        Ok(Self::new(kind, Rc::new(ModelEndpoint(url)), name.trim()))
     }
 
-    /// Creates the model `name` of a platform.
-    pub(crate) fn on(kind: &'static Kind, ai: Rc<dyn Ai>, name: &str) -> Self {
+    pub(crate) fn on(kind: &'static ModelKind, ai: Rc<dyn Ai>, name: &str) -> Self {
         Self::new(kind, Rc::new(WorkersAi(ai)), name)
     }
 
-    fn new(kind: &'static Kind, service: Rc<dyn Service>, name: &str) -> Self {
+    fn new(kind: &'static ModelKind, service: Rc<dyn ModelService>, name: &str) -> Self {
         Self {
             service,
             noun: kind.noun,
@@ -87,7 +84,7 @@ impl Model {
     /// # Errors
     /// A variable is invalid, or the URL or the name is missing while another variable is set.
     pub(crate) fn from_environment(
-        kind: &'static Kind,
+        kind: &'static ModelKind,
         environment: &impl Environment,
         [url, name, key]: [&'static str; 3],
     ) -> Result<Option<Self>, ConfigError> {
@@ -123,28 +120,6 @@ impl Model {
         Ok(())
     }
 
-    /// Sets a parameter of each request.
-    pub(crate) fn set_parameter(&mut self, name: String, value: Value) {
-        self.parameters.insert(name, value);
-    }
-
-    /// Sets the maximum size of an answer, in bytes.
-    pub(crate) fn set_answer_bytes(&mut self, bytes: usize) {
-        self.answer_bytes = bytes;
-    }
-
-    pub(crate) fn noun(&self) -> &'static str {
-        self.noun
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn parameters(&self) -> &Map<String, Value> {
-        &self.parameters
-    }
-
     /// Returns a request with the parameters, and with the name of the model if the service expects it there.
     pub(crate) fn request(&self) -> Map<String, Value> {
         let mut request = self.parameters.clone();
@@ -160,9 +135,9 @@ impl Model {
         body: &str,
         time: Duration,
         host: &Rc<dyn Host>,
-    ) -> LocalBoxFuture<'static, Result<Vec<u8>, Refused>> {
+    ) -> LocalBoxFuture<'static, Result<Vec<u8>, FailedAttempt>> {
         let limits = FetchLimits { time, bytes: self.answer_bytes };
         let (model, authorization) = (self.name.as_str(), self.authorization.as_ref());
-        self.service.send(Request { model, authorization, body: body.to_owned(), limits, host })
+        self.service.send(ModelRequest { model, authorization, body: body.to_owned(), limits, host })
     }
 }

@@ -7,20 +7,19 @@ use std::time::Duration;
 use futures::future::LocalBoxFuture;
 use http::header::HeaderValue;
 
-use super::failure::Failure;
+use super::failure::ModelFailure;
 use crate::host::{FetchLimits, Host};
 
 /// A service that runs models. Only the constructors of a model name the implementations, so a wasm module contains only those that it uses.
-pub(super) trait Service: fmt::Debug {
+pub(super) trait ModelService: fmt::Debug {
     /// Returns whether the name of the model is a member of each request.
     fn names_model(&self) -> bool;
 
     /// Sends a request, and returns the answer.
-    fn send(&self, request: Request<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, Refused>>;
+    fn send(&self, request: ModelRequest<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, FailedAttempt>>;
 }
 
-/// A request to a model.
-pub(super) struct Request<'a> {
+pub(super) struct ModelRequest<'a> {
     /// The name of the model.
     pub(super) model: &'a str,
     /// The API key, as the value of a header.
@@ -32,14 +31,14 @@ pub(super) struct Request<'a> {
 }
 
 /// The outcome of a request without an answer.
-pub(super) struct Refused {
-    pub(super) failure: Failure,
+pub(super) struct FailedAttempt {
+    pub(super) failure: ModelFailure,
     /// The delay before the next attempt, if the service states it.
     pub(super) retry_after: Duration,
 }
 
-impl From<Failure> for Refused {
-    fn from(failure: Failure) -> Self {
+impl From<ModelFailure> for FailedAttempt {
+    fn from(failure: ModelFailure) -> Self {
         Self { failure, retry_after: Duration::ZERO }
     }
 }

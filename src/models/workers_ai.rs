@@ -6,9 +6,8 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::ai::{Ai, AiFailure};
-use super::failure::{Failure, Refusal};
-use super::service::{Refused, Request, Service};
+use super::failure::{ModelFailure, Refusal};
+use super::service::{FailedAttempt, ModelRequest, ModelService};
 use crate::host::in_time;
 
 /// The internal codes of Workers AI: <https://developers.cloudflare.com/workers-ai/platform/errors/>. `5006` is not on that page: the inputs do
@@ -53,20 +52,20 @@ impl fmt::Debug for WorkersAi {
     }
 }
 
-impl Service for WorkersAi {
+impl ModelService for WorkersAi {
     fn names_model(&self) -> bool {
         false
     }
 
-    fn send(&self, request: Request<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, Refused>> {
-        let Request { model, body, limits, host, .. } = request;
+    fn send(&self, request: ModelRequest<'_>) -> LocalBoxFuture<'static, Result<Vec<u8>, FailedAttempt>> {
+        let ModelRequest { model, body, limits, host, .. } = request;
         let (answer, late) = (self.0.run(model, body), host.sleep(limits.time));
         async move {
             match in_time(answer.map(Ok), late).await {
                 Ok(Ok(answer)) if answer.len() <= limits.bytes => Ok(answer),
-                Ok(Ok(_)) => Err(Failure::TooLarge.into()),
+                Ok(Ok(_)) => Err(ModelFailure::TooLarge.into()),
                 Ok(Err(failure)) => Err(refusal(&failure).into()),
-                Err(_) => Err(Failure::Slow(Some(limits.time)).into()),
+                Err(_) => Err(ModelFailure::Slow(Some(limits.time)).into()),
             }
         }
         .boxed_local()
@@ -74,16 +73,16 @@ impl Service for WorkersAi {
 }
 
 /// Returns the failure with the internal code of a message. The log gets no other part of the message, because it may quote the inputs.
-fn refusal(AiFailure(message): &AiFailure) -> Failure {
+fn refusal(AiFailure(message): &AiFailure) -> ModelFailure {
     let Some(code) = code(message) else {
         let problem = if message.contains(LOCAL) { "needs a remote binding" } else { "fails without a code" };
-        return Failure::Refused(Refusal::Unreachable, problem.to_owned());
+        return ModelFailure::Refused(Refusal::Unreachable, problem.to_owned());
     };
     let detail = format!("answers with code {code}");
     match CODES.iter().find(|(known, _)| *known == code) {
-        Some((_, Code::Slow)) => Failure::Slow(None),
-        Some((_, Code::Refusal(refusal))) => Failure::Refused(*refusal, detail),
-        None => Failure::Refused(Refusal::Unreachable, detail),
+        Some((_, Code::Slow)) => ModelFailure::Slow(None),
+        Some((_, Code::Refusal(refusal))) => ModelFailure::Refused(*refusal, detail),
+        None => ModelFailure::Refused(Refusal::Unreachable, detail),
     }
 }
 
@@ -94,6 +93,17 @@ fn code(message: &str) -> Option<&str> {
     let code = part.split(|c: char| !c.is_ascii_digit()).next()?;
     Some(code).filter(|code| code.len() == 4)
 }
+
+/// Runs models by their names, such as the binding of Workers AI.
+pub trait Ai {
+    /// Runs `model` with `inputs`, which is a JSON object. Returns the answer as JSON text.
+    fn run(&self, model: &str, inputs: String) -> LocalBoxFuture<'static, Result<Vec<u8>, AiFailure>>;
+}
+
+/// A failure of the platform: the message as it came, such as `3040: No more capacity` or `AiError: 5006: Type mismatch`. The library reads
+/// the internal code, and logs no other part of the message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AiFailure(pub String);
 
 #[cfg(test)]
 mod tests {

@@ -11,21 +11,20 @@ use serde_json::Map;
 
 /// A capability without details: `{}`.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Declared {}
+pub(crate) struct EmptyObject {}
 
-/// The capabilities of a server.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Declared>,
+    pub tools: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub resources: Option<Declared>,
+    pub resources: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompts: Option<Declared>,
+    pub prompts: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub completions: Option<Declared>,
+    pub completions: Option<EmptyObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub logging: Option<Declared>,
+    pub logging: Option<EmptyObject>,
     /// The settings of extensions, by prefixed name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extensions: Map<String, serde_json::Value>,

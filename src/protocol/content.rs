@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::description::{Annotations, ResourceDescription, Role};
-use super::received::{ANNOTATIONS, META, Received, Settable};
-use super::resource_contents::{Body, ResourceContents};
+use super::received::{ANNOTATIONS, ForeignText, META, Settable};
+use super::resource_contents::{ResourceContents, TextOrBlob};
 use super::revision::{Feature, Revision};
 use crate::base64::STANDARD;
 #[cfg(feature = "client")]
@@ -24,7 +24,8 @@ use crate::text::line;
 /// A block of content.
 ///
 /// ```
-/// use edge_mcp::{Annotations, Content, ResourceDescription, Role};
+/// use edge_mcp::content::{Annotations, Role};
+/// use edge_mcp::{Content, ResourceDescription};
 ///
 /// let blocks = [
 ///     Content::text("The picture, and where it is from.").annotations(Annotations::new().audience(Role::User)),
@@ -36,7 +37,8 @@ use crate::text::line;
 /// [`block`](Self::block) returns the parts of a block, for example of a block that another server sent:
 ///
 /// ```
-/// use edge_mcp::{Block, Content};
+/// use edge_mcp::content::Block;
+/// use edge_mcp::Content;
 ///
 /// let content = Content::image(b"\x89PNG", "image/png");
 /// let Block::Image(image) = content.block() else { panic!("an image") };
@@ -44,13 +46,13 @@ use crate::text::line;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Content {
-    pub(super) typed: Typed,
+    pub(super) typed: ContentParts,
     /// The block as another server sent it, which is serialized instead of `typed`.
-    pub(super) received: Option<Received>,
+    pub(super) received: Option<ForeignText>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Typed {
+pub(super) struct ContentParts {
     #[serde(flatten)]
     pub block: Block,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,12 +125,12 @@ const UNKNOWN_TYPE: usize = 64;
 
 impl From<Block> for Content {
     fn from(block: Block) -> Self {
-        Typed { block, annotations: None, meta: None }.into()
+        ContentParts { block, annotations: None, meta: None }.into()
     }
 }
 
-impl From<Typed> for Content {
-    fn from(typed: Typed) -> Self {
+impl From<ContentParts> for Content {
+    fn from(typed: ContentParts) -> Self {
         Self { typed, received: None }
     }
 }
@@ -210,7 +212,7 @@ impl Content {
     pub fn link(mut resource: ResourceDescription) -> Self {
         // A resource description and a block both have annotations and `_meta`. Move these members to the block, so that they occur once.
         let (annotations, meta) = (resource.annotations.take(), resource.metadata.meta.take());
-        Typed { block: Block::ResourceLink(Box::new(resource)), annotations, meta }.into()
+        ContentParts { block: Block::ResourceLink(Box::new(resource)), annotations, meta }.into()
     }
 
     /// Sets the audience and the priority.
@@ -248,7 +250,7 @@ impl Content {
             Block::Audio(Media { data, mime_type }) if !revision.has(Feature::AudioContent) => {
                 // The URI is a placeholder that cannot be read. The resource contains the audio.
                 let resource =
-                    ResourceContents { body: Body::Blob(data), ..ResourceContents::text("content:audio", "") };
+                    ResourceContents { body: TextOrBlob::Blob(data), ..ResourceContents::text("content:audio", "") };
                 Block::Resource { resource: resource.mime_type(mime_type) }
             }
             Block::ResourceLink(link) if !revision.has(Feature::ResourceLinks) => {
@@ -267,7 +269,7 @@ impl Content {
                 return self;
             }
         };
-        Typed { block, ..self.typed }.into()
+        ContentParts { block, ..self.typed }.into()
     }
 }
 
@@ -286,8 +288,10 @@ impl From<&str> for Content {
 /// A message of a prompt.
 #[derive(Clone, Debug, Serialize)]
 pub struct PromptMessage {
-    pub(super) role: Role,
-    pub(super) content: Content,
+    /// The sender.
+    pub role: Role,
+    /// The content.
+    pub content: Content,
 }
 
 impl PromptMessage {
@@ -301,17 +305,6 @@ impl PromptMessage {
         Self { role: Role::Assistant, content: content.into() }
     }
 
-    /// Returns the sender.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Returns the content.
-    pub fn content(&self) -> &Content {
-        &self.content
-    }
-
-    /// Replaces the content.
     #[cfg(feature = "gateway")]
     pub(crate) fn map_content(self, map: impl FnOnce(Content) -> Content) -> Self {
         Self { content: map(self.content), ..self }

@@ -18,7 +18,7 @@ pub(crate) fn is_blank(text: &str) -> bool {
 }
 
 /// The name and version of an MCP client or server.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
@@ -43,22 +43,26 @@ pub struct Implementation {
 impl Implementation {
     /// Creates a description with a name and a version.
     pub fn new(name: impl Into<Text>, version: impl Into<Text>) -> Self {
-        let (name, version) = (name.into(), version.into());
-        Self { name, version, title: None, description: None, icons: Vec::new(), website_url: None }
+        Self { name: name.into(), version: version.into(), ..Self::default() }
     }
 }
 
 /// An icon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Icon {
-    pub(crate) src: Text,
+    /// The URL.
+    pub src: Text,
+    /// The media type.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) mime_type: Option<Text>,
+    pub mime_type: Option<Text>,
+    /// The sizes, such as `48x48`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) sizes: Vec<Text>,
+    pub sizes: Vec<Text>,
+    /// The background that the icon is designed for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) theme: Option<Theme>,
+    pub theme: Option<Theme>,
 }
 
 /// The background that an icon is designed for.
@@ -74,26 +78,6 @@ impl Icon {
     /// Creates an icon at `src`: an `https:` or `data:` URL.
     pub fn new(src: impl Into<Text>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
-    }
-
-    /// Returns the URL.
-    pub fn src(&self) -> &str {
-        &self.src
-    }
-
-    /// Returns the media type.
-    pub fn get_mime_type(&self) -> Option<&str> {
-        self.mime_type.as_deref()
-    }
-
-    /// Returns the sizes.
-    pub fn get_sizes(&self) -> &[Text] {
-        &self.sizes
-    }
-
-    /// Returns the background that the icon is designed for.
-    pub fn get_theme(&self) -> Option<Theme> {
-        self.theme
     }
 
     /// Returns whether the URL has a supported scheme and only characters that a URI may have.
@@ -235,13 +219,17 @@ pub(crate) struct ToolDescription<'a> {
 /// Annotations of content: the audience, the priority and the time of the last change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Annotations {
+    /// The audience. An empty audience is not restricted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) audience: Vec<Role>,
+    pub audience: Vec<Role>,
+    /// The priority, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) priority: Option<f64>,
+    pub priority: Option<f64>,
+    /// The time of the last change. From another server, it is a date and a time with an offset.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) last_modified: Option<Text>,
+    pub last_modified: Option<Text>,
 }
 
 /// The sender or recipient of content.
@@ -272,21 +260,6 @@ impl Annotations {
     pub fn priority(mut self, priority: f64) -> Self {
         self.priority = Some(priority.clamp(0.0, 1.0));
         self
-    }
-
-    /// Returns the audience. An empty audience is not restricted.
-    pub fn get_audience(&self) -> &[Role] {
-        &self.audience
-    }
-
-    /// Returns the priority, from 0 to 1.
-    pub fn get_priority(&self) -> Option<f64> {
-        self.priority
-    }
-
-    /// Returns the time of the last change. From another server, it is a date and a time with an offset.
-    pub fn get_last_modified(&self) -> Option<&str> {
-        self.last_modified.as_deref()
     }
 
     /// Sets the time of the last change in ISO 8601, such as `2026-07-28T12:00:00Z`.

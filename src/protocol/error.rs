@@ -12,46 +12,35 @@ use serde_json::Value;
 
 /// An error code. The specification defines the numbers (2026-07-28, basic, "Error Codes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
 pub(crate) enum ErrorCode {
     /// The body is not JSON.
-    Parse,
+    Parse = -32_700,
     /// The body is JSON but not a message of the protocol, or the HTTP layer rejects the request.
-    InvalidRequest,
+    InvalidRequest = -32_600,
     /// The method does not exist or is not available.
-    MethodNotFound,
+    MethodNotFound = -32_601,
     /// The parameters are invalid: an unknown tool, a missing field, or a resource that does not exist.
-    InvalidParams,
+    InvalidParams = -32_602,
     /// The server failed.
-    Internal,
+    Internal = -32_603,
     /// A resource does not exist. Revisions up to 2025-11-25 only.
-    ResourceNotFound,
+    ResourceNotFound = -32_002,
     /// A header is missing or contradicts the body. 2026-07-28 only.
-    HeaderMismatch,
+    HeaderMismatch = -32_020,
     /// The request does not declare a required capability. 2026-07-28 only.
-    MissingCapability,
+    MissingCapability = -32_021,
     /// The request names an unsupported revision. 2026-07-28 only.
-    UnsupportedVersion,
+    UnsupportedVersion = -32_022,
 }
 
 impl ErrorCode {
-    /// Returns the code with this number.
     pub(crate) fn of_number(number: i32) -> Option<Self> {
         CODES.into_iter().find(|code| code.number() == number)
     }
 
-    /// Returns the number on the wire.
     pub(crate) const fn number(self) -> i32 {
-        match self {
-            Self::Parse => -32_700,
-            Self::InvalidRequest => -32_600,
-            Self::MethodNotFound => -32_601,
-            Self::InvalidParams => -32_602,
-            Self::Internal => -32_603,
-            Self::ResourceNotFound => -32_002,
-            Self::HeaderMismatch => -32_020,
-            Self::MissingCapability => -32_021,
-            Self::UnsupportedVersion => -32_022,
-        }
+        self as i32
     }
 }
 
@@ -80,7 +69,6 @@ pub(crate) struct RpcError(Box<ErrorObject>);
 /// The error object of JSON-RPC.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ErrorObject {
-    /// The error code.
     pub(crate) code: ErrorCode,
     /// The error text: what is wrong, and what to do instead.
     pub(crate) message: Cow<'static, str>,

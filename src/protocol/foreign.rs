@@ -11,10 +11,10 @@ use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::Map;
 
 use super::accepted::{is_accepted, is_base64, priority_of};
-use super::content::{Block, Content, Media, PromptMessage, Typed};
+use super::content::{Block, Content, ContentParts, Media, PromptMessage};
 use super::description::{Annotations, Icon, ResourceDescription, Role, Theme};
-use super::received::{ANNOTATIONS, META, Received};
-use super::resource_contents::{Body, ResourceContents};
+use super::received::{ANNOTATIONS, ForeignText, META};
+use super::resource_contents::{ResourceContents, TextOrBlob};
 #[cfg(feature = "gateway")]
 use super::ui::SCHEME;
 #[cfg(feature = "gateway")]
@@ -37,14 +37,17 @@ impl Content {
     pub(crate) fn read(block: Value<'_>, result: &Rc<str>) -> Option<Self> {
         let parts = known_block(&block.string("type")?, block).unwrap_or(Block::Unknown);
         let received = match accepted(block) {
-            Cow::Borrowed(_) => Received::new(result.clone(), block.range()),
+            Cow::Borrowed(_) => ForeignText::new(result.clone(), block.range()),
             Cow::Owned(text) => {
                 let range = 0..text.len();
-                Received::new(text.into(), range)
+                ForeignText::new(text.into(), range)
             }
         };
         let annotations = Annotations::of(block);
-        Some(Self { typed: Typed { block: parts, annotations, meta: read_meta(block) }, received: Some(received) })
+        Some(Self {
+            typed: ContentParts { block: parts, annotations, meta: read_meta(block) },
+            received: Some(received),
+        })
     }
 }
 
@@ -95,7 +98,7 @@ impl Content {
                 }
             };
             let range = 0..text.len();
-            Some(Received::new(text.into(), range))
+            Some(ForeignText::new(text.into(), range))
         });
         self
     }
@@ -122,8 +125,8 @@ impl ResourceContents {
     /// Reads contents that another server sent. Returns `None` if they are malformed.
     pub(crate) fn read(contents: Value<'_>) -> Option<Self> {
         let body = match (contents.string("text"), contents.string("blob")) {
-            (Some(text), None) => Body::Text(text.into()),
-            (None, Some(blob)) if is_base64(&blob) => Body::Blob(blob),
+            (Some(text), None) => TextOrBlob::Text(text.into()),
+            (None, Some(blob)) if is_base64(&blob) => TextOrBlob::Blob(blob),
             _ => return None,
         };
         let mime_type = contents.string("mimeType").map(Into::into);

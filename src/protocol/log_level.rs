@@ -19,39 +19,31 @@ pub enum LogLevel {
     Emergency,
 }
 
-impl LogLevel {
-    const ALL: [Self; 8] = [
-        Self::Debug,
-        Self::Info,
-        Self::Notice,
-        Self::Warning,
-        Self::Error,
-        Self::Critical,
-        Self::Alert,
-        Self::Emergency,
-    ];
+/// The levels, with their names on the wire.
+const NAMES: [(LogLevel, &str); 8] = [
+    (LogLevel::Debug, "debug"),
+    (LogLevel::Info, "info"),
+    (LogLevel::Notice, "notice"),
+    (LogLevel::Warning, "warning"),
+    (LogLevel::Error, "error"),
+    (LogLevel::Critical, "critical"),
+    (LogLevel::Alert, "alert"),
+    (LogLevel::Emergency, "emergency"),
+];
 
-    /// Returns the name on the wire.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Info => "info",
-            Self::Notice => "notice",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Critical => "critical",
-            Self::Alert => "alert",
-            Self::Emergency => "emergency",
-        }
+impl LogLevel {
+    #[cfg(feature = "client")]
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(level, _)| *level == self).map_or("", |(_, name)| name)
     }
 
     /// Returns the level with this name, or `None` if the name is unknown.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.name() == name)
+        NAMES.iter().find(|(_, known)| *known == name).map(|(level, _)| *level)
     }
 
     /// Returns all names, for an error message.
     pub(crate) fn names() -> String {
-        Self::ALL.map(Self::name).join(", ")
+        NAMES.map(|(_, name)| name).join(", ")
     }
 }

@@ -74,7 +74,6 @@ fn with_placeholders(bytes: &[u8]) -> String {
     text
 }
 
-/// One message from a client.
 #[derive(Debug)]
 pub(crate) enum Message<'d> {
     /// A request, which expects a response.
@@ -88,12 +87,10 @@ pub(crate) enum Message<'d> {
     Response,
 }
 
-/// A request.
 #[derive(Debug)]
 pub(crate) struct Request<'d> {
     /// The id, which the response repeats.
     pub(crate) id: RequestId,
-    /// The name of the method.
     pub(crate) method: Cow<'d, str>,
     /// The method, if any revision has it.
     pub(crate) known_method: Option<Method>,
@@ -118,7 +115,6 @@ fn not_null(value: Value<'_>) -> Option<Value<'_>> {
 /// The error for JSON that is not a message.
 #[derive(Debug)]
 pub(crate) struct NotAMessage {
-    /// The reason.
     pub(crate) why: &'static str,
     /// The id, if it can be read.
     pub(crate) id: Option<RequestId>,

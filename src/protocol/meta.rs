@@ -36,7 +36,6 @@ pub(crate) fn claim(meta: Option<Value<'_>>) -> Option<Value<'_>> {
 pub(crate) struct Envelope {
     /// The revision that the request names. It may be unknown.
     pub(crate) version: String,
-    /// The capabilities of the client.
     pub(crate) capabilities: ClientCapabilities,
 }
 
@@ -69,7 +68,6 @@ impl Envelope {
 /// The notifications that a client requests for the duration of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestedNotifications {
-    /// The progress token, as it was sent.
     pub(crate) progress_token: Option<Box<RawValue>>,
     /// The lowest level of the log messages that the client requests.
     pub(crate) log_level: Option<LogLevel>,

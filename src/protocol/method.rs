@@ -91,7 +91,6 @@ impl Method {
         self.row().is_some_and(|row| (row.since..=row.until).contains(&revision))
     }
 
-    /// Returns the name of the method.
     pub(crate) fn name(self) -> &'static str {
         self.row().map_or("", |row| row.name)
     }

@@ -23,7 +23,7 @@ pub(super) struct Settable<'a> {
 
 /// The JSON text of a block: a part of the text of its result.
 #[derive(Clone, Debug)]
-pub(super) struct Received {
+pub(super) struct ForeignText {
     text: Rc<str>,
     range: Range<usize>,
     /// The members that the program has set.
@@ -32,7 +32,7 @@ pub(super) struct Received {
     write: fn(&Self, &Settable<'_>) -> serde_json::Result<String>,
 }
 
-impl Received {
+impl ForeignText {
     /// Creates the text of a block: the `range` of `text`.
     pub(super) fn new(text: Rc<str>, range: Range<usize>) -> Self {
         Self { text, range, replaced: Vec::new(), write: Self::with_replaced }

@@ -7,20 +7,23 @@ use std::borrow::Cow;
 use edge_json::decimal::is_integer_literal;
 use edge_json::{Kind, Value};
 
-/// A message from a server.
 #[derive(Debug)]
 pub(crate) enum ServerMessage<'d> {
-    /// The response to a request.
     Response {
         /// The id as JSON text. `None` if it is null or absent.
         id: Option<&'d str>,
-        /// The result or the error.
         outcome: Result<Value<'d>, ServerError<'d>>,
     },
-    /// A notification.
-    Notification { method: Cow<'d, str>, params: Option<Value<'d>> },
+    Notification {
+        method: Cow<'d, str>,
+        params: Option<Value<'d>>,
+    },
     /// A request of the server to the client.
-    Request { id: Value<'d>, method: Cow<'d, str>, params: Option<Value<'d>> },
+    Request {
+        id: Value<'d>,
+        method: Cow<'d, str>,
+        params: Option<Value<'d>>,
+    },
 }
 
 /// The `error` of a response.

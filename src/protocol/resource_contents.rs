@@ -19,14 +19,14 @@ pub struct ResourceContents {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mime_type: Option<Text>,
     #[serde(flatten)]
-    pub(super) body: Body,
+    pub(super) body: TextOrBlob,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub(super) meta: Option<Box<Map<String, Value>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Body {
+pub(super) enum TextOrBlob {
     Text(Text),
     Blob(String),
 }
@@ -51,12 +51,12 @@ impl ResourceContents {
 
     /// Creates the contents of `uri` from text. A literal is not copied.
     pub(crate) fn of_text(uri: String, text: Text) -> Self {
-        Self { uri, mime_type: None, body: Body::Text(text), meta: None }
+        Self { uri, mime_type: None, body: TextOrBlob::Text(text), meta: None }
     }
 
     /// Creates the contents of `uri` from bytes, which are sent as base64.
     pub fn blob(uri: impl Into<String>, bytes: &[u8]) -> Self {
-        Self { body: Body::Blob(STANDARD.encode(bytes)), ..Self::text(uri, "") }
+        Self { body: TextOrBlob::Blob(STANDARD.encode(bytes)), ..Self::text(uri, "") }
     }
 
     /// Creates the contents of `uri` from bytes that are already in base64.
@@ -66,7 +66,7 @@ impl ResourceContents {
     pub fn blob_base64(uri: impl Into<String>, base64: impl Into<String>) -> Result<Self, NotBase64> {
         let base64 = base64.into();
         STANDARD.decode(&base64).ok_or(NotBase64)?;
-        Ok(Self { body: Body::Blob(base64), ..Self::text(uri, "") })
+        Ok(Self { body: TextOrBlob::Blob(base64), ..Self::text(uri, "") })
     }
 
     /// Returns the URI.
@@ -77,16 +77,16 @@ impl ResourceContents {
     /// Returns the text, if the contents are text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.body {
-            Body::Text(text) => Some(text),
-            Body::Blob(_) => None,
+            TextOrBlob::Text(text) => Some(text),
+            TextOrBlob::Blob(_) => None,
         }
     }
 
     /// Returns the bytes, if the contents are bytes in valid base64.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match &self.body {
-            Body::Text(_) => None,
-            Body::Blob(base64) => STANDARD.decode(base64),
+            TextOrBlob::Text(_) => None,
+            TextOrBlob::Blob(base64) => STANDARD.decode(base64),
         }
     }
 

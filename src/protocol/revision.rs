@@ -87,7 +87,6 @@ impl Revision {
         if name < Self::V2026_07_28.name() { Era::Legacy } else { Era::Modern }
     }
 
-    /// Returns the era of this revision.
     pub(crate) fn era(self) -> Era {
         Self::era_of(self.name())
     }

@@ -9,10 +9,10 @@ use futures::future::LocalBoxFuture;
 
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::host::log;
 use crate::limits::{RAG_CANDIDATES, RAG_RESCORED_MOST};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
-use crate::rag::log::warn;
 use crate::rag::search::Meaning;
 use crate::rag::search_result::{SearchMode, SearchResult};
 
@@ -68,25 +68,6 @@ impl MeaningSettings {
         let wrong = candidates.filter(|vectors| !(least..=most).contains(vectors));
         wrong.map(|vectors| format!("`candidates` must be from {least} to {most} (got {vectors})"))
     }
-
-    /// Returns these settings with those of a request, which take precedence.
-    pub(in crate::rag) fn with(self, chosen: &Overrides) -> Self {
-        Self {
-            weight: chosen.weight.unwrap_or(self.weight),
-            min_score: chosen.min_score.or(self.min_score),
-            candidates: chosen.candidates.or(self.candidates),
-            include_vectors: chosen.include_vectors.unwrap_or(self.include_vectors),
-        }
-    }
-}
-
-/// The settings of a request that take precedence.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::rag) struct Overrides {
-    pub(in crate::rag) weight: Option<f64>,
-    pub(in crate::rag) min_score: Option<f64>,
-    pub(in crate::rag) candidates: Option<usize>,
-    pub(in crate::rag) include_vectors: Option<bool>,
 }
 
 /// Returns the search with an embedding model.
@@ -94,7 +75,6 @@ pub(in crate::rag) fn with(embedder: impl Embedder + 'static) -> Rc<dyn SearchBy
     Rc::new(WithEmbedder(Rc::new(embedder)))
 }
 
-/// The search with this embedding model.
 struct WithEmbedder(Rc<dyn Embedder>);
 
 impl SearchByMeaning for WithEmbedder {
@@ -125,7 +105,7 @@ impl SearchByMeaning for WithEmbedder {
             if meaning.is_required() {
                 return Err(error);
             }
-            warn(&error, cx);
+            log::warning(cx.host(), "rag", error.cause());
             found.mode = SearchMode::Lexical;
             found.remark(FAILED);
             found.remark(error.message());

@@ -86,7 +86,6 @@ impl Document {
     }
 }
 
-/// Returns whether a document can have this name.
 fn is_name(name: &str) -> bool {
     (1..=RAG_NAME_BYTES).contains(&name.len()) && !name.contains(char::is_control)
 }

@@ -8,10 +8,12 @@ use super::passage::{Passage, PassageId};
 use super::rank::{ByWords, best_first, scores, spread_over_sections};
 use super::search::{Meaning, Search};
 use super::search_result::{FoundPassage, SearchMode, SearchResult};
+use super::store::SearchStore;
 use super::store_error::StoreError;
 use super::vectors::int8::Int8;
 
 /// How similar passages are to a question, the most similar first.
+#[derive(Default)]
 pub(super) struct Similarities(Vec<(PassageId, f64, Int8)>);
 
 impl Similarities {
@@ -21,12 +23,8 @@ impl Similarities {
         Self(ordered(similarities.collect(), |(id, cosine, _)| [descending(*cosine), *id, 0]))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns those of the `most` most similar passages that were not found by their words.
-    pub(super) fn new_passages(&self, by_words: &ByWords, meaning: &Meaning, most: usize) -> Vec<PassageId> {
+    fn new_passages(&self, by_words: &ByWords, meaning: &Meaning, most: usize) -> Vec<PassageId> {
         let known: BTreeSet<_> = by_words.passages.iter().map(|passage| passage.id).collect();
         let is_similar = |cosine: f64| meaning.min_score.is_none_or(|least| cosine >= least);
         let nearest = self.0.iter().take(most).filter(|(id, cosine, _)| is_similar(*cosine) && !known.contains(id));
@@ -34,24 +32,36 @@ impl Similarities {
     }
 }
 
-/// Returns the result of a search by meaning. `similar` has the similarities of passages, and the passages that were not found by their words.
-/// It is `None` if no passage has a vector, or if the question has none.
+/// Returns the result of a search by meaning. `similar` is empty if no passage has a vector, or if the question has none.
 ///
 /// # Errors
 /// The search by meaning failed, and the passages must not be found by their words alone.
-pub(super) fn by_meaning(
+pub(super) async fn by_meaning(
+    store: &dyn SearchStore,
     by_words: ByWords,
-    similar: Result<Option<(Similarities, Vec<Passage>)>, StoreError>,
+    similar: Result<Similarities, StoreError>,
     search: &Search,
     meaning: &Meaning,
 ) -> Result<SearchResult, StoreError> {
-    match similar {
-        Ok(Some((similarities, new))) => {
-            let mut found = fused(by_words, similarities, new, meaning);
+    let read = async {
+        let similar = similar?;
+        if similar.0.is_empty() {
+            return Ok(None);
+        }
+        let new = similar.new_passages(&by_words, meaning, search.most);
+        Ok(Some((store.passages(&search.space, &new, &search.filter).await?, similar)))
+    };
+    match read.await {
+        Ok(Some((new, similar))) => {
+            let mut found = fused(by_words, similar, new, meaning);
             found.passages.truncate(search.most);
             Ok(found)
         }
-        Ok(None) if meaning.is_required() => Ok(SearchResult { mode: SearchMode::Vector, ..SearchResult::default() }),
+        Ok(None) if meaning.is_required() => {
+            // The search by words fails if the index does not exist.
+            store.search(Search { meaning: None, ..search.clone() }).await?;
+            Ok(SearchResult { mode: SearchMode::Vector, ..SearchResult::default() })
+        }
         Ok(None) => Ok(by_words.ranked()),
         Err(error) if meaning.is_required() => Err(error),
         Err(error) => Ok(SearchResult { fallback: Some(error), ..by_words.ranked() }),

@@ -57,14 +57,6 @@ impl GraphOptions {
     }
 }
 
-/// The settings of walks that a request has. They take precedence.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct WalkOverrides {
-    pub(super) steps: Option<u32>,
-    pub(super) restart_prob: Option<f64>,
-}
-
-/// The result of [`walk`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Walk {
     /// The nodes that walks visit, with the sum of their shares: the greatest sum first, then the lowest id.

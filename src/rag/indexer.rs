@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::document::Document;
-use super::log::warn;
 use super::passage::{Passage, PassageId, Space};
 use super::store::Saved;
 use super::store_error::{StoreError, StoreFailure};
-use super::vector_store::{Pending, VectorStore};
+use super::vector_store::{PendingPassages, VectorStore};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::host::log;
 use crate::limits::{RAG_EMBEDDING_BATCH, RAG_EMBEDDINGS, RAG_REFUSED_REQUESTS};
 use crate::models::embedding::checked::embed;
 use crate::models::embedding::{Embedder, Purpose};
@@ -83,7 +83,7 @@ impl Indexer {
         let mut indexed = Indexed::default();
         if let Err(failed) = self.embed_all(space, cx, &mut indexed).await {
             let error = HandlerError::from(failed);
-            warn(&error, cx);
+            log::warning(cx.host(), "rag", error.cause());
             let notes = indexed.note.into_iter().chain([error.message().to_owned()]);
             indexed.note = Some(notes.collect::<Vec<_>>().join(" "));
         }
@@ -97,7 +97,7 @@ impl Indexer {
     pub async fn reindex(&self, space: &Space, cx: &Context) -> Result<Indexed, HandlerError> {
         let mut indexed = Indexed::default();
         match self.embed_all(space, cx, &mut indexed).await {
-            Err(Failed::Store(StoreError { kind: StoreFailure::OtherModel, .. })) => {
+            Err(EmbedFailure::Store(StoreError { kind: StoreFailure::OtherModel, .. })) => {
                 self.store.remove_vectors(&space.index).await?;
                 self.embed_all(space, cx, &mut indexed).await?;
             }
@@ -106,11 +106,11 @@ impl Indexer {
         Ok(indexed)
     }
 
-    async fn embed_all(&self, space: &Space, cx: &Context, indexed: &mut Indexed) -> Result<(), Failed> {
+    async fn embed_all(&self, space: &Space, cx: &Context, indexed: &mut Indexed) -> Result<(), EmbedFailure> {
         let model = self.embedder.model();
         let mut refusals = Refusals::default();
         while indexed.embedded < RAG_EMBEDDINGS {
-            let Pending { mut passages, count, refused } =
+            let PendingPassages { mut passages, count, refused } =
                 self.store.pending(space, &model, RAG_EMBEDDING_BATCH).await?;
             (indexed.pending, indexed.refused) = (count, refused);
             passages.retain(|passage| !refusals.passages.contains(&passage.id));
@@ -134,7 +134,7 @@ impl Indexer {
         cx: &Context,
         indexed: &mut Indexed,
         refusals: &mut Refusals,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), EmbedFailure> {
         let mut batches = vec![passages];
         while let Some(mut batch) = batches.pop() {
             let texts: Vec<_> = batch.iter().map(embedded_text).collect();
@@ -150,7 +150,7 @@ impl Indexer {
                     refusals.requests = refusals.requests.saturating_add(1);
                     // A model that is down refuses everything.
                     if refusals.requests > RAG_REFUSED_REQUESTS || !self.is_up(refusals, cx).await {
-                        return Err(Failed::Model(error));
+                        return Err(EmbedFailure::Model(error));
                     }
                     if let [passage] = batch.as_slice() {
                         self.store.refuse(space, &[passage.id]).await?;
@@ -213,22 +213,22 @@ impl Refusals {
 }
 
 /// The reason why vectors were not saved.
-enum Failed {
+enum EmbedFailure {
     Store(StoreError),
     Model(HandlerError),
 }
 
-impl From<StoreError> for Failed {
+impl From<StoreError> for EmbedFailure {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Failed> for HandlerError {
-    fn from(failed: Failed) -> Self {
+impl From<EmbedFailure> for HandlerError {
+    fn from(failed: EmbedFailure) -> Self {
         match failed {
-            Failed::Store(error) => error.into(),
-            Failed::Model(error) => error,
+            EmbedFailure::Store(error) => error.into(),
+            EmbedFailure::Model(error) => error,
         }
     }
 }

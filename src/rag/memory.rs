@@ -2,30 +2,34 @@
 
 mod corpus;
 mod edges;
-mod neighbours;
 #[cfg(test)]
 mod tests;
 mod vectors;
 
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt;
-use futures::future::{LocalBoxFuture, ready};
+use futures::future::ready;
 
 use super::document::Document;
 use super::filter::Filter;
+use super::fuse::by_meaning;
+use super::order::{descending, ordered};
 use super::passage::{Edge, Passage, PassageId, Space};
+use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{SaveStore, Saved, SearchStore};
+use super::store::{SaveStore, Saved, SearchStore, StoreFuture};
 use super::store_error::StoreError;
-use super::vector_store::{Pending, VectorStore};
-use corpus::Corpus;
+use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
+use corpus::{Corpus, PassagePlace, StoredPassage};
 
 /// A store in memory, for tests and for small documents that do not change.
 ///
 /// It finds the same passages and connections as [`SqliteVectors`](super::SqliteVectors), in the same order. A search reads all passages of the
-/// space.
+/// space, and compares all vectors. In a large space, it can so find passages that are not among the
+/// [candidates](super::Retriever::candidates) of a store in SQLite.
 ///
 /// ```
 /// use edge_mcp::rag::{ChunkOptions, Document, MemoryStore, SaveStore, Search, SearchStore, Space, chunks};
@@ -80,13 +84,14 @@ impl MemoryStore {
 }
 
 impl SearchStore for MemoryStore {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult> {
         async move {
-            let vector = match &search.meaning {
-                Some(meaning) => meaning.vector().await,
-                None => None,
-            };
-            self.0.borrow().search(&search, vector.as_deref())
+            let Some(meaning) = &search.meaning else { return Ok(self.0.borrow().by_words(&search)?.ranked()) };
+            let vector = meaning.vector().await;
+            let similar = self.0.borrow().similar(&search, meaning, vector.as_deref());
+            let by_words =
+                if meaning.is_required() { ByWords::default() } else { self.0.borrow().by_words(&search)? };
+            by_meaning(self, by_words, similar, &search, meaning).await
         }
         .boxed_local()
     }
@@ -96,8 +101,15 @@ impl SearchStore for MemoryStore {
         space: &'a Space,
         ids: &'a [PassageId],
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        ready(self.0.borrow().passages(space, ids, filter)).boxed_local()
+    ) -> StoreFuture<'a, Vec<Passage>> {
+        async move {
+            let corpus = self.0.borrow();
+            filter.check()?;
+            let visible: BTreeMap<_, _> = corpus.visible(space, filter).map(|found| (found.1.id, found)).collect();
+            let find = |id| visible.get(id).map(|(place, stored)| stored.passage(place));
+            Ok(ids.iter().filter_map(find).collect())
+        }
+        .boxed_local()
     }
 
     fn neighbours<'a>(
@@ -106,8 +118,26 @@ impl SearchStore for MemoryStore {
         ids: &'a [PassageId],
         distance: usize,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        ready(self.0.borrow().neighbours(space, ids, distance, filter)).boxed_local()
+    ) -> StoreFuture<'a, Vec<Passage>> {
+        async move {
+            let corpus = self.0.borrow();
+            filter.check()?;
+            let all = Filter::default();
+            let found: Vec<_> = corpus.visible(space, &all).filter(|(_, stored)| ids.contains(&stored.id)).collect();
+            let is_around = |place: &PassagePlace<'_>, stored: &StoredPassage| {
+                found.iter().any(|(other, of)| {
+                    place.document == other.document
+                        && stored.heading == of.heading
+                        && place.ordinal.abs_diff(other.ordinal) <= distance
+                })
+            };
+            let around = corpus
+                .visible(space, filter)
+                .filter(|(place, stored)| !ids.contains(&stored.id) && is_around(place, stored));
+            let around = around.map(|(place, stored)| stored.passage(&place)).collect();
+            Ok(ordered(around, |passage| [passage.id, 0, 0]))
+        }
+        .boxed_local()
     }
 
     fn edges<'a>(
@@ -116,47 +146,37 @@ impl SearchStore for MemoryStore {
         seeds: &'a [PassageId],
         threshold: f64,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
-        ready(self.0.borrow().edges(space, seeds, threshold, filter)).boxed_local()
+    ) -> StoreFuture<'a, Vec<Edge>> {
+        async move {
+            let corpus = self.0.borrow();
+            filter.check()?;
+            let mut edges = corpus.edges_of_links(space, filter);
+            edges.extend(corpus.edges_of_similar(space, filter));
+            edges.retain(|edge| edge.weight > threshold);
+            let mut sources: BTreeSet<_> = seeds.iter().copied().collect();
+            let mut around: BTreeMap<PassageId, f64> = BTreeMap::new();
+            for edge in edges.iter().filter(|edge| sources.contains(&edge.source) && !sources.contains(&edge.target)) {
+                let heaviest = around.entry(edge.target).or_default();
+                *heaviest = heaviest.max(edge.weight);
+            }
+            let heaviest_first = ordered(around.into_iter().collect(), |(id, weight)| [descending(*weight), *id, 0]);
+            let most = RAG_GRAPH_NODES.saturating_sub(seeds.len());
+            sources.extend(heaviest_first.into_iter().take(most).map(|(id, _)| id));
+            edges.retain(|edge| sources.contains(&edge.source));
+            let mut edges = ordered(edges, |edge| [descending(edge.weight), edge.target, edge.source]);
+            edges.truncate(RAG_READ_EDGES);
+            Ok(edges)
+        }
+        .boxed_local()
     }
 }
 
 impl SaveStore for MemoryStore {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
         ready(self.0.borrow_mut().save(space, document)).boxed_local()
     }
 
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool> {
         ready(Ok(self.0.borrow_mut().remove(space, document))).boxed_local()
-    }
-}
-
-impl VectorStore for MemoryStore {
-    fn pending<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        most: usize,
-    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>> {
-        ready(self.0.borrow().pending(space, model, most)).boxed_local()
-    }
-
-    fn save_vectors<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        vectors: Vec<(PassageId, Vec<f32>)>,
-    ) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        ready(self.0.borrow_mut().save_vectors(space, model, vectors)).boxed_local()
-    }
-
-    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        self.0.borrow_mut().refuse(space, ids);
-        ready(Ok(())).boxed_local()
-    }
-
-    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        self.0.borrow_mut().remove_vectors(index);
-        ready(Ok(())).boxed_local()
     }
 }

@@ -1,8 +1,9 @@
 //! From a question to passages.
 //!
-//! A [`Retriever`] asks the store for candidates. Then it takes the steps that it is configured for, in this order.
+//! A [`Retriever`] asks the store for candidates. Then they go through the stages that it is configured for.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 use futures::FutureExt;
@@ -14,11 +15,10 @@ use super::passage::Space;
 use super::rerank::Rerank;
 use super::search::Search;
 use super::search_result::{FoundPassage, SearchResult};
-use super::search_scope::SearchScope;
-use super::steps::context::Neighbours;
-use super::steps::rank::Diverse;
-use super::steps::{INVALID, Searched, Step};
-use super::store_source::StoreSource;
+use super::stages::context::SectionNeighbours;
+use super::stages::diverse::Diverse;
+use super::stages::{INVALID, Searched, Stage, invalid_scope};
+use super::store::{SearchStore, StoreSource};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{RAG_CANDIDATES, RAG_PASSAGES};
@@ -44,19 +44,19 @@ use crate::text::Text;
 #[derive(Clone)]
 #[must_use]
 pub struct Retriever {
-    index: Text,
+    pub(super) index: Text,
     source: Rc<dyn StoreSource>,
     within: Filter,
     containing: Option<String>,
-    most: usize,
+    pub(super) most: usize,
     per_document: Option<usize>,
     spaces_required: bool,
     meaning: Option<Rc<dyn SearchByMeaning>>,
     settings: MeaningSettings,
-    rerank: Option<Rc<dyn Step>>,
-    diverse: Option<Rc<dyn Step>>,
-    graph: Option<Rc<dyn Step>>,
-    context: Option<Rc<dyn Step>>,
+    rerank: Option<Rc<dyn Stage>>,
+    diverse: Option<Rc<dyn Stage>>,
+    pub(super) graph: Option<Rc<dyn Stage>>,
+    context: Option<Rc<dyn Stage>>,
 }
 
 impl Retriever {
@@ -77,6 +77,12 @@ impl Retriever {
             graph: None,
             context: None,
         }
+    }
+
+    /// Sets the index.
+    pub fn index(mut self, name: impl Into<Text>) -> Self {
+        self.index = name.into();
+        self
     }
 
     /// Adds a filter. A passage must match it and all other filters. A model does not see it.
@@ -106,7 +112,7 @@ impl Retriever {
     /// Adds the neighbours of each passage in its section to its text: `passages` before it and after it, from 0 to 3. If the neighbours of
     /// two passages overlap, the better passage contains both.
     pub fn context(mut self, passages: usize) -> Self {
-        self.context = Some(Rc::new(Neighbours(passages)));
+        self.context = Some(Rc::new(SectionNeighbours(passages)));
         self
     }
 
@@ -158,6 +164,12 @@ impl Retriever {
         self
     }
 
+    /// Turns reranking off.
+    pub fn no_rerank(mut self) -> Self {
+        self.rerank = None;
+        self
+    }
+
     /// Prefers passages that differ from better ones (maximal marginal relevance). `lambda` is from 0 to 1: with 1, the order stays, and with
     /// a smaller number, the passages differ more. It needs an embedding model.
     pub fn diverse(mut self, lambda: f64) -> Self {
@@ -173,26 +185,6 @@ impl Retriever {
         self
     }
 
-    /// Returns the name of the index.
-    pub(super) fn index(&self) -> &Text {
-        &self.index
-    }
-
-    /// Returns the most passages of a result.
-    pub(super) fn limit(&self) -> usize {
-        self.most
-    }
-
-    /// Returns whether the result has connected passages.
-    pub(super) fn has_graph(&self) -> bool {
-        self.graph.is_some()
-    }
-
-    /// Returns the steps in their order.
-    fn steps(&self) -> impl Iterator<Item = &Rc<dyn Step>> {
-        [&self.rerank, &self.graph, &self.diverse, &self.context].into_iter().flatten()
-    }
-
     /// Returns a sentence about the first setting that is not valid, or `None` if all are.
     pub(super) fn problem(&self) -> Option<String> {
         if is_blank(&self.index) {
@@ -205,7 +197,8 @@ impl Retriever {
             return Some("`per_document` must be at least 1 (got 0)".into());
         }
         let of_filter = || self.within.check().err().map(|error| error.to_string());
-        self.steps().find_map(|step| step.problem()).or_else(|| self.settings.problem()).or_else(of_filter)
+        let mut stages = [&self.rerank, &self.graph, &self.diverse, &self.context].into_iter().flatten();
+        stages.find_map(|stage| stage.problem()).or_else(|| self.settings.problem()).or_else(of_filter)
     }
 
     /// Finds the passages that answer a question. The [`SearchScope`] of the request applies.
@@ -218,60 +211,58 @@ impl Retriever {
     }
 
     async fn find(&self, asked: Search, cx: &Context) -> Result<SearchResult, HandlerError> {
-        let chosen = cx.extension::<SearchScope>().unwrap_or_default();
-        let top_k = chosen.top_k.unwrap_or(asked.most).clamp(1, self.most.max(1));
-        let mut search = self.narrowed(asked, &chosen, top_k)?;
-        let store = match &chosen.store {
+        let scope = cx.extension::<SearchScope>().unwrap_or_default();
+        let changed = scope.retriever.as_ref().map(|change| change(self.clone()));
+        if let Some(problem) = self.problem() {
+            return Err(HandlerError::new(INVALID).because(problem));
+        }
+        if let Some(problem) = changed.as_ref().and_then(Self::problem) {
+            return Err(invalid_scope(&problem));
+        }
+        changed.as_ref().unwrap_or(self).find_in(&scope, asked, cx).await
+    }
+
+    async fn find_in(&self, scope: &SearchScope, asked: Search, cx: &Context) -> Result<SearchResult, HandlerError> {
+        let top_k = scope.top_k.unwrap_or(asked.most).clamp(1, self.most.max(1));
+        let mut search = self.narrowed(asked, scope, top_k)?;
+        let store = match &scope.store {
             Some(store) => store.clone(),
             None => self.source.store(cx).await?,
         };
-        let by_meaning = chosen.meaning.as_ref().or(self.meaning.as_ref());
-        let settings = self.settings.with(&chosen.settings);
-        let of_rerank = || chosen.rerank.as_ref().and_then(|rerank| rerank.problem());
-        if let Some(problem) = settings.problem().or_else(of_rerank) {
-            return Err(
-                HandlerError::new(INVALID).because(format!("a setting of `SearchScope` is not valid: {problem}"))
-            );
-        }
         // Without a weight, the vectors have no effect, so the model is not asked.
-        let by_meaning = by_meaning.filter(|_| settings.weight > 0.0);
+        let by_meaning = self.meaning.as_ref().filter(|_| self.settings.weight > 0.0);
         if let Some(by_meaning) = by_meaning {
-            let needed =
-                MeaningSettings { include_vectors: settings.include_vectors || self.diverse.is_some(), ..settings };
+            let include_vectors = self.settings.include_vectors || self.diverse.is_some();
+            let needed = MeaningSettings { include_vectors, ..self.settings };
             search.meaning = Some(by_meaning.begin(&search.text, &needed, cx));
         }
         let mut found = store.search(search.clone()).await?;
         if let (Some(by_meaning), Some(meaning)) = (by_meaning, &search.meaning) {
             found = by_meaning.tell(found, meaning, cx).await?;
         }
-        let rerank = if chosen.is_without_rerank { None } else { chosen.rerank.as_ref().or(self.rerank.as_ref()) };
-        let is_per_document = self.per_document.is_some();
-        let of = Searched {
+        let searched = Searched {
             store: &*store,
             search: &search,
             top_k,
-            is_per_document,
-            includes_vectors: settings.include_vectors,
-            walks: &chosen.walks,
+            is_per_document: self.per_document.is_some(),
+            includes_vectors: self.settings.include_vectors,
+            graph: scope.graph.as_deref(),
             cx,
         };
-        for step in [rerank, self.graph.as_ref(), self.diverse.as_ref()].into_iter().flatten() {
-            found = step.apply(found, &of).await?;
+        for stage in [&self.rerank, &self.graph, &self.diverse].into_iter().flatten() {
+            found = stage.apply(found, &searched).await?;
         }
         self.keep_some_of_each_document(&mut found.passages);
         found.passages.truncate(top_k);
         if let Some(context) = &self.context {
-            found = context.apply(found, &of).await?;
+            found = context.apply(found, &searched).await?;
         }
         Ok(found)
     }
 
     /// Returns the search for candidates, in the part of the store that the call can see.
-    fn narrowed(&self, asked: Search, chosen: &SearchScope, top_k: usize) -> Result<Search, HandlerError> {
-        if let Some(problem) = self.problem() {
-            return Err(HandlerError::new(INVALID).because(problem));
-        }
-        let name = match &chosen.space {
+    fn narrowed(&self, asked: Search, scope: &SearchScope, top_k: usize) -> Result<Search, HandlerError> {
+        let name = match &scope.space {
             Some(name) => name.clone(),
             None if self.spaces_required => {
                 let message =
@@ -281,7 +272,7 @@ impl Retriever {
             }
             None => String::new(),
         };
-        let of_server = self.within.clone().narrowed_by(chosen.within.clone());
+        let of_server = self.within.clone().narrowed_by(scope.within.clone());
         if let Err(error) = of_server.check() {
             return Err(HandlerError::new(INVALID).because(error));
         }
@@ -291,13 +282,12 @@ impl Retriever {
                 "Argument `filter` has too many tests together with the filters of this server. Use fewer tests.";
             return Err(HandlerError::invalid(message));
         }
-        let index = chosen.index.clone().unwrap_or_else(|| self.index.clone());
         // The best candidates may belong to few documents.
         let candidates = if self.per_document.is_some() { RAG_CANDIDATES.saturating_mul(2) } else { RAG_CANDIDATES };
         Ok(Search {
-            space: Space { index, name },
+            space: Space { index: self.index.clone(), name },
             filter,
-            containing: chosen.containing.clone().or_else(|| self.containing.clone()).or(asked.containing),
+            containing: self.containing.clone().or(asked.containing),
             most: candidates.max(top_k),
             ..asked
         })
@@ -311,5 +301,102 @@ impl Retriever {
             *of_document = of_document.saturating_add(1);
             *of_document <= most
         });
+    }
+}
+
+/// The settings of one request. The server function puts them into the request, and every search of the request uses them.
+///
+/// They take precedence over the settings of a tool and over the arguments of a call. A filter is the exception: filters only narrow the
+/// search, so all of them must match. Headers, `_meta` and arguments never change these settings, unless the server function reads them.
+///
+/// ```
+/// use edge_mcp::rag::{Filter, MemoryStore, Retriever, SearchScope, SearchTool};
+/// use edge_mcp::{BuildError, McpServer, RequestInfo};
+///
+/// fn server(request: &RequestInfo) -> Result<McpServer, BuildError> {
+///     if let Some(caller) = request.caller() {
+///         request.extend(SearchScope::new().space(&caller.subject).within(Filter::eq("status", "published")).top_k(5));
+///     }
+///     let store = request.state::<MemoryStore>()?;
+///     let search = SearchTool::new(Retriever::new("docs", store).spaces_required());
+///     McpServer::builder("docs", "1.0.0").tool(search.tool()).build()
+/// }
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct SearchScope {
+    store: Option<Rc<dyn SearchStore>>,
+    space: Option<String>,
+    within: Filter,
+    top_k: Option<usize>,
+    pub(super) include_sources: Option<bool>,
+    retriever: Option<Rc<dyn Fn(Retriever) -> Retriever>>,
+    graph: Option<Rc<dyn Fn(GraphOptions) -> GraphOptions>>,
+}
+
+impl SearchScope {
+    /// Creates settings that change nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the store.
+    pub fn store(mut self, store: Rc<dyn SearchStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Sets the space, such as the name of a tenant. Nothing else sets it. Without it, a search uses the empty space.
+    pub fn space(mut self, name: impl Into<String>) -> Self {
+        self.space = Some(name.into());
+        self
+    }
+
+    /// Adds a filter. A passage must match it and all other filters.
+    pub fn within(mut self, filter: Filter) -> Self {
+        self.within = self.within.narrowed_by(filter);
+        self
+    }
+
+    /// Sets the number of passages, at most the number that the tool allows.
+    pub fn top_k(mut self, passages: usize) -> Self {
+        self.top_k = Some(passages);
+        self
+    }
+
+    /// Sets whether an answer has the list of sources.
+    pub fn include_sources(mut self, included: bool) -> Self {
+        self.include_sources = Some(included);
+        self
+    }
+
+    /// Changes the retriever of each search, such as its index, its embedding model or its reranker. A call fails if a setting is out of range.
+    ///
+    /// ```
+    /// use edge_mcp::rag::SearchScope;
+    ///
+    /// let scope = SearchScope::new().retriever(|retriever| retriever.index("drafts").min_score(0.4).no_rerank());
+    /// ```
+    pub fn retriever(mut self, change: impl Fn(Retriever) -> Retriever + 'static) -> Self {
+        self.retriever = Some(Rc::new(change));
+        self
+    }
+
+    /// Changes the [options](Retriever::graph) of each search that follows connections. A call fails if one is out of range.
+    pub fn graph(mut self, change: impl Fn(GraphOptions) -> GraphOptions + 'static) -> Self {
+        self.graph = Some(Rc::new(change));
+        self
+    }
+}
+
+impl fmt::Debug for SearchScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { space, within, top_k, include_sources, .. } = self;
+        f.debug_struct("SearchScope")
+            .field("space", space)
+            .field("within", within)
+            .field("top_k", top_k)
+            .field("include_sources", include_sources)
+            .finish_non_exhaustive()
     }
 }

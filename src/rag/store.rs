@@ -1,6 +1,10 @@
 //! The interfaces of a store of passages.
 
+use std::future::Future;
 use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, ready};
 
 use super::document::Document;
 use super::filter::Filter;
@@ -8,8 +12,8 @@ use super::passage::{Edge, Passage, PassageId, Space};
 use super::search::Search;
 use super::search_result::SearchResult;
 use super::store_error::StoreError;
-use futures::FutureExt;
-use futures::future::{LocalBoxFuture, ready};
+use crate::call::context::Context;
+use crate::call::error::HandlerError;
 
 /// The changes that a store made for a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +25,9 @@ pub struct Saved {
     /// The stored chunks that the document no longer has.
     pub deleted: usize,
 }
+
+/// The future of a method of a store.
+pub type StoreFuture<'a, T> = LocalBoxFuture<'a, Result<T, StoreError>>;
 
 /// Finds passages. Every method works within one space. A store that only searches implements two methods:
 ///
@@ -63,7 +70,7 @@ pub trait SearchStore {
     /// # Errors
     /// The search failed. A search without a filter is a [`StoreFailure::UnknownIndex`](super::StoreFailure::UnknownIndex) if the space has passages, but only in other
     /// indexes. A failure is never an empty result.
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>>;
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult>;
 
     /// Returns the passages with these numbers that are in the space and match the filter, in the order of the numbers.
     ///
@@ -74,7 +81,7 @@ pub trait SearchStore {
         space: &'a Space,
         ids: &'a [PassageId],
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>>;
+    ) -> StoreFuture<'a, Vec<Passage>>;
 
     /// Returns the passages around other passages: those of the same section whose positions differ by at most `distance`. Only passages that
     /// are in the space and match the filter. The default implementation returns none.
@@ -87,7 +94,7 @@ pub trait SearchStore {
         ids: &'a [PassageId],
         distance: usize,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         let _ = (space, ids, distance, filter);
         ready(Ok(Vec::new())).boxed_local()
     }
@@ -110,7 +117,7 @@ pub trait SearchStore {
         seeds: &'a [PassageId],
         threshold: f64,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Edge>> {
         let _ = (space, seeds, threshold, filter);
         ready(Ok(Vec::new())).boxed_local()
     }
@@ -123,46 +130,71 @@ pub trait SaveStore: SearchStore {
     ///
     /// # Errors
     /// The document is [not valid](Document::check), or the store does not respond. Nothing is saved.
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>>;
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved>;
 
     /// Removes a document with all of its passages. Returns whether it had passages.
     ///
     /// # Errors
     /// The store does not respond. Nothing is removed.
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>>;
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool>;
 }
 
-impl<S: SearchStore + ?Sized> SearchStore for Rc<S> {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
-        (**self).search(search)
-    }
+/// Chooses the store in which a call searches.
+///
+/// An `Rc` of a store, also an `Rc<dyn SearchStore>`, is the store of every call. An async function of the [`Context`] chooses the store for each call, for example a
+/// database for each plan. The caller gets a fixed sentence if the function fails, and the log gets the cause.
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// use edge_mcp::rag::{MemoryStore, Retriever, SearchStore, SearchTool};
+/// use edge_mcp::{Context, HandlerError};
+///
+/// struct Databases {
+///     free: Rc<MemoryStore>,
+///     paid: Rc<MemoryStore>,
+/// }
+///
+/// async fn store(cx: Context) -> Result<Rc<dyn SearchStore>, HandlerError> {
+///     let databases = cx.state::<Databases>()?;
+///     let is_paid = cx.caller().is_ok_and(|caller| caller.has_scope("paid"));
+///     Ok(if is_paid { databases.paid.clone() } else { databases.free.clone() })
+/// }
+///
+/// let tool = SearchTool::new(Retriever::new("docs", store)).tool();
+/// ```
+pub trait StoreSource {
+    /// Returns the store of a call.
+    ///
+    /// # Errors
+    /// There is no store for the caller.
+    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>>;
+}
 
-    fn passages<'a>(
-        &'a self,
-        space: &'a Space,
-        ids: &'a [PassageId],
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        (**self).passages(space, ids, filter)
+impl<S: SearchStore + 'static> StoreSource for Rc<S> {
+    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
+        let store: Rc<dyn SearchStore> = self.clone();
+        ready(Ok(store)).boxed_local()
     }
+}
 
-    fn neighbours<'a>(
-        &'a self,
-        space: &'a Space,
-        ids: &'a [PassageId],
-        distance: usize,
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        (**self).neighbours(space, ids, distance, filter)
+impl StoreSource for Rc<dyn SearchStore> {
+    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Self, HandlerError>> {
+        ready(Ok(self.clone())).boxed_local()
     }
+}
 
-    fn edges<'a>(
-        &'a self,
-        space: &'a Space,
-        seeds: &'a [PassageId],
-        threshold: f64,
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
-        (**self).edges(space, seeds, threshold, filter)
+impl<F, Fut> StoreSource for F
+where
+    F: Fn(Context) -> Fut,
+    Fut: Future<Output = Result<Rc<dyn SearchStore>, HandlerError>> + 'static,
+{
+    fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
+        let chosen = self(cx.clone());
+        async move {
+            let message = "No search index is configured for this caller.";
+            chosen.await.map_err(|error| HandlerError::new(message).because(error.cause()))
+        }
+        .boxed_local()
     }
 }

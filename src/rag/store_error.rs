@@ -2,6 +2,7 @@
 
 use super::filter::FilterError;
 use super::filter::field::quoted;
+use super::vector_index::VectorIndexError;
 use crate::call::error::HandlerError;
 use crate::storage::{DatabaseError, DatabaseFailure};
 
@@ -19,9 +20,7 @@ impl StoreError {
     pub(super) fn unknown_index(name: &str) -> Self {
         Self { kind: StoreFailure::UnknownIndex, cause: format!("Unknown index {}.", quoted(name)) }
     }
-}
 
-impl StoreError {
     /// Compares the model and the dimensions of the vectors of an index with others.
     pub(super) fn check_model(of_index: (&str, usize), other: (&str, usize)) -> Result<(), Self> {
         if of_index == other {
@@ -71,6 +70,12 @@ impl From<DatabaseError> for StoreError {
             _ => StoreFailure::Unavailable,
         };
         Self { kind, cause: error.to_string() }
+    }
+}
+
+impl From<VectorIndexError> for StoreError {
+    fn from(VectorIndexError(cause): VectorIndexError) -> Self {
+        Self { kind: StoreFailure::Unavailable, cause }
     }
 }
 

@@ -1,9 +1,7 @@
 //! Stores with vectors of their passages.
 
-use futures::future::LocalBoxFuture;
-
 use super::passage::{Passage, PassageId, Space};
-use super::store::SaveStore;
+use super::store::{SaveStore, StoreFuture};
 use super::store_error::{StoreError, StoreFailure};
 use crate::limits::RAG_DIMENSIONS;
 
@@ -16,41 +14,34 @@ pub trait VectorStore: SaveStore {
     ///
     /// # Errors
     /// The index has vectors of another model ([`StoreFailure::OtherModel`](super::StoreFailure::OtherModel)), or the store does not respond.
-    fn pending<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        most: usize,
-    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>>;
+    fn pending<'a>(&'a self, space: &'a Space, model: &'a str, most: usize) -> StoreFuture<'a, PendingPassages>;
 
     /// Saves vectors of length 1 for passages of a space: all of them, or none. Passages that no longer exist, and passages of other spaces,
     /// are ignored.
     ///
     /// # Errors
     /// The index has vectors of another model or another length, a vector is not valid, or the store does not respond.
-    fn save_vectors<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        vectors: Vec<(PassageId, Vec<f32>)>,
-    ) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+    fn save_vectors<'a>(&'a self, space: &'a Space, model: &'a str, vectors: PassageVectors) -> StoreFuture<'a, ()>;
 
     /// Counts a refusal of each of these passages of a space by the model.
     ///
     /// # Errors
     /// The store does not respond.
-    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> StoreFuture<'a, ()>;
 
     /// Deletes the vectors of all spaces of an index, its model and the refusals. The next vectors can come from another model.
     ///
     /// # Errors
     /// The store does not respond.
-    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>>;
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> StoreFuture<'a, ()>;
 }
+
+/// The numbers of passages, with their vectors.
+pub type PassageVectors = Vec<(PassageId, Vec<f32>)>;
 
 /// Passages without a vector.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pending {
+pub struct PendingPassages {
     /// Some of the passages.
     pub passages: Vec<Passage>,
     /// The number of all passages without a vector that were not refused.

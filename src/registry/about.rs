@@ -9,7 +9,7 @@ use crate::text::Text;
 ///
 /// The builder checks each value when it gets the value, so the wasm module of a server without such data does not contain the checks.
 #[derive(Clone, Default)]
-pub(crate) struct About {
+pub(crate) struct RegistryData {
     pub id: Option<Text>,
     pub registry_name: Option<Text>,
     pub repository: Option<Repository>,
@@ -40,7 +40,7 @@ pub(crate) fn blank_problem(text: &str, what: &str) -> Option<String> {
 }
 
 /// Returns the id of a server: a slug of the given id, or of its name.
-pub(crate) fn id(info: &Implementation, about: Option<&About>) -> String {
+pub(crate) fn id(info: &Implementation, about: Option<&RegistryData>) -> String {
     let given = about.and_then(|about| about.id.as_ref());
     let id = slug(given.unwrap_or(&info.name));
     // The slug of a name without a letter a-z or a digit is empty.

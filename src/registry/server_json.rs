@@ -7,7 +7,7 @@ use edge_json::object;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::about::{About, id};
+use super::about::{RegistryData, id};
 use super::package::is_one_version;
 use crate::host::{host_of, is_local, origin_of};
 use crate::limits::{SERVER_JSON_DESCRIPTION, SERVER_JSON_NAME};
@@ -39,7 +39,7 @@ pub struct ServerJson {
 impl ServerJson {
     /// Describes a server. Returns `None` if the server has neither a registry name, nor a URL from which a name can be
     /// derived.
-    pub(crate) fn new(info: &Implementation, about: Option<&About>, own_url: Option<&str>) -> Option<Self> {
+    pub(crate) fn new(info: &Implementation, about: Option<&RegistryData>, own_url: Option<&str>) -> Option<Self> {
         let (mut packages, mut remotes) = (Vec::new(), Vec::new());
         if let Some(about) = about {
             packages.extend(about.packages.iter().map(|package| package.0.current.clone()));
@@ -140,7 +140,7 @@ fn is_icon(icon: &Icon) -> bool {
 }
 
 /// Returns a registry name for a server without one: the reversed host of a URL, and the server's id.
-fn name_at(info: &Implementation, about: Option<&About>, url: &str) -> Option<String> {
+fn name_at(info: &Implementation, about: Option<&RegistryData>, url: &str) -> Option<String> {
     let host = host_of(origin_of(url)?)?.trim_end_matches('.');
     let is_address = host.rsplit('.').next()?.parse::<u8>().is_ok();
     let mut domain = if is_local(host) {

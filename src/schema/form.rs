@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 use super::{SCALARS, Schema};
 
-/// The members of a form.
 const FORM: [&str; 4] = ["$schema", "type", "properties", "required"];
 /// The keywords of every field.
 const EVERY_FIELD: [&str; 4] = ["type", "title", "description", "default"];

@@ -5,7 +5,6 @@
 //! prompts, which are strings, and the output schemas of revisions that support only objects.
 
 mod form;
-mod has_json_schema;
 mod header_params;
 mod strings;
 mod wrap;
@@ -24,7 +23,6 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
-pub use has_json_schema::HasJsonSchema;
 pub(crate) use header_params::collect as header_params;
 pub(crate) use header_params::{HeaderParam, is_header_name};
 
@@ -33,14 +31,14 @@ use crate::limits::{CACHED_FOREIGN_STEPS, FOREIGN_SCHEMA_STEPS, FOREIGN_SCHEMAS,
 
 /// A compiled schema, with the arguments that a client repeats in headers.
 pub struct Schema {
-    origin: Origin,
+    origin: SchemaOrigin,
     /// The schema as that of the member `result` of an object.
     wrapped: OnceCell<Box<RawValue>>,
     header_params: Vec<HeaderParam>,
 }
 
 /// The program that enforces a schema.
-enum Origin {
+enum SchemaOrigin {
     Program(Validator),
     /// A tree would take much more memory than the text.
     OtherServer {
@@ -132,12 +130,12 @@ impl Schema {
         let before = steps.get();
         let compiled = Validator::within(value, &steps);
         left.set(left.get().saturating_sub(before.saturating_sub(steps.get())));
-        compiled.map(|validator| Rc::new(Self::with(Origin::Program(validator), Vec::new())))
+        compiled.map(|validator| Rc::new(Self::with(SchemaOrigin::Program(validator), Vec::new())))
     }
 
     /// Returns a schema that is published unchanged and not enforced: another server enforces it.
     pub(crate) fn unenforced(json: Box<RawValue>, is_of_objects: bool) -> Rc<Self> {
-        Rc::new(Self::with(Origin::OtherServer { json, is_of_objects }, Vec::new()))
+        Rc::new(Self::with(SchemaOrigin::OtherServer { json, is_of_objects }, Vec::new()))
     }
 
     /// Returns the schema of `T`, which must be an object schema.
@@ -153,50 +151,49 @@ impl Schema {
         if self.is_of_objects() { Ok(self) } else { Err(*SchemaError::at("", "`type` must be \"object\"")) }
     }
 
-    /// Compiles a schema of this program.
     fn of_program(value: serde_json::Value) -> Compiled {
         let validator = Validator::new(value)?;
         let header_params = header_params::collect(validator.schema(), usize::MAX).map_err(|error| *error)?;
-        Ok(Rc::new(Self::with(Origin::Program(validator), header_params)))
+        Ok(Rc::new(Self::with(SchemaOrigin::Program(validator), header_params)))
     }
 
-    fn with(origin: Origin, header_params: Vec<HeaderParam>) -> Self {
+    fn with(origin: SchemaOrigin, header_params: Vec<HeaderParam>) -> Self {
         Self { origin, wrapped: OnceCell::new(), header_params }
     }
 
     /// Returns the schema as JSON text.
     pub fn json(&self) -> &RawValue {
         match &self.origin {
-            Origin::Program(validator) => validator.json(),
-            Origin::OtherServer { json, .. } => json,
+            SchemaOrigin::Program(validator) => validator.json(),
+            SchemaOrigin::OtherServer { json, .. } => json,
         }
     }
 
     /// Returns the schema as a JSON value, or `None` if a number of it is out of the range of `f64`.
     pub(crate) fn to_value(&self) -> Option<serde_json::Value> {
         match &self.origin {
-            Origin::Program(validator) => Some(validator.schema().clone()),
-            Origin::OtherServer { json, .. } => tree(json.get()),
+            SchemaOrigin::Program(validator) => Some(validator.schema().clone()),
+            SchemaOrigin::OtherServer { json, .. } => tree(json.get()),
         }
     }
 
     /// Returns whether this program enforces the schema.
     pub(crate) fn is_enforced(&self) -> bool {
-        matches!(self.origin, Origin::Program(_))
+        matches!(self.origin, SchemaOrigin::Program(_))
     }
 
     /// Returns the schema as a JSON value, or null if another server enforces it.
     fn value(&self) -> &serde_json::Value {
         match &self.origin {
-            Origin::Program(validator) => validator.schema(),
-            Origin::OtherServer { .. } => &serde_json::Value::Null,
+            SchemaOrigin::Program(validator) => validator.schema(),
+            SchemaOrigin::OtherServer { .. } => &serde_json::Value::Null,
         }
     }
 
     fn check(&self, value: Value<'_>, options: Options, steps: &CheckSteps) -> Vec<String> {
         match &self.origin {
-            Origin::Program(validator) => validator.check(value, options, steps),
-            Origin::OtherServer { .. } => Vec::new(),
+            SchemaOrigin::Program(validator) => validator.check(value, options, steps),
+            SchemaOrigin::OtherServer { .. } => Vec::new(),
         }
     }
 
@@ -225,7 +222,6 @@ impl Schema {
         &self.header_params
     }
 
-    /// Returns the schemas of the properties.
     fn properties(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
         self.value().get("properties")?.as_object()
     }
@@ -233,16 +229,28 @@ impl Schema {
     /// Returns whether `type` is `"object"`.
     pub(crate) fn is_of_objects(&self) -> bool {
         match &self.origin {
-            Origin::Program(validator) => validator.is_of_objects(),
-            Origin::OtherServer { is_of_objects, .. } => *is_of_objects,
+            SchemaOrigin::Program(validator) => validator.is_of_objects(),
+            SchemaOrigin::OtherServer { is_of_objects, .. } => *is_of_objects,
         }
     }
 }
 
-/// Reads the text of a schema.
 fn tree(text: &str) -> Option<serde_json::Value> {
     Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?.root().to_json()
 }
+
+/// A type with a JSON Schema: every type that implements [`JsonSchema`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON Schema",
+    label = "the type must implement `schemars::JsonSchema`",
+    note = "add `#[derive(schemars::JsonSchema)]` to the type, or enable the feature of schemars for its crate",
+    note = "a handler takes its arguments and its `Context` by value"
+)]
+pub trait HasJsonSchema: JsonSchema {}
+
+// With this attribute, the compiler error names `HasJsonSchema` and shows its message and notes.
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> HasJsonSchema for T {}
 
 #[cfg(test)]
 mod tests {

@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use super::builder::{McpServer, McpServerBuilder};
 use super::tool::Tool;
 use crate::protocol::description::{Implementation, Metadata};
-use crate::registry::about::{About, blank_problem, id, id_problem, registry_name_problem};
+use crate::registry::about::{RegistryData, blank_problem, id, id_problem, registry_name_problem};
 use crate::registry::{Package, Remote, Repository, ServerJson};
 use crate::text::Text;
 
 impl McpServerBuilder {
     /// Returns the data about the server, and stores the problem of a new value if it is the first one.
     #[inline(never)]
-    fn about(&mut self, problem: Option<String>) -> &mut About {
+    fn about(&mut self, problem: Option<String>) -> &mut RegistryData {
         let about = self.definitions.about.get_or_insert_default();
         about.problem = about.problem.take().or(problem);
         about
@@ -133,7 +133,7 @@ pub struct ServerDetail {
 }
 
 impl ServerInfo {
-    fn new(info: &Implementation, about: Option<&About>) -> Self {
+    fn new(info: &Implementation, about: Option<&RegistryData>) -> Self {
         Self {
             id: id(info, about),
             name: info.name.clone(),
@@ -149,7 +149,7 @@ impl ServerInfo {
 }
 
 impl ServerDetail {
-    fn new(info: &Implementation, about: Option<&About>) -> Self {
+    fn new(info: &Implementation, about: Option<&RegistryData>) -> Self {
         Self {
             info: ServerInfo::new(info, about),
             package_canonical: about.and_then(|about| about.canonical_package.clone()),

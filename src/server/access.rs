@@ -6,12 +6,12 @@ use crate::auth::Principal;
 use crate::call::request_info::RequestInfo;
 use crate::text::Text;
 
-type Shown = Box<dyn Fn(&RequestInfo) -> bool>;
+type Visibility = Box<dyn Fn(&RequestInfo) -> bool>;
 
 /// The visibility of an item, and the scopes that a caller needs to use it.
 #[derive(Default)]
 pub(crate) struct Access {
-    pub shown: Option<Shown>,
+    pub shown: Option<Visibility>,
     pub scopes: Vec<Text>,
 }
 

@@ -27,7 +27,7 @@ const KEY: &str = "edge-mcp/approval";
 pub(crate) type Approval = Rc<dyn Fn(&Text, Value<'_>, Context) -> Result<ApprovalFuture, String>>;
 
 /// The outcome of a question for approval.
-pub(crate) enum Approved {
+pub(crate) enum ApprovalAnswer {
     Yes,
     /// The error is for the caller.
     No(HandlerError),
@@ -36,7 +36,7 @@ pub(crate) enum Approved {
 }
 
 /// Ends with an error if the client cannot be asked.
-pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<Approved, HandlerError>>;
+pub(crate) type ApprovalFuture = LocalBoxFuture<'static, Result<ApprovalAnswer, HandlerError>>;
 
 /// Creates the approval with the question that `ask` returns.
 pub(super) fn approval<A, F>(ask: F) -> Approval
@@ -50,7 +50,7 @@ where
         let (ask, read, name) = (ask.clone(), read(arguments)?, name.clone());
         let asking = async move {
             match ask(read, cx.clone()).await? {
-                None => Ok(Approved::NotNeeded),
+                None => Ok(ApprovalAnswer::NotNeeded),
                 Some(question) => approve(&question, &name, call, &cx).await,
             }
         };
@@ -59,15 +59,20 @@ where
 }
 
 /// Asks the person to approve a call of the tool `name`. `call` is the end of the question.
-async fn approve(question: &str, name: &str, call: Option<String>, cx: &Context) -> Result<Approved, HandlerError> {
+async fn approve(
+    question: &str,
+    name: &str,
+    call: Option<String>,
+    cx: &Context,
+) -> Result<ApprovalAnswer, HandlerError> {
     let Some(call) = call else {
         return Err(HandlerError::new(format!(
             "The arguments of `{name}` are too long to show them for approval. Send less in one call."
         )));
     };
     match cx.confirm(KEY, &message(question, &call)).await {
-        Ok(true) => Ok(Approved::Yes),
-        Ok(false) => Ok(Approved::No(HandlerError::new(format!(
+        Ok(true) => Ok(ApprovalAnswer::Yes),
+        Ok(false) => Ok(ApprovalAnswer::No(HandlerError::new(format!(
             "The call of `{name}` was not approved. Do not repeat it unless the user asks for it."
         )))),
         Err(error) if error.is_unasked() => {

@@ -7,10 +7,10 @@ use crate::config::ConfigError;
 
 /// The error for a server or an item whose definition is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError(Box<Details>);
+pub struct BuildError(Box<InvalidItem>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Details {
+struct InvalidItem {
     kind: &'static str,
     name: String,
     problem: String,
@@ -20,13 +20,13 @@ impl BuildError {
     /// Creates an error for your own check in the server function. `kind` and `name` identify the item, and `problem` is
     /// the reason. The text of the error is `the <kind> "<name>" <problem>`.
     pub fn new(kind: &'static str, name: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self(Box::new(Details { kind, name: name.into(), problem: problem.into() }))
+        Self(Box::new(InvalidItem { kind, name: name.into(), problem: problem.into() }))
     }
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { kind, name, problem } = &*self.0;
+        let InvalidItem { kind, name, problem } = &*self.0;
         write!(f, "the {kind} {name:?} {problem}")
     }
 }
@@ -42,7 +42,7 @@ impl From<MissingState> for BuildError {
 /// Converts the error for `?` in an endpoint function.
 impl From<BuildError> for ConfigError {
     fn from(BuildError(error): BuildError) -> Self {
-        let Details { kind, name, problem } = *error;
+        let InvalidItem { kind, name, problem } = *error;
         Self::new(format!("the {kind} {name:?}"), problem)
     }
 }

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::cached_lists::CachedLists;
 use super::definitions::{Definitions, Install, Sources};
 use super::extension::{ExtensionMethod, identifier_problem};
 use super::hook::hook;
+use super::list::CachedLists;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, after};
@@ -89,7 +89,7 @@ impl McpServer {
         self.caller.as_ref().is_none_or(|caller| access.shows_to(caller))
     }
 
-    /// Returns whether the caller can see a tool. The tools for handles exist only together with durable tasks.
+    /// Returns whether the caller can see a tool. The tools for jobs exist only together with durable tasks.
     fn has(&self, tool: &Tool) -> bool {
         self.shows(&tool.access) && (self.has_task_service || !tool.is_for_jobs)
     }
@@ -308,11 +308,14 @@ impl McpServerBuilder {
     /// of those hooks for arguments and questions apply.
     ///
     /// ```
-    /// use edge_mcp::{Context, McpServer, Text, Tool, ToolEvent};
+    /// use std::borrow::Cow;
+    ///
+    /// use edge_mcp::call::ToolEvent;
+    /// use edge_mcp::{Context, McpServer, Tool};
     ///
     /// let server = McpServer::builder("greeter", "1.0.0")
     ///     .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
-    ///     .hook(|tool: Text, event, cx: Context| async move {
+    ///     .hook(|tool: Cow<'static, str>, event, cx: Context| async move {
     ///         if let ToolEvent::Error(message) = event {
     ///             println!("{tool} failed for {:?}: {message}", cx.caller().ok().map(|caller| caller.subject.clone()));
     ///         }

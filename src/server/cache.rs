@@ -9,17 +9,18 @@ use serde::Serialize;
 use super::list::ListKind;
 
 /// A cache hint: how long a client may cache a result, and for which callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CacheHint {
     ttl_ms: u64,
     cache_scope: Scope,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Scope {
     Public,
+    #[default]
     Private,
 }
 

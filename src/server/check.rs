@@ -13,7 +13,7 @@ use super::completion::Completions;
 use super::definitions::Definitions;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
-use super::tool::{Origin, Tool};
+use super::tool::{Tool, ToolOrigin};
 use crate::auth::scopes;
 use crate::protocol::description::{Icon, Metadata, is_blank};
 use crate::protocol::ui;
@@ -92,7 +92,7 @@ impl Definitions {
         let mut seen = FxHashSet::with_capacity_and_hasher(self.tools.len(), FxBuildHasher);
         for tool in &self.tools {
             let name = &*tool.metadata.name;
-            if let Some(Origin { kind, key, problem, .. }) = &tool.origin {
+            if let Some(ToolOrigin { kind, key, problem, .. }) = &tool.origin {
                 check_item(kind, key, problem(&|name| self.tool(name).is_some_and(|tool| !tool.is_for_app_only())))?;
             }
             let of_app = || {

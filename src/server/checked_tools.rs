@@ -12,7 +12,7 @@ use crate::text::Text;
 
 /// The properties of a tool that determine the result of its checks.
 #[derive(PartialEq)]
-struct Checked {
+struct ToolKey {
     /// The type of the handler, which determines the schemas.
     handler: TypeId,
     name: Text,
@@ -21,13 +21,13 @@ struct Checked {
 }
 
 thread_local! {
-    static LAST: RefCell<Vec<Checked>> = const { RefCell::new(Vec::new()) };
+    static LAST: RefCell<Vec<ToolKey>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns whether these tools, in this order, were checked before and are valid.
 pub(super) fn are_checked(tools: &[Rc<Tool>]) -> bool {
     LAST.with_borrow(|last| {
-        let is_known = |(tool, checked): (&Rc<Tool>, &Checked)| {
+        let is_known = |(tool, checked): (&Rc<Tool>, &ToolKey)| {
             handler_of(tool) == Some(checked.handler)
                 && tool.metadata.name == checked.name
                 && tool.metadata.description == checked.description
@@ -41,7 +41,7 @@ pub(super) fn are_checked(tools: &[Rc<Tool>]) -> bool {
 #[inline(never)]
 pub(super) fn remember(tools: &[Rc<Tool>]) {
     let checked = |tool: &Rc<Tool>| {
-        Some(Checked {
+        Some(ToolKey {
             handler: handler_of(tool)?,
             name: tool.metadata.name.clone(),
             description: tool.metadata.description.clone(),

@@ -50,7 +50,7 @@ impl Suggestions {
 }
 
 pub(crate) type SuggestionsFuture = LocalBoxFuture<'static, Result<Suggestions, HandlerError>>;
-type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
+type Suggest = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 
 /// Suggests values for one argument. The client gets the first 100, and their total number.
 ///
@@ -64,7 +64,7 @@ type Complete = Box<dyn Fn(CompletionRequest, Context) -> SuggestionsFuture>;
 ///     if country == "France" { vec!["Lyon".to_owned(), "Paris".to_owned()] } else { Vec::new() }
 /// });
 /// ```
-pub struct Completion(pub(crate) Complete);
+pub struct Completion(pub(crate) Suggest);
 
 impl Completion {
     /// Creates a completion that always suggests all `values`.

@@ -15,19 +15,19 @@ use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
 use super::source::{Source, add_new};
-use super::tool::{Origin, Tool};
+use super::tool::{Tool, ToolOrigin};
 use crate::call::context::{Context, Hook, PassTasks};
-use crate::host::warning;
+use crate::host::log;
 use crate::protocol::description::Implementation;
 use crate::protocol::log_level::LogLevel;
-use crate::registry::about::About;
+use crate::registry::about::RegistryData;
 use crate::text::{Text, shortened};
 
 /// The definitions of a server. They depend on the request only if the server function does. With sources, each list has its own copy.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Definitions {
     pub info: Implementation,
-    pub about: Option<Box<About>>,
+    pub about: Option<Box<RegistryData>>,
     pub instructions: Option<Text>,
     pub tools: Vec<Rc<Tool>>,
     pub resources: Vec<Rc<Resource>>,
@@ -47,9 +47,9 @@ pub(crate) struct Definitions {
     pub warnings: Vec<String>,
     /// The check of the resources. Only `McpServerBuilder::resource` sets it, so the wasm module of a server without resources does not
     /// contain the check. The same holds for the next two fields.
-    pub(super) resource_check: Option<Check>,
-    pub(super) template_check: Option<Check>,
-    pub(super) prompt_check: Option<Check>,
+    pub(super) resource_check: Option<ItemCheck>,
+    pub(super) template_check: Option<ItemCheck>,
+    pub(super) prompt_check: Option<ItemCheck>,
     pub(super) cache: CacheHint,
     pub(super) caches: Vec<(Cacheable, CacheHint)>,
     pub sources: Option<Sources>,
@@ -78,7 +78,7 @@ pub(crate) type Install = fn(&mut Definitions);
 /// A function that tells clients that pages must not call these tools, except for those that say themselves who may call them.
 pub(crate) type CloseToPages = fn(&mut [Rc<Tool>]);
 
-type Check = fn(&Definitions) -> Result<(), BuildError>;
+type ItemCheck = fn(&Definitions) -> Result<(), BuildError>;
 
 /// The sources of a server. Only `McpServerBuilder::source` creates this value, so the wasm module of a server without sources does not
 /// contain the functions that it points to.
@@ -94,37 +94,7 @@ type AddFound = fn(Rc<dyn Source>, Rc<Definitions>, ListKind, Context) -> LocalB
 
 impl Definitions {
     pub(super) fn new(info: Implementation) -> Self {
-        Self {
-            info,
-            about: None,
-            instructions: None,
-            tools: Vec::new(),
-            resources: Vec::new(),
-            templates: Vec::new(),
-            prompts: Vec::new(),
-            page_size: None,
-            logging: None,
-            extensions: Map::new(),
-            lists_all: false,
-            lists_app_tools: false,
-            item_problem: None,
-            hooks: Vec::new(),
-            warnings: Vec::new(),
-            resource_check: None,
-            template_check: None,
-            prompt_check: None,
-            cache: CacheHint::NONE,
-            caches: Vec::new(),
-            sources: None,
-            reserved_authorities: Vec::new(),
-            extension_methods: Vec::new(),
-            start_extension_method: None,
-            skill_methods: None,
-            close_to_pages: None,
-            passed_tasks: None,
-            found_meta: None,
-            found_failure: None,
-        }
+        Self { info, ..Self::default() }
     }
 
     /// Returns the definitions with the items that the sources find for `list`, except for those whose names are in use.
@@ -150,7 +120,7 @@ impl Definitions {
         ];
         for name in in_use.iter().flatten() {
             let problem = format!("`{}` of a source is left out, because the name is in use", shortened(name));
-            warning::once(cx.host(), "source", &problem);
+            log::warning_once(cx.host(), "source", &problem);
         }
         Rc::new(definitions)
     }
@@ -203,7 +173,6 @@ impl Definitions {
         self.resources.iter().find(|resource| normalized(&resource.description.uri) == normal)
     }
 
-    /// Returns the cache hint of a result.
     pub(crate) fn cache_of(&self, result: Cacheable) -> CacheHint {
         let own = self.caches.iter().rev().find(|(known, _)| *known == result);
         own.map_or(self.cache, |(_, hint)| *hint)
@@ -241,7 +210,7 @@ impl Definitions {
         }
         let warnings = &mut self.warnings;
         self.tools.retain(|tool| {
-            let Some(Origin { kind, key, .. }) = &tool.origin else { return true };
+            let Some(ToolOrigin { kind, key, .. }) = &tool.origin else { return true };
             let is_replaced = explicit.contains(&tool.metadata.name);
             if is_replaced {
                 warnings.push(format!("the tool `{}` replaces the tool of the {kind} `{key}`", tool.metadata.name));

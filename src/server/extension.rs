@@ -31,7 +31,8 @@ use crate::text::Text;
 /// An extension of the protocol with methods of its own, for [`McpServerBuilder::serve`](crate::McpServerBuilder::serve).
 ///
 /// ```
-/// use edge_mcp::{Extension, ExtensionMethod, Json, McpServer};
+/// use edge_mcp::extension::{Extension, ExtensionMethod};
+/// use edge_mcp::{Json, McpServer};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 /// use serde_json::json;
@@ -98,7 +99,6 @@ impl Extension {
 /// A method of an [`Extension`].
 pub struct ExtensionMethod {
     pub(crate) name: Text,
-    /// The identifier of the extension.
     pub(crate) extension: Text,
     pub(crate) access: Access,
     pub(crate) deadline: Duration,

@@ -8,9 +8,9 @@ use futures::FutureExt;
 
 use crate::call::context::{Context, Hook};
 use crate::call::error::HandlerError;
-use crate::call::failure;
 use crate::call::result::ToolResult;
-use crate::call::tool_event::{FinishedCall, Observed, ToolEvent};
+use crate::call::tool_event::{FinishedCall, HookData, ToolEvent};
+use crate::host::log;
 use crate::text::Text;
 
 /// Creates a hook from a function that gets the name of the tool.
@@ -34,7 +34,7 @@ where
 
 /// Returns the event that follows `event`, if the call ends with it. Only hooks reach this function, so the wasm module of a server without
 /// hooks does not contain it.
-fn finished(tool: &Text, event: &ToolEvent, call: &Observed, cx: &Context) -> Option<ToolEvent> {
+fn finished(tool: &Text, event: &ToolEvent, call: &HookData, cx: &Context) -> Option<ToolEvent> {
     let outcome = match event {
         ToolEvent::Output(result) => Ok(result.clone()),
         ToolEvent::Error(message) => Err(message.clone()),
@@ -51,7 +51,7 @@ fn finished(tool: &Text, event: &ToolEvent, call: &Observed, cx: &Context) -> Op
 }
 
 /// Sends an event of a call of `tool` to all hooks in sequence. If a hook fails, the next hooks still run. Failures of hooks are only logged.
-pub(crate) async fn notify(hooks: &[Hook], tool: &Text, event: ToolEvent, call: Option<&Observed>, cx: &Context) {
+pub(crate) async fn notify(hooks: &[Hook], tool: &Text, event: ToolEvent, call: Option<&HookData>, cx: &Context) {
     for hook in hooks {
         log_failure(tool, hook(tool, event.clone(), call, cx.clone()).await, cx);
     }
@@ -60,7 +60,7 @@ pub(crate) async fn notify(hooks: &[Hook], tool: &Text, event: ToolEvent, call: 
 fn log_failure(tool: &str, outcome: Result<(), HandlerError>, cx: &Context) {
     if let Err(error) = outcome {
         let cause = error.0.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
-        failure::log(cx.host(), tool, &format!("a hook failed: {}{cause}", error.message()));
+        log::failure(cx.host(), tool, &format!("a hook failed: {}{cause}", error.message()));
     }
 }
 

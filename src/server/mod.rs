@@ -1,7 +1,4 @@
-//! The items of a server: tools, resources, prompts and completions.
-//!
-//! The `builder` collects the items of a server. They are its `definitions`, which `check` checks when the server is built. A `source` adds
-//! items that are not known before a request. `problems` checks a server before it is published.
+//! The items of a server: tools, resources, prompts, completions, apps, skills and sources; their builder, and its checks.
 
 pub(crate) mod about;
 pub(crate) mod access;
@@ -10,7 +7,6 @@ pub(crate) mod approval;
 pub(crate) mod build_error;
 pub(crate) mod builder;
 pub(crate) mod cache;
-pub(crate) mod cached_lists;
 pub(crate) mod check;
 mod checked_tools;
 pub(crate) mod completion;

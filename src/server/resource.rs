@@ -107,9 +107,9 @@ impl Contents {
 
 pub(crate) type ContentsFuture = LocalBoxFuture<'static, Result<Contents, HandlerError>>;
 pub(crate) type ListFuture = LocalBoxFuture<'static, Result<Vec<ResourceDescription>, HandlerError>>;
-type Variables = BTreeMap<String, String>;
+type TemplateVariables = BTreeMap<String, String>;
 type ReadResource = Box<dyn Fn(Context) -> ContentsFuture>;
-type ReadTemplate = Box<dyn Fn(&str, Variables, Context) -> ContentsFuture>;
+type ReadTemplate = Box<dyn Fn(&str, TemplateVariables, Context) -> ContentsFuture>;
 type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 
 /// The builder methods of resources and templates.
@@ -255,7 +255,7 @@ impl ResourceTemplate {
         H: Handler<P, Output: IntoContents>,
     {
         let uri_template: Text = uri_template.into();
-        let read = move |uri: &str, variables: Variables, cx| {
+        let read = move |uri: &str, variables: TemplateVariables, cx| {
             let Ok(variables) = variables::read(variables) else {
                 return std::future::ready(Err(HandlerError::not_found(NOT_FOUND))).boxed_local();
             };
@@ -292,9 +292,9 @@ impl ResourceTemplate {
     }
 
     /// Returns the variables of a URI, or `None` if the template does not match it.
-    pub(crate) fn variables_of(&self, uri: &str) -> Option<Variables> {
+    pub(crate) fn variables_of(&self, uri: &str) -> Option<TemplateVariables> {
         match self.prefix {
-            Some(prefix) => uri.starts_with(prefix).then(Variables::new),
+            Some(prefix) => uri.starts_with(prefix).then(TemplateVariables::new),
             None => self.parsed.as_ref().ok()?.matches(uri),
         }
     }

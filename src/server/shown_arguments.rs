@@ -18,14 +18,14 @@ const SHORTEST: usize = 30;
 pub(super) fn shown(value: Value<'_>, most: usize) -> Option<String> {
     let halves = std::iter::successors(Some(most), |longest| longest.checked_div(2));
     halves.take_while(|longest| *longest >= SHORTEST).find_map(|longest| {
-        let mut shown = Shown { text: String::new(), left: most, longest };
+        let mut shown = ArgumentText { text: String::new(), left: most, longest };
         shown.add(value)?;
         Some(shown.text)
     })
 }
 
 /// The text so far. Its methods return `None` if it becomes too long.
-struct Shown {
+struct ArgumentText {
     text: String,
     /// The number of further characters.
     left: usize,
@@ -33,7 +33,7 @@ struct Shown {
     longest: usize,
 }
 
-impl Shown {
+impl ArgumentText {
     fn add(&mut self, value: Value<'_>) -> Option<()> {
         match value.kind() {
             Kind::Object => {

@@ -52,12 +52,12 @@ pub trait Source {
     }
 
     /// Finds the items of one list for the caller of `cx`: the tools, resources, resource templates or prompts.
-    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found>;
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, SourceItems>;
 }
 
 /// The items that sources found for one list.
 #[derive(Default)]
-pub struct Found {
+pub struct SourceItems {
     pub(crate) tools: Vec<Rc<Tool>>,
     pub(crate) resources: Vec<Rc<Resource>>,
     pub(crate) templates: Vec<Rc<ResourceTemplate>>,
@@ -71,9 +71,9 @@ pub struct Found {
 
 /// Asks the caller of a call to sign in, and finds again what was missing.
 #[cfg(feature = "client")]
-pub(crate) type AskSignIn = Box<dyn FnOnce(Context) -> LocalBoxFuture<'static, Found>>;
+pub(crate) type AskSignIn = Box<dyn FnOnce(Context) -> LocalBoxFuture<'static, SourceItems>>;
 
-impl Found {
+impl SourceItems {
     /// Adds a tool.
     #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
@@ -205,7 +205,6 @@ pub(crate) fn after(first: Option<Rc<dyn Source>>, second: impl Source + 'static
     }
 }
 
-/// Two sources as one.
 struct Two(Rc<dyn Source>, Rc<dyn Source>);
 
 impl Source for Two {
@@ -226,7 +225,7 @@ impl Source for Two {
     }
 
     /// Asks both sources at the same time.
-    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+    fn find(&self, list: ListKind, cx: &Context) -> LocalBoxFuture<'static, SourceItems> {
         join(self.0.find(list, cx), self.1.find(list, cx)).map(|(first, second)| first.add(second)).boxed_local()
     }
 }

@@ -78,12 +78,11 @@ pub struct Tool {
     pub(crate) called: Option<CalledTool>,
     /// The member of the arguments of a request that has the arguments of this tool. `None` for a tool that the request names itself.
     pub(crate) arguments_member: Option<&'static str>,
-    /// The durable tasks of the tool.
     pub(crate) task: Option<Rc<dyn ToolTask>>,
-    /// Whether the tool is for the handles of durable tasks.
+    /// Whether the tool is for the jobs of durable tasks.
     pub(crate) is_for_jobs: bool,
     /// `None` for a tool with a handler of its own.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<ToolOrigin>,
     /// The problem with the settings of the tool, as the predicate of a sentence.
     pub(crate) problem: Option<String>,
 }
@@ -99,7 +98,7 @@ pub(crate) struct AppOfTool {
 }
 
 /// The agent or workflow that a tool was made from.
-pub(crate) struct Origin {
+pub(crate) struct ToolOrigin {
     /// The type of the tool: `agent` or `workflow`.
     pub kind: &'static str,
     pub key: String,
@@ -197,7 +196,8 @@ impl Tool {
     /// that number.
     ///
     /// ```
-    /// use edge_mcp::{Context, Tool, ToolEvent};
+    /// use edge_mcp::call::ToolEvent;
+    /// use edge_mcp::{Context, Tool};
     ///
     /// let greet = Tool::new("greet", "Says hello.", || async { "Hello" }).hook(|event, cx: Context| async move {
     ///     if let ToolEvent::Output(result) = event {
@@ -394,7 +394,6 @@ impl Tool {
         &self.metadata.name
     }
 
-    /// Returns the durable tasks of the tool.
     pub(crate) fn durable_task(&self) -> Option<&Rc<dyn ToolTask>> {
         // Without the feature, the compiler then removes the code for tasks.
         if cfg!(feature = "tasks") { self.task.as_ref() } else { None }
@@ -408,10 +407,9 @@ impl Tool {
         self.handler.output_schema().transpose()
     }
 
-    /// Returns the output schema for lists. A tool whose result can be the handle of a durable task has none, because clients would check the
-    /// handle.
+    /// Returns the output schema for lists. A tool whose call can become a job has none, because clients would check the text about the job.
     pub(crate) fn published_output(&self) -> Result<Option<Rc<Schema>>, SchemaError> {
-        if self.durable_task().is_some_and(|task| task.has_handle()) { Ok(None) } else { self.output_schema() }
+        if self.durable_task().is_some_and(|task| task.has_job()) { Ok(None) } else { self.output_schema() }
     }
 }
 

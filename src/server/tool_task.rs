@@ -20,7 +20,7 @@ pub(crate) trait ToolTask {
     fn start_after(&self, call: ToolCall, name: Text, arguments: Box<str>, cx: Context) -> ToolCall;
 
     /// Returns whether a client can get another result than that of the handler, so that the tool cannot publish its output schema.
-    fn has_handle(&self) -> bool;
+    fn has_job(&self) -> bool;
 
     /// Returns whether the tool needs an endpoint with durable tasks.
     fn is_required(&self) -> bool;

@@ -61,7 +61,9 @@ impl Rows {
 }
 
 /// Returns the rows of a result. A row with a number that D1 may have rounded is an error.
-fn rows<'d>(document: &'d Document<'d>) -> Result<impl Iterator<Item = Result<Row<'d>, DatabaseError>>, DatabaseError> {
+fn rows<'d>(
+    document: &'d Document<'d>,
+) -> Result<impl Iterator<Item = Result<RowDeserializer<'d>, DatabaseError>>, DatabaseError> {
     let mut items = document.root().items().skip(1);
     let columns = items.next().ok_or_else(malformed)?;
     let names: Vec<_> = columns.items().filter_map(Value::as_str).collect();
@@ -72,9 +74,9 @@ fn rows<'d>(document: &'d Document<'d>) -> Result<impl Iterator<Item = Result<Ro
         return Err(DatabaseError::new(DatabaseFailure::Statement, cause));
     }
     Ok(items.map(move |cells| {
-        let row = Row { columns, cells };
+        let row = RowDeserializer { columns, cells };
         match row.cells().find(|cell| is_rounded(cell.value)) {
-            Some(Cell { column, .. }) => {
+            Some(CellDeserializer { column, .. }) => {
                 let name = column.as_str().unwrap_or_default();
                 let cause = format!("the column `{name}` has a number beyond 2^53 - 1: store it as text");
                 Err(DatabaseError::new(DatabaseFailure::Row, cause))
@@ -113,20 +115,19 @@ fn mismatch(error: TypeError) -> DatabaseError {
     DatabaseError::new(DatabaseFailure::Row, cause)
 }
 
-/// The serde deserializer of a row.
 #[derive(Clone, Copy)]
-struct Row<'d> {
+struct RowDeserializer<'d> {
     columns: Value<'d>,
     cells: Value<'d>,
 }
 
-impl<'d> Row<'d> {
-    fn cells(self) -> impl Iterator<Item = Cell<'d>> {
-        self.columns.items().zip(self.cells.items()).map(|(column, value)| Cell { column, value })
+impl<'d> RowDeserializer<'d> {
+    fn cells(self) -> impl Iterator<Item = CellDeserializer<'d>> {
+        self.columns.items().zip(self.cells.items()).map(|(column, value)| CellDeserializer { column, value })
     }
 
     /// Returns the only cell. A row with another number of columns is an error.
-    fn only(self) -> Result<Cell<'d>, TypeError> {
+    fn only(self) -> Result<CellDeserializer<'d>, TypeError> {
         let mut cells = self.cells();
         match (cells.next(), cells.next()) {
             (Some(cell), None) => Ok(cell),
@@ -144,7 +145,7 @@ macro_rules! only {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Row<'de> {
+impl<'de> Deserializer<'de> for RowDeserializer<'de> {
     type Error = TypeError;
 
     forward_to_deserialize_any! { char identifier ignored_any map struct unit unit_struct }
@@ -203,19 +204,18 @@ impl<'de> Deserializer<'de> for Row<'de> {
 
 /// The value of a column of a row.
 #[derive(Clone, Copy)]
-struct Cell<'d> {
+struct CellDeserializer<'d> {
     column: Value<'d>,
     value: Value<'d>,
 }
 
-impl Cell<'_> {
-    /// Adds the column to an error.
+impl CellDeserializer<'_> {
     fn in_column(self, error: TypeError) -> TypeError {
         error.inside(PathSegment::Member(self.column.as_str().unwrap_or_default().into_owned()))
     }
 }
 
-impl<'de> IntoDeserializer<'de, TypeError> for Cell<'de> {
+impl<'de> IntoDeserializer<'de, TypeError> for CellDeserializer<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -223,7 +223,7 @@ impl<'de> IntoDeserializer<'de, TypeError> for Cell<'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for Cell<'de> {
+impl<'de> Deserializer<'de> for CellDeserializer<'de> {
     type Error = TypeError;
 
     forward_to_deserialize_any! {

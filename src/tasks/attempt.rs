@@ -14,9 +14,8 @@ use super::next::{Next, stopped};
 use super::object::Object;
 use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, UNREADABLE};
 use super::{quota, rows};
-use crate::call::failure;
 use crate::engine::begin::Engine;
-use crate::host::{Host, Level};
+use crate::host::{Host, Level, log};
 use crate::limits::{
     LONGEST_TASK_SECONDS, TASK_ATTEMPT_SECONDS, TASK_CANCEL_SECONDS, TASK_FAILURES, TASK_GRACE_SECONDS,
     TASK_PAUSE_SECONDS,
@@ -103,7 +102,7 @@ impl Object {
         }
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
-            failure::log(&self.host, &record.tool, &cause);
+            log::failure(&self.host, &record.tool, &cause);
             return self.end(&record, Status::Failed, Some(stopped()?)).await;
         }
         // Counted before anything of the program runs, because an attempt can end this isolate.
@@ -127,7 +126,7 @@ impl Object {
 
     /// Handles a record that another version of the program may be able to read: it is read again later, until it expires.
     fn wait_unread(&self, row: &[u8], now: u64) -> Result<(), String> {
-        failure::log(&self.host, "tasks", "the record of a task does not have the format of this version");
+        log::failure(&self.host, "tasks", "the record of a task does not have the format of this version");
         let found = self.rows.bytes(UNREADABLE)?.and_then(|found| rows::read::<u64>(&found));
         if found.is_none() {
             self.rows.write(UNREADABLE, &now)?;
@@ -208,11 +207,11 @@ impl Object {
                 }
             }
             Next::Failure(cause) => {
-                failure::log(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
+                log::failure(&self.host, &record.tool, &format!("attempt {} of a task: {cause}", record.attempts));
                 record.wake_at = Some(now.saturating_add(pause_ms(record.failures)));
             }
             Next::Prevented(cause) => {
-                failure::log(&self.host, &record.tool, &format!("an attempt of a task cannot begin: {cause}"));
+                log::failure(&self.host, &record.tool, &format!("an attempt of a task cannot begin: {cause}"));
                 record.forget_attempt();
                 record.prevented = record.prevented.saturating_add(1);
                 record.wake_at = Some(now.saturating_add(pause_ms(record.prevented)));

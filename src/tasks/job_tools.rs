@@ -1,4 +1,4 @@
-//! The tools for clients that do not know tasks: a handle for a call that takes long.
+//! The tools for clients that do not know tasks: a call that takes long becomes a job.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::server::tool::Tool;
 /// The tools. They exist once for all tools with tasks.
 const RESULT: &str = "job-result";
 const CANCEL: &str = "job-cancel";
-/// The member of `_meta` with the handle, for programs.
-const HANDLE: &str = "edge-mcp/job";
+/// The member of `_meta` with the id of the job, for programs.
+const JOB: &str = "edge-mcp/job";
 
 // These comments are not documentation, because schemars would publish it.
 #[derive(Deserialize, JsonSchema)]
@@ -38,9 +38,9 @@ struct CancelArguments {
     job: String,
 }
 
-/// Adds the tools to a server, unless no call of it ever has a handle.
+/// Adds the tools to a server, unless no call of it ever becomes a job.
 pub(super) fn install(definitions: &mut Definitions) {
-    if !definitions.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.has_handle())) {
+    if !definitions.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.has_job())) {
         return;
     }
     let result = Tool::new(
@@ -63,13 +63,13 @@ pub(super) fn install(definitions: &mut Definitions) {
 }
 
 /// Returns the result of a call that goes on as the job `id`.
-pub(super) fn handle(id: &str, message: Option<&str>) -> ToolResult {
+pub(super) fn running(id: &str, message: Option<&str>) -> ToolResult {
     let state = message.map_or_else(String::new, |message| format!(" Its state: {message}."));
     let text = format!(
         "The job is still running.{state} Call `{RESULT}` with {{\"job\": \"{id}\"}} for its result. \
          To stop it, call `{CANCEL}` with the same arguments."
     );
-    ToolResult::new([Content::text(text)]).meta(HANDLE, id.into())
+    ToolResult::new([Content::text(text)]).meta(JOB, id.into())
 }
 
 async fn result(
@@ -81,7 +81,7 @@ async fn result(
         Followed::Result(result) => Ok(result),
         Followed::Error(error) => Err(HandlerError::new(error.message.clone())),
         Followed::Cancelled => Err(HandlerError::new("The job was cancelled.")),
-        Followed::Running(message) => Ok(handle(&job, message.as_deref())),
+        Followed::Running(message) => Ok(running(&job, message.as_deref())),
     }
 }
 

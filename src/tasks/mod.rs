@@ -1,7 +1,7 @@
 //! Durable tasks: calls of tools that outlive their requests (feature `tasks`).
 //!
 //! A [`Task`] makes the calls of a tool durable. A client with the tasks extension of the protocol gets a task. Every other client gets the
-//! result, or else a handle for the tools `job-result` and `job-cancel`.
+//! result, or else a job for the tools `job-result` and `job-cancel`.
 //!
 //! ```
 //! use std::time::Duration;

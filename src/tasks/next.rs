@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 use super::live::Live;
 use super::object::Object;
 use super::record::{End, Status, StoredQuestion};
-use crate::call::failure;
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Obstacle, Rounds};
+use crate::host::log;
 use crate::limits::QUESTIONS;
 use crate::protocol::error::{ErrorCode, RpcError};
 
@@ -51,7 +51,7 @@ impl Object {
             Some(
                 Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
             ) => {
-                failure::log(&self.host, tool, &format!("the task was stopped: {cause}"));
+                log::failure(&self.host, tool, &format!("the task was stopped: {cause}"));
                 return Ok(Next::End(Status::Failed, Some(stopped()?)));
             }
         }
@@ -71,7 +71,7 @@ impl Object {
                 None => {
                     if known.len() >= QUESTIONS {
                         let cause = format!("the task was stopped: it asks more than {QUESTIONS} questions");
-                        failure::log(&self.host, tool, &cause);
+                        log::failure(&self.host, tool, &cause);
                         return Ok(Next::End(Status::Failed, Some(stopped()?)));
                     }
                     let key = unused_key(handler_key, &known);

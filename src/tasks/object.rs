@@ -10,9 +10,8 @@ use super::live::Live;
 use super::message::{Entry, Message, Reply, State, View, send};
 use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
 use super::rows::Rows;
-use crate::call::failure;
 use crate::engine::begin::Engine;
-use crate::host::{Host, TaskObjects, TaskRows};
+use crate::host::{Host, TaskObjects, TaskRows, log};
 use crate::limits::TASK_ALARM_SECONDS;
 
 /// The object of a task.
@@ -99,7 +98,7 @@ impl Object {
         let Some(objects) = &self.objects else { return };
         let leave = Message::Leave { place: self.place(&task.generation) };
         if let Err(cause) = send(objects, &task.quota, &task.owner, &leave).await {
-            failure::log(&self.host, &task.tool, &cause);
+            log::failure(&self.host, &task.tool, &cause);
         }
     }
 

@@ -94,7 +94,7 @@ pub(crate) struct StoredCall {
     pub params: Box<RawValue>,
     /// The random id of the call, for idempotency keys.
     pub call_id: String,
-    /// The caller, as [`Principal::to_json`](crate::Principal) writes it.
+    /// The caller, as [`Principal::to_json`](crate::auth::Principal) writes it.
     pub principal: Option<Box<RawValue>>,
     /// What the client can be asked.
     pub capabilities: ClientCapabilities,

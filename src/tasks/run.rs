@@ -14,7 +14,7 @@ use super::next::{Next, error_end};
 use super::object::{Object, numbered};
 use super::record::{ANSWER, CALL, End, Record, Status, StoredCall, StoredQuestion};
 use crate::auth::Principal;
-use crate::call::client_extensions::Declared;
+use crate::call::client_extensions::CapabilitySource;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::task_info::TaskInfo;
 use crate::engine::begin::Engine;
@@ -111,7 +111,7 @@ impl Object {
             // The answer is stored in the form of the newest revision. Each request converts it to its own.
             revision: Revision::V2026_07_28,
             capabilities,
-            declared: if is_modern { Declared::InMeta } else { Declared::Nowhere },
+            declared: if is_modern { CapabilitySource::InMeta } else { CapabilitySource::Nowhere },
         };
         let host = self.host.clone();
         let head = Rc::new(BoundedRequest::new(Rc::new(StoredHead { url }), engine.limits.header, host.clone()));

@@ -19,13 +19,12 @@ use crate::base64::URL_SAFE;
 use crate::call::context::Context;
 use crate::call::deadline::{Ended, run};
 use crate::call::error::{HandlerError, ResultExt};
-use crate::call::failure;
 use crate::call::input_error::{InputError, InputProblem};
 use crate::call::question_kind::TASK;
 use crate::call::result::ToolResult;
-use crate::call::step_memory::Finished;
+use crate::call::step_memory::StepResult;
 use crate::call::task_info::{Begin, TaskService};
-use crate::host::Host;
+use crate::host::{Host, log};
 use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
 use crate::protocol::error::{INTERNAL, RpcError};
 use crate::protocol::revision::Era;
@@ -54,7 +53,7 @@ impl ToolTask for Task {
         let is_foreign = cx.tools().is_none_or(|tools| !tools.has_own_tool(name));
         let is_direct =
             is_foreign || cx.depth() > 0 || cx.rounds().journal().is_some() || cx.request().tasks().is_none();
-        let is_answered_directly = is_direct || (!self.has_handle && !client_has_tasks(cx));
+        let is_answered_directly = is_direct || (!self.has_job && !client_has_tasks(cx));
         match () {
             () if !is_direct && self.is_required && !client_has_tasks(cx) => Err(cannot_wait()),
             () if is_answered_directly => Ok(Begin::Never),
@@ -83,8 +82,8 @@ impl ToolTask for Task {
         started.boxed_local()
     }
 
-    fn has_handle(&self) -> bool {
-        self.has_handle
+    fn has_job(&self) -> bool {
+        self.has_job
     }
 
     fn is_required(&self) -> bool {
@@ -125,13 +124,13 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Resu
         let is_lost = task.dedupe.is_none();
         let mut abandoned = CancelOnDrop { cx: cx.clone(), id: is_lost.then(|| id.clone()) };
         let followed = follow(&id, task.wait, &cx).await;
-        // After an error, the caller does not have the handle.
+        // After an error, the caller does not have the id of the job.
         let id_of_lost = abandoned.id.take().filter(|_| followed.is_err());
         cancel_lost(&cx, id_of_lost);
         match followed? {
             Followed::Result(result) => Ok(result),
             Followed::Error(error) => Err(task_failed(error)),
-            Followed::Running(message) => Ok(job_tools::handle(&id, message.as_deref())),
+            Followed::Running(message) => Ok(job_tools::running(&id, message.as_deref())),
             Followed::Cancelled => Ok(ToolResult::failure("The call was cancelled.")),
         }
     };
@@ -141,7 +140,7 @@ async fn start(task: Task, name: Text, arguments: Box<str>, cx: Context) -> Resu
         Ended::Done(Err(HandlerError(error))) if error.input.is_some() => Err(HandlerError(error)),
         Ended::Done(Err(HandlerError(error))) => {
             if let Some(cause) = &error.cause {
-                failure::log(cx.host(), &name, cause);
+                log::failure(cx.host(), &name, cause);
             }
             Ok(Some(ToolResult::failure(error.message)))
         }
@@ -182,7 +181,7 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
         quota,
         most: task.per_caller.into(),
         call: stored_call(&id.text, name, arguments, cx)?,
-        steps: cx.rounds().steps().finished().iter().map(Finished::parts).collect(),
+        steps: cx.rounds().steps().finished().iter().map(StepResult::parts).collect(),
         answers: cx
             .rounds()
             .answers()
@@ -242,10 +241,10 @@ fn stored_meta(cx: &Context) -> Option<String> {
     Some(stored.finish())
 }
 
-/// Cancels a task if its call ends before the client of 2026-07-28 has the handle. Nothing else can then find the task.
+/// Cancels a task if its call ends before the client of 2026-07-28 has the id of the job. Nothing else can then find the task.
 struct CancelOnDrop {
     cx: Context,
-    /// `None` if the caller does not have to know the handle.
+    /// `None` if the caller does not have to know the id of the job.
     id: Option<String>,
 }
 
@@ -272,6 +271,6 @@ fn cancel_lost(cx: &Context, id: Option<String>) {
 async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
     let cancel = Message::Cancel { generation: None };
     if let Err(cause) = send(&service.objects, object, owner, &cancel).await {
-        failure::log(host, "tasks", &cause);
+        log::failure(host, "tasks", &cause);
     }
 }

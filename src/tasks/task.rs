@@ -28,7 +28,7 @@ pub struct Task {
     pub(super) per_caller: u32,
     pub(super) dedupe: Option<Rc<Dedupe>>,
     pub(super) is_required: bool,
-    pub(super) has_handle: bool,
+    pub(super) has_job: bool,
     pub(super) starts_later: bool,
     pub(super) tolerates_changes: bool,
 }
@@ -37,7 +37,7 @@ pub struct Task {
 pub(super) type Dedupe = dyn Fn(&str) -> Result<String, String>;
 
 impl Task {
-    /// Creates the settings of tasks that are kept for 24 h. A client without tasks waits for up to 20 s, and then gets a handle.
+    /// Creates the settings of tasks that are kept for 24 h. A client without tasks waits for up to 20 s, and then gets a job.
     pub fn new() -> Self {
         Self {
             ttl: Duration::from_secs(TASK_SECONDS),
@@ -45,7 +45,7 @@ impl Task {
             per_caller: TASKS_PER_CALLER,
             dedupe: None,
             is_required: false,
-            has_handle: true,
+            has_job: true,
             starts_later: false,
             tolerates_changes: false,
         }
@@ -54,7 +54,7 @@ impl Task {
     /// Creates the settings of tasks for clients with the tasks extension only. Other clients get an error that names the extension. The
     /// endpoint must have durable tasks: otherwise, every request gets a 503.
     pub fn required() -> Self {
-        Self { is_required: true, ..Self::new().without_handle() }
+        Self { is_required: true, ..Self::new().without_job() }
     }
 
     /// Sets the time for which a task is kept, from its creation: at most 30 days. Then the task and its result are deleted, whether or not
@@ -64,17 +64,17 @@ impl Task {
         Self { ttl: time.clamp(Duration::from_secs(1), Duration::from_secs(LONGEST_TASK_SECONDS)), ..self }
     }
 
-    /// Sets the time that a client without tasks waits for the result before it gets a handle: at most 20 s.
+    /// Sets the time that a client without tasks waits for the result before it gets a job: at most 20 s.
     #[must_use]
     pub fn answer_within(self, time: Duration) -> Self {
         Self { wait: time.min(Duration::from_secs(TASK_WAIT_SECONDS)), ..self }
     }
 
     /// Answers clients without tasks directly, within the deadline of the tool. The tool then publishes its output schema: a client would
-    /// reject a handle that does not fit it.
+    /// reject the answer about a job, which does not fit it.
     #[must_use]
-    pub fn without_handle(self) -> Self {
-        Self { has_handle: false, ..self }
+    pub fn without_job(self) -> Self {
+        Self { has_job: false, ..self }
     }
 
     /// Lets the task begin at [`Context::start_task`](crate::Context::start_task). Without it, the task begins with the call.

@@ -132,13 +132,11 @@ impl Answer {
         member(self.result(), "/resultType") == "input_required"
     }
 
-    /// Returns the items of the list in the result.
     pub(super) fn list_mut(&mut self) -> Option<&mut Vec<Value>> {
         self.message.get_mut("result")?.as_object_mut()?.values_mut().find_map(Value::as_array_mut)
     }
 }
 
-/// Returns the messages of an event stream.
 fn events(stream: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(stream);
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));

@@ -63,7 +63,6 @@ pub struct Client<'e> {
     answers: Vec<(String, PreparedAnswer)>,
 }
 
-/// The answer to a question.
 #[derive(Clone)]
 enum PreparedAnswer {
     /// The content: the fields of a form, the text of a model, or an array of roots.
@@ -222,7 +221,6 @@ impl<'e> Client<'e> {
         self.host.run(answer).await.unwrap_or_else(|stalled| Answer::failed(stalled.to_string()))
     }
 
-    /// Sends the request of one round. The answer may be a question.
     async fn round(&self, method: &str, params: Value) -> Answer {
         let (message, headers) = self.message(method, params);
         let headers = headers.iter().chain(&self.headers);

@@ -123,7 +123,6 @@ impl TestDatabase {
     }
 }
 
-/// The name of the binding.
 const NAME: &str = "DB";
 
 fn open() -> rusqlite::Result<Connection> {

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::clock::Clock;
 use super::issuer::{self, TestIssuer};
-use super::network::Network;
-use super::spawned::Tasks;
+use super::network::TestNetwork;
+use super::spawned::SpawnedTasks;
 use crate::host::{
     CannotCheck, CannotSign, FetchError, FetchLimits, Fetched, Host, Level, NoRandomness, Opened, Outbound, PrivateKey,
     PublicKey, in_time,
@@ -46,9 +46,9 @@ pub struct TestHost(Rc<HostState>);
 
 struct HostState {
     clock: Rc<Clock>,
-    tasks: Tasks,
+    tasks: SpawnedTasks,
     spawn: RefCell<Option<Rc<Spawn>>>,
-    network: Network,
+    network: TestNetwork,
     fetch: RefCell<Option<Rc<Fetch>>>,
     verify: RefCell<Option<Rc<Verify>>>,
     sign: RefCell<Option<Rc<Sign>>>,
@@ -67,9 +67,9 @@ impl TestHost {
     pub fn new() -> Self {
         Self(Rc::new(HostState {
             clock: Rc::new(Clock::new()),
-            tasks: Tasks::new(),
+            tasks: SpawnedTasks::new(),
             spawn: RefCell::default(),
-            network: Network::default(),
+            network: TestNetwork::default(),
             fetch: RefCell::default(),
             verify: RefCell::default(),
             sign: RefCell::default(),
@@ -214,7 +214,7 @@ impl TestHost {
         self.0.log.borrow().iter().map(|(level, _)| *level).collect()
     }
 
-    pub(super) fn tasks(&self) -> &Tasks {
+    pub(super) fn tasks(&self) -> &SpawnedTasks {
         &self.0.tasks
     }
 

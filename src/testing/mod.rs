@@ -108,7 +108,7 @@ pub async fn call(endpoint: &Endpoint, tool: &str, arguments: serde_json::Value)
 /// assert_eq!(host.waits(), [Duration::from_secs(5)]);
 /// ```
 pub fn context(host: &TestHost) -> Context {
-    Context::of_request(RequestInfo::none(), Rc::new(host.clone()))
+    Context::for_program(RequestInfo::none(), Rc::new(host.clone()))
 }
 
 /// Creates an endpoint without authentication and without a rate limit, whose handlers can ask the client for input.

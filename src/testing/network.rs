@@ -8,22 +8,22 @@ use crate::host::{FetchError, FetchLimits, Fetched, origin_of};
 
 /// The prepared responses, and the requests so far.
 #[derive(Default)]
-pub(super) struct Network {
-    responses: RefCell<Vec<Prepared>>,
+pub(super) struct TestNetwork {
+    responses: RefCell<Vec<PreparedResponse>>,
     /// The origins of the servers that cannot be reached.
     blocked: RefCell<Vec<String>>,
     requests: RefCell<Vec<Request<String>>>,
 }
 
-struct Prepared {
+struct PreparedResponse {
     method: String,
     url: String,
     response: Fetched,
 }
 
-impl Network {
+impl TestNetwork {
     pub(super) fn prepare(&self, method: String, url: String, response: Fetched) {
-        self.responses.borrow_mut().push(Prepared { method, url, response });
+        self.responses.borrow_mut().push(PreparedResponse { method, url, response });
     }
 
     /// Makes the server with this origin unreachable.
@@ -31,7 +31,6 @@ impl Network {
         self.blocked.borrow_mut().push(origin);
     }
 
-    /// Returns whether the server of `request` is unreachable.
     pub(super) fn is_blocked(&self, request: &Request<String>) -> bool {
         let url = request.uri().to_string();
         let origin = origin_of(&url);

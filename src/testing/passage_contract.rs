@@ -38,7 +38,8 @@ const MOST: usize = 50;
 /// # Errors
 /// A sentence about the first promise that the store does not keep.
 pub async fn passage_store_contract<S: SaveStore + ?Sized>(store: &S) -> Result<Vec<String>, String> {
-    let mut contract = Contract { store, stored: BTreeMap::new(), contents: BTreeMap::new(), answers: Vec::new() };
+    let mut contract =
+        PassageContract { store, stored: BTreeMap::new(), contents: BTreeMap::new(), answers: Vec::new() };
     contract.saved().await?;
     contract.changed().await?;
     contract.rejected().await?;
@@ -129,7 +130,7 @@ fn described_passage(Passage { document, ordinal, heading, text, metadata, .. }:
     described(document, *ordinal, heading, text, metadata)
 }
 
-struct Contract<'s, S: ?Sized> {
+struct PassageContract<'s, S: ?Sized> {
     store: &'s S,
     /// The documents that must be stored, by the number of the space and the name.
     stored: BTreeMap<(usize, String), Document>,
@@ -138,7 +139,7 @@ struct Contract<'s, S: ?Sized> {
     answers: Vec<String>,
 }
 
-impl<S: SaveStore + ?Sized> Contract<'_, S> {
+impl<S: SaveStore + ?Sized> PassageContract<'_, S> {
     /// Saves documents in empty spaces, and each of them again.
     async fn saved(&mut self) -> Result<(), String> {
         self.compare().await?;

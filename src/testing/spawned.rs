@@ -11,15 +11,15 @@ use futures::future::LocalBoxFuture;
 use super::unwatched::Unwatched;
 
 /// The tasks of a test host, and their shared waker.
-pub(super) struct Tasks {
+pub(super) struct SpawnedTasks {
     running: RefCell<Vec<LocalBoxFuture<'static, ()>>>,
-    relay: Arc<Relay>,
+    relay: Arc<ExecutorRelay>,
     waker: Waker,
 }
 
-impl Tasks {
+impl SpawnedTasks {
     pub(super) fn new() -> Self {
-        let relay = Arc::new(Relay { wakes: AtomicU64::new(1), executors: Mutex::default() });
+        let relay = Arc::new(ExecutorRelay { wakes: AtomicU64::new(1), executors: Mutex::default() });
         Self { running: RefCell::default(), waker: relay.clone().into(), relay }
     }
 
@@ -65,13 +65,13 @@ impl Tasks {
 }
 
 /// Wakes the executors of a host. All futures and tasks share this relay, because some futures keep the waker of their first poll.
-struct Relay {
+struct ExecutorRelay {
     wakes: AtomicU64,
     /// The wakers of the executors that run the futures.
     executors: Mutex<Vec<Waker>>,
 }
 
-impl Wake for Relay {
+impl Wake for ExecutorRelay {
     fn wake(self: Arc<Self>) {
         self.wakes.fetch_add(1, Ordering::SeqCst);
         let executors = std::mem::take(&mut *self.executors.lock().unwrap_or_else(PoisonError::into_inner));

@@ -43,20 +43,20 @@ use crate::parallel::turn;
 ///     let endpoint = tasks.serve(testing::endpoint(server));
 ///     let client = Client::new(&endpoint).host(&host);
 ///     // The client waits for 20 s.
-///     let handle = client.call("rest", json!({})).await;
-///     assert!(handle.text().starts_with("The job is still running."));
-///     let job = handle.result()["_meta"]["edge-mcp/job"].clone();
+///     let running = client.call("rest", json!({})).await;
+///     assert!(running.text().starts_with("The job is still running."));
+///     let job = running.result()["_meta"]["edge-mcp/job"].clone();
 ///     host.advance(Duration::from_secs(40));
 ///     assert_eq!(client.call("job-result", json!({ "job": job })).await.text(), "rested");
 /// });
 /// ```
 #[derive(Clone)]
-pub struct TestTasks(Rc<State>);
+pub struct TestTasks(Rc<TestObjects>);
 
-struct State {
+struct TestObjects {
     host: TestHost,
     endpoint: RefCell<Option<Rc<Endpoint>>>,
-    objects: RefCell<BTreeMap<String, Rc<Object>>>,
+    objects: RefCell<BTreeMap<String, Rc<TestObject>>>,
     /// The number of writes until a fault.
     writes_left: Cell<Option<u32>>,
     fault: Cell<Fault>,
@@ -65,12 +65,12 @@ struct State {
     /// The number of messages to objects.
     messages: Cell<usize>,
     /// The number of a message that arrives late or twice.
-    disturbed: Cell<Option<(usize, Disturbed)>>,
+    disturbed: Cell<Option<(usize, Disturbance)>>,
 }
 
 /// The way in which a message is disturbed.
 #[derive(Clone, Copy)]
-enum Disturbed {
+enum Disturbance {
     /// It arrives after this time.
     Late(Duration),
     /// Its answer is lost, and it arrives again after this time.
@@ -91,7 +91,7 @@ enum Fault {
 
 /// An object: its rows, its alarm, and the attempt that runs.
 #[derive(Default)]
-struct Object {
+struct TestObject {
     rows: RefCell<BTreeMap<String, Vec<u8>>>,
     /// The rows that the poll that runs has changed, with their values before.
     changed: RefCell<Vec<(String, Option<Vec<u8>>)>>,
@@ -108,7 +108,7 @@ struct Object {
 impl TestTasks {
     /// Creates objects with the clock and the random bytes of `host`.
     pub fn new(host: &TestHost) -> Self {
-        Self(Rc::new(State {
+        Self(Rc::new(TestObjects {
             host: host.clone(),
             endpoint: RefCell::default(),
             objects: RefCell::default(),
@@ -221,15 +221,15 @@ impl TestTasks {
 
     /// Delivers the `nth` message to an object from now after this time, counted from 1.
     pub fn delay_message(&self, nth: usize, time: Duration) {
-        self.disturb(nth, Disturbed::Late(time));
+        self.disturb(nth, Disturbance::Late(time));
     }
 
     /// Loses the answer to the `nth` message from now, counted from 1. The message arrives again after this time.
     pub fn repeat_message(&self, nth: usize, time: Duration) {
-        self.disturb(nth, Disturbed::Twice(time));
+        self.disturb(nth, Disturbance::Twice(time));
     }
 
-    fn disturb(&self, nth: usize, disturbed: Disturbed) {
+    fn disturb(&self, nth: usize, disturbed: Disturbance) {
         self.0.disturbed.set(Some((self.messages().saturating_add(nth), disturbed)));
     }
 
@@ -250,7 +250,7 @@ impl TestTasks {
 
     /// Returns the rows of all objects: the name of the object and the key, and the value.
     pub fn rows(&self) -> Vec<(String, Vec<u8>)> {
-        let rows = |(name, object): (String, Rc<Object>)| {
+        let rows = |(name, object): (String, Rc<TestObject>)| {
             let rows = object.rows.borrow();
             rows.iter().map(|(key, value)| (format!("{name}/{key}"), value.clone())).collect::<Vec<_>>()
         };
@@ -266,20 +266,20 @@ impl TestTasks {
         }
     }
 
-    fn objects(&self) -> Vec<(String, Rc<Object>)> {
+    fn objects(&self) -> Vec<(String, Rc<TestObject>)> {
         self.0.objects.borrow().iter().map(|(name, object)| (name.clone(), object.clone())).collect()
     }
 
-    fn object(&self, name: &str) -> Rc<Object> {
+    fn object(&self, name: &str) -> Rc<TestObject> {
         self.0.objects.borrow_mut().entry(name.to_owned()).or_default().clone()
     }
 
-    fn is_due(&self, object: &Object) -> bool {
+    fn is_due(&self, object: &TestObject) -> bool {
         object.alarm.get().is_some_and(|at| at <= self.0.host.now_ms())
     }
 
     /// Polls the attempt of an object, which begins if none runs.
-    fn poll(&self, name: &str, object: &Rc<Object>, task: &mut Waker<'_>) -> Poll<()> {
+    fn poll(&self, name: &str, object: &Rc<TestObject>, task: &mut Waker<'_>) -> Poll<()> {
         object.is_storing.set(false);
         let running = object.running.take();
         let Some(mut running) = running.or_else(|| self.alarm(name, object)) else { return Poll::Ready(()) };
@@ -298,7 +298,7 @@ impl TestTasks {
     }
 
     /// Runs `poll`, which changes the rows of an object. Returns `None` if a fault ended the program: the changes are then lost.
-    fn with_fault<T>(&self, object: &Object, poll: impl FnOnce() -> T) -> Option<T> {
+    fn with_fault<T>(&self, object: &TestObject, poll: impl FnOnce() -> T) -> Option<T> {
         let alarm = object.alarm.get();
         object.changed.take();
         let polled = poll();
@@ -315,7 +315,7 @@ impl TestTasks {
     }
 
     /// Rings the alarm of an object.
-    fn alarm(&self, name: &str, object: &Rc<Object>) -> Option<LocalBoxFuture<'static, ()>> {
+    fn alarm(&self, name: &str, object: &Rc<TestObject>) -> Option<LocalBoxFuture<'static, ()>> {
         let endpoint = self.0.endpoint.borrow().clone()?;
         object.alarm.set(None);
         let (this, name, rows) = (self.clone(), name.to_owned(), self.rows_of(object));
@@ -329,12 +329,12 @@ impl TestTasks {
         Some(ring.boxed_local())
     }
 
-    fn rows_of(&self, object: &Rc<Object>) -> Rc<dyn TaskRows> {
-        Rc::new(Rows { tasks: self.clone(), object: object.clone() })
+    fn rows_of(&self, object: &Rc<TestObject>) -> Rc<dyn TaskRows> {
+        Rc::new(TestRows { tasks: self.clone(), object: object.clone() })
     }
 
     /// Runs the attempts of an object while a message to it waits.
-    fn drive(&self, name: &str, object: &Rc<Object>, task: &mut Waker<'_>) {
+    fn drive(&self, name: &str, object: &Rc<TestObject>, task: &mut Waker<'_>) {
         while self.is_due(object) || object.running.borrow().is_some() {
             if self.poll(name, object, task).is_pending() {
                 return;
@@ -349,7 +349,7 @@ impl TestTasks {
     }
 }
 
-impl Object {
+impl TestObject {
     /// Replaces the value of a row. `None` deletes the row.
     fn set(&self, key: &str, value: Option<Vec<u8>>) {
         let mut rows = self.rows.borrow_mut();
@@ -369,8 +369,8 @@ impl TaskObjects for TestTasks {
         let answer = async move {
             match this.0.disturbed.get().filter(|(disturbed, _)| *disturbed == number) {
                 None => {}
-                Some((_, Disturbed::Late(time))) => this.0.host.sleep(time).await,
-                Some((_, Disturbed::Twice(time))) => {
+                Some((_, Disturbance::Late(time))) => this.0.host.sleep(time).await,
+                Some((_, Disturbance::Twice(time))) => {
                     let _lost = this.deliver(&name, &object, &message).await;
                     this.0.host.sleep(time).await;
                 }
@@ -383,7 +383,7 @@ impl TaskObjects for TestTasks {
 
 impl TestTasks {
     /// Delivers a message to an object. While it waits, the attempts of the object run.
-    async fn deliver(&self, name: &str, object: &Rc<Object>, message: &str) -> Result<String, String> {
+    async fn deliver(&self, name: &str, object: &Rc<TestObject>, message: &str) -> Result<String, String> {
         let endpoint = self.0.endpoint.borrow().clone().ok_or("no endpoint is served")?;
         let (host, rows): (Rc<dyn Host>, _) = (Rc::new(self.0.host.clone()), self.rows_of(object));
         let mut answer = pin!(endpoint.task_message(name, rows, message, &host));
@@ -404,12 +404,12 @@ impl TestTasks {
 }
 
 /// The rows of an object, with the faults of the test.
-struct Rows {
+struct TestRows {
     tasks: TestTasks,
-    object: Rc<Object>,
+    object: Rc<TestObject>,
 }
 
-impl Rows {
+impl TestRows {
     /// Returns the fault of this write.
     fn fault(&self) -> Result<(), String> {
         let state = &self.tasks.0;
@@ -431,7 +431,7 @@ impl Rows {
     }
 }
 
-impl TaskRows for Rows {
+impl TaskRows for TestRows {
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
         Ok(self.object.rows.borrow().get(key).cloned())
     }

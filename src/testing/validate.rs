@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::host::TestHost;
 use crate::auth::protected_resource::ServerUrl;
 use crate::auth::rate_limit::{AddressLimit, RateLimiting};
-use crate::auth::{Presented, Principal, ProtectedResource, TokenRefusal, TokenValidator};
+use crate::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal, TokenValidator};
 use crate::host::Host;
 
 /// Presents `token` to a validator, as an endpoint with this `resource` does, and returns the caller that the token identifies.
@@ -18,9 +18,9 @@ use crate::host::Host;
 ///
 /// ```
 /// use edge_mcp::testing::{self, TestHost, validate};
-/// use edge_mcp::{Presented, Principal, ProtectedResource, TokenRefusal};
+/// use edge_mcp::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal};
 ///
-/// async fn by_length(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+/// async fn by_length(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
 ///     if presented.token().len() == 64 { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
 /// }
 ///
@@ -39,6 +39,6 @@ pub async fn validate(
     let host: Rc<dyn Host> = Rc::new(host.clone());
     let server_url = ServerUrl::new(resource, "http://localhost/mcp", "/mcp");
     let address_limit = AddressLimit::new(&RateLimiting::Off, &head, &host);
-    let presented = Presented { token, host: &host, server_url: &server_url, address_limit: &address_limit };
+    let presented = PresentedToken { token, host: &host, server_url: &server_url, address_limit: &address_limit };
     validator.validate(presented).await
 }

@@ -16,7 +16,7 @@ use crate::rag::{
 
 /// The embedding model of the contract: a dimension for each of these words.
 #[derive(Clone, Copy)]
-struct Words;
+struct ContractEmbedder;
 
 const WORDS: [&str; 7] = ["zephyr", "kettle", "lemon", "clay", "secret", "iron", "ice"];
 /// The name of the model, and that of another one.
@@ -30,7 +30,7 @@ fn vector(text: &str) -> Vec<f32> {
     WORDS.iter().map(|word| text.matches(word).fold(0.1, |count, _| count + 1.0)).collect()
 }
 
-impl Embedder for Words {
+impl Embedder for ContractEmbedder {
     fn model(&self) -> String {
         MODEL.to_owned()
     }
@@ -64,9 +64,9 @@ impl Embedder for Words {
 ///
 /// # Errors
 /// A sentence about the first promise that the store does not keep.
-pub async fn vector_store_contract<S: VectorStore + ?Sized + 'static>(store: &Rc<S>) -> Result<Vec<String>, String> {
+pub async fn vector_store_contract<S: VectorStore + 'static>(store: &Rc<S>) -> Result<Vec<String>, String> {
     let answers = passage_store_contract(&**store).await?;
-    let mut contract = Contract { store, answers };
+    let mut contract = VectorContract { store, answers };
     for (at, document) in documents() {
         store.save(&space(at), &document).await.map_err(failed("`save`"))?;
     }
@@ -80,12 +80,12 @@ pub async fn vector_store_contract<S: VectorStore + ?Sized + 'static>(store: &Rc
     Ok(contract.answers)
 }
 
-struct Contract<'s, S: ?Sized> {
+struct VectorContract<'s, S> {
     store: &'s Rc<S>,
     answers: Vec<String>,
 }
 
-impl<S: VectorStore + ?Sized + 'static> Contract<'_, S> {
+impl<S: VectorStore + 'static> VectorContract<'_, S> {
     async fn counts(&self, at: usize) -> Result<(Vec<PassageId>, usize, usize), String> {
         let pending = self.store.pending(&space(at), MODEL, MOST).await.map_err(failed("`pending`"))?;
         Ok((pending.passages.iter().map(|passage| passage.id).collect(), pending.count, pending.refused))
@@ -137,7 +137,7 @@ impl<S: VectorStore + ?Sized + 'static> Contract<'_, S> {
     /// Searches by meaning, by words and meaning, and by connections.
     async fn search(&mut self) -> Result<(), String> {
         for at in 0..3 {
-            let retriever = Retriever::new(space(at).index, self.store.clone()).embedder(Words);
+            let retriever = Retriever::new(space(at).index, self.store.clone()).embedder(ContractEmbedder);
             let by_meaning = retriever.clone().meaning_weight(1.0).include_vectors(true);
             let graph = retriever.clone().graph(GraphOptions { threshold: 0.5, ..GraphOptions::default() });
             for (name, filter) in &filters() {

@@ -1,7 +1,4 @@
 //! The words of texts in plain language, for search (features `rag` and `gateway`).
-//!
-//! `split` divides a text into words, and `stem` reduces a word to its stem. `query` has the words of a question, and `score` says how well
-//! texts match them. `work` counts the bytes that a function reads, for tests of linear time.
 
 pub(crate) mod query;
 pub(crate) mod score;

@@ -37,14 +37,14 @@ const DIACRITICS: [(char, char); 247] = [
 
 /// A part of a text that is not divided further: a word of a script with spaces between words, or else one character with its marks.
 #[derive(Clone, Debug)]
-struct Unit {
+struct TextUnit {
     range: Range<usize>,
-    kind: Kind,
+    kind: CharacterKind,
 }
 
 /// How a character takes part in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CharacterKind {
     /// A letter or digit of a script with spaces between words.
     Spaced,
     /// A letter of a script without spaces between words, such as Chinese and Thai.
@@ -56,7 +56,7 @@ enum Kind {
     Separator,
 }
 
-impl Kind {
+impl CharacterKind {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' => Self::Spaced,
@@ -90,10 +90,10 @@ impl Kind {
 /// character. A single letter of another such script is a word only between separators, because most texts contain it.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut ends_pair = false;
-    let words = units(text).flat_map(move |Unit { range, kind }| {
-        let next = if kind == Kind::Unspaced { unit(text, range.end) } else { None };
-        let next = next.filter(|next| next.kind == Kind::Unspaced && next.range.start == range.end);
-        let is_word = kind != Kind::Unspaced
+    let words = units(text).flat_map(move |TextUnit { range, kind }| {
+        let next = if kind == CharacterKind::Unspaced { unit(text, range.end) } else { None };
+        let next = next.filter(|next| next.kind == CharacterKind::Unspaced && next.range.start == range.end);
+        let is_word = kind != CharacterKind::Unspaced
             || next.is_none() && !ends_pair
             || text.get(range.clone()).is_some_and(|letter| letter.starts_with(is_chinese));
         ends_pair = next.is_some();
@@ -103,20 +103,20 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| text.get(word))
 }
 
-fn units(text: &str) -> impl Iterator<Item = Unit> {
+fn units(text: &str) -> impl Iterator<Item = TextUnit> {
     std::iter::successors(unit(text, 0), |before| unit(text, before.range.end))
 }
 
 /// Returns the first unit of `text` from the position `from`.
-fn unit(text: &str, from: usize) -> Option<Unit> {
+fn unit(text: &str, from: usize) -> Option<TextUnit> {
     let rest = text.get(from..)?;
-    let start = from.saturating_add(rest.find(|c| Kind::of(c) != Kind::Separator)?);
+    let start = from.saturating_add(rest.find(|c| CharacterKind::of(c) != CharacterKind::Separator)?);
     let mut characters = text.get(start..)?.chars();
-    let kind = Kind::of(characters.next()?);
+    let kind = CharacterKind::of(characters.next()?);
     let more = characters.as_str();
     let length = more.find(|c| !kind.continues_with(c)).unwrap_or(more.len());
     let end = text.len().saturating_sub(more.len()).saturating_add(length);
-    Some(Unit { range: start..end, kind })
+    Some(TextUnit { range: start..end, kind })
 }
 
 /// Returns whether a character is a part of a word: a letter, a digit or a mark of any script.
@@ -128,7 +128,7 @@ fn unit(text: &str, from: usize) -> Option<Unit> {
 /// ```
 #[cfg(feature = "rag")]
 pub fn is_word_character(c: char) -> bool {
-    !matches!(Kind::of(c), Kind::Separator | Kind::Emoji)
+    !matches!(CharacterKind::of(c), CharacterKind::Separator | CharacterKind::Emoji)
 }
 
 /// Whether the letter belongs to a script without spaces between words, or to Korean, where a word contains the particles after it.

@@ -27,7 +27,7 @@ impl Environment for Env {
         let binding = Reflect::get(self, &name.into()).ok()?;
         // The namespace of a Durable Object is an object with this method.
         let _is_function: Function = Reflect::get(&binding, &"idFromName".into()).ok()?.dyn_into().ok()?;
-        Some(std::rc::Rc::new(super::tasks::Namespace(binding)))
+        Some(std::rc::Rc::new(super::tasks::TaskNamespace(binding)))
     }
 
     #[cfg(feature = "tasks")]

@@ -48,7 +48,7 @@ pub(super) const UNKNOWN_CALL: u32 = 0;
 /// }
 /// ```
 pub fn context(event: impl EventContext) -> Context {
-    Context::of_request(RequestInfo::none(), of_event(event))
+    Context::for_program(RequestInfo::none(), of_event(event))
 }
 
 /// Creates the host for an event that is not a request. [`context`] is shorter, unless the event has a caller or headers of its own.

@@ -2,13 +2,6 @@
 //!
 //! Only this module uses the `worker` crate or a Cloudflare header.
 //!
-//! `entry` exports the fetch handler and the start of the Worker. It converts a `request`, calls the endpoint, and converts the `response`.
-//! `promise` returns a value, or a promise if a handler waits. `current_call` knows which call runs, so that `entry` can answer it after a
-//! panic. `serve` does the same for a program with its own fetch handler, without these two. The `host` implements
-//! [`Host`](crate::host::Host): `open` sends requests to other servers, and `signature` checks signatures. `environment` reads variables,
-//! secrets and the rate limit. `tasks` are the Durable Objects of tasks. `tracing` records spans. `service` and `bindings` make bindings usable: other Workers as servers of the MCP client, and D1, Workers
-//! KV, Workers AI and Vectorize.
-//!
 //! The worker crate installs a panic hook when the wasm module starts. This hook writes the panic to the log, so this module sets no
 //! hook, and programs must not add `console_error_panic_hook`. `entry` answers the calls that wait.
 

@@ -16,7 +16,7 @@ use super::current_call;
 /// Some futures keep the waker of their first poll, so every poll passes the same relay waker. The relay wakes the task that owns the
 /// future.
 pub(super) fn value_or_promise(call: u32, mut work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> JsValue {
-    let relay = Arc::new(Relay(AtomicWaker::new()));
+    let relay = Arc::new(WakeRelay(AtomicWaker::new()));
     let waker = Waker::from(relay.clone());
     current_call::enter(call);
     if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -33,9 +33,9 @@ pub(super) fn value_or_promise(call: u32, mut work: LocalBoxFuture<'static, Resu
 }
 
 /// A waker that wakes another waker.
-struct Relay(AtomicWaker);
+struct WakeRelay(AtomicWaker);
 
-impl Wake for Relay {
+impl Wake for WakeRelay {
     fn wake(self: Arc<Self>) {
         self.0.wake();
     }

@@ -42,9 +42,9 @@ extern "C" {
 }
 
 /// The namespace of the Durable Objects: the binding `MCP_TASKS`.
-pub(super) struct Namespace(pub JsValue);
+pub(super) struct TaskNamespace(pub JsValue);
 
-impl TaskObjects for Namespace {
+impl TaskObjects for TaskNamespace {
     fn send(&self, name: &str, message: String) -> LocalBoxFuture<'static, Result<String, String>> {
         let answer = JsFuture::from(send(&self.0, name, &message));
         let text = async move {
@@ -56,14 +56,14 @@ impl TaskObjects for Namespace {
 }
 
 /// The storage of a Durable Object, for one message or alarm.
-struct Storage {
+struct ObjectStorage {
     ctx: JsValue,
     name: String,
     /// The number of the call in `tasks.js`, which waits for its writes.
     call: u32,
 }
 
-impl TaskRows for Storage {
+impl TaskRows for ObjectStorage {
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
         let value = get(&self.ctx, key).map_err(text_of)?;
         Ok((!value.is_undefined()).then(|| Uint8Array::new(&value).to_vec()))
@@ -116,7 +116,7 @@ pub fn task_fetch(ctx: &JsValue, env: &Env, request: &web_sys::Request, endpoint
     let work = move |ctx: JsValue, env: Env, name: String, message: String, call: u32| {
         let (endpoint, host) = (shared_endpoint(&env, endpoint), object_host(&ctx));
         let answer = async move {
-            let rows = Rc::new(Storage { ctx, name: name.clone(), call });
+            let rows = Rc::new(ObjectStorage { ctx, name: name.clone(), call });
             let answer = endpoint.task_message(&name, rows, &message, &host).await;
             answer.map(JsValue::from).map_err(|error| Error::new(&error).into())
         };
@@ -133,7 +133,7 @@ pub fn task_alarm(ctx: &JsValue, env: &Env, endpoint: fn(&Env) -> Endpoint) -> J
     let work = move |ctx: JsValue, env: Env, name: String, call: u32| {
         let (endpoint, host) = (shared_endpoint(&env, endpoint), object_host(&ctx));
         let rings = async move {
-            let rows = Rc::new(Storage { ctx, name: name.clone(), call });
+            let rows = Rc::new(ObjectStorage { ctx, name: name.clone(), call });
             let rung = endpoint.task_alarm(&name, rows, &host).await;
             rung.map(|()| JsValue::UNDEFINED).map_err(|error| Error::new(&error).into())
         };

@@ -32,14 +32,14 @@ extern "C" {
 /// }
 /// ```
 pub fn tracing() -> impl Telemetry {
-    Tracing
+    RuntimeTracing
 }
 
-struct Tracing;
+struct RuntimeTracing;
 
 struct RuntimeSpan(JsValue);
 
-impl Telemetry for Tracing {
+impl Telemetry for RuntimeTracing {
     fn start(&self, operation: &Operation<'_>) -> Box<dyn Span> {
         Box::new(RuntimeSpan(start(&operation.name(), &entries(operation.attributes()))))
     }

@@ -1,6 +1,7 @@
 //! Checks of the claims in a JWT and in an introspection answer.
 
-use edge_mcp::{Endpoint, Introspection, Jwt, ProtectedResource};
+use edge_mcp::Endpoint;
+use edge_mcp::auth::{Introspection, Jwt, ProtectedResource};
 use serde_json::{Value, json};
 
 use crate::issuer::{ISSUER, KEYS, RESOURCE, host_at, token};

@@ -5,11 +5,13 @@ use std::future::{Ready, ready};
 use std::net::IpAddr;
 use std::rc::Rc;
 
+use edge_mcp::extension::{Extension, ExtensionMethod};
+use edge_mcp::http::PageRequest;
+use edge_mcp::source::{ListKind, Source, SourceItems};
 use edge_mcp::testing::{self, Client};
 use edge_mcp::{
-    BuildError, Completion, CompletionRequest, Context, Endpoint, Extension, ExtensionMethod, Found, ListKind,
-    McpServer, PageRequest, Prompt, RequestInfo, Resource, ResourceDescription, ResourceTemplate, Source, StaticTokens,
-    Tool,
+    BuildError, Completion, CompletionRequest, Context, Endpoint, McpServer, Prompt, RequestInfo, Resource,
+    ResourceDescription, ResourceTemplate, StaticTokens, Tool,
 };
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -71,9 +73,9 @@ fn looking_at<A, T: Clone + 'static>(
 struct Looking(Seen);
 
 impl Source for Looking {
-    fn find(&self, _: ListKind, cx: &Context) -> LocalBoxFuture<'static, Found> {
+    fn find(&self, _: ListKind, cx: &Context) -> LocalBoxFuture<'static, SourceItems> {
         self.0.context("source", cx);
-        ready(Found::default().answered()).boxed_local()
+        ready(SourceItems::default().answered()).boxed_local()
     }
 }
 

@@ -1,7 +1,8 @@
 //! The guard: the checks of the token in each request, and the responses to rejected requests.
 
+use edge_mcp::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{ConfigError, Endpoint, Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal};
+use edge_mcp::{ConfigError, Endpoint, StaticTokens};
 use futures::future::join;
 use serde_json::json;
 
@@ -99,7 +100,7 @@ fn a_token_in_the_query_is_rejected() {
 /// The response reports the first failed check. The checks run in this order: presence, validity, expiry, audience, scopes.
 #[test]
 fn the_first_failed_check_is_reported() {
-    async fn validate(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let mut principal = Principal::new("ada");
         for fault in presented.token().split('.') {
             match fault {

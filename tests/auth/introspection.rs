@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use edge_mcp::auth::{Introspection, ProtectedResource};
 use edge_mcp::host::{FetchError, Fetched};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{ConfigError, Context, Endpoint, HandlerError, Introspection, McpServer, ProtectedResource, Tool};
+use edge_mcp::{ConfigError, Context, Endpoint, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::claims::valid_claims;

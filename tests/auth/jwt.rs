@@ -7,9 +7,10 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::Endpoint;
+use edge_mcp::auth::{Algorithm, Jwt, ProtectedResource};
 use edge_mcp::host::{FetchError, Fetched, Host, RateLimit};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Algorithm, Endpoint, Jwt, ProtectedResource};
 use futures::future::{join_all, select};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! Protected resource metadata and challenges, which clients read before they have a token.
 
-use edge_mcp::{Endpoint, ProtectedResource, StaticTokens};
+use edge_mcp::auth::ProtectedResource;
+use edge_mcp::{Endpoint, StaticTokens};
 use serde_json::json;
 
 use crate::issuer::RESOURCE;

@@ -6,9 +6,10 @@ use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::auth::{Introspection, ProtectedResource};
 use edge_mcp::host::{FetchError, Level, RateLimit};
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Endpoint, Introspection, McpServer, ProtectedResource, StaticTokens, Tool};
+use edge_mcp::{Endpoint, McpServer, StaticTokens, Tool};
 use serde_json::json;
 
 use crate::issuer::{RESOURCE, host_at};

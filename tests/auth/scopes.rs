@@ -1,8 +1,10 @@
 //! Scopes: the operations that a token permits, and the items that the caller can list.
 
+use edge_mcp::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal};
+use edge_mcp::cache::{CacheHint, Cacheable};
 use edge_mcp::{
-    BuildError, CacheHint, Cacheable, Completion, Endpoint, McpServer, Presented, Principal, Prompt, ProtectedResource,
-    RequestInfo, Resource, ResourceContents, ResourceDescription, ResourceTemplate, TokenRefusal, Tool,
+    BuildError, Completion, Endpoint, McpServer, Prompt, RequestInfo, Resource, ResourceContents, ResourceDescription,
+    ResourceTemplate, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,7 +21,7 @@ struct Tone {
 }
 
 /// Accepts every token. The caller is `ada`. The token itself lists her scopes, separated by `+`.
-async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn scopes_from_token(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
 

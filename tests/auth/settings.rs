@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 
+use edge_mcp::auth::{PresentedToken, Principal, ProtectedResource, TokenRefusal};
 use edge_mcp::host::Environment;
+use edge_mcp::http::AllowedOrigins;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{AllowedOrigins, ConfigError, Endpoint, Presented, Principal, ProtectedResource, TokenRefusal};
+use edge_mcp::{ConfigError, Endpoint};
 use serde_json::json;
 
 use crate::claims::valid_claims;
@@ -198,7 +200,7 @@ type Lookup<'e> = &'e dyn Fn(&str) -> Option<String>;
 /// endpoint.
 #[test]
 fn the_program_takes_precedence_in_any_order() {
-    async fn own(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn own(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         if presented.token() == "own" { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Invalid("other".into())) }
     }
     let new = || Endpoint::new(server).without_rate_limit();

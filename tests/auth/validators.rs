@@ -2,11 +2,12 @@
 
 use std::error::Error;
 
-use edge_mcp::testing::{self, TestHost, validate};
-use edge_mcp::{
-    AnyOf, BuildError, ConfigError, Context, Endpoint, ExpectedClaims, HandlerError, Introspection, Jwt, McpServer,
-    Presented, Principal, ProtectedResource, StaticTokens, TokenRefusal, TokenValidator, Tool,
+use edge_mcp::auth::{
+    AnyOf, ExpectedClaims, Introspection, Jwt, PresentedToken, Principal, ProtectedResource, TokenRefusal,
+    TokenValidator,
 };
+use edge_mcp::testing::{self, TestHost, validate};
+use edge_mcp::{BuildError, ConfigError, Context, Endpoint, HandlerError, McpServer, StaticTokens, Tool};
 use serde_json::json;
 
 use crate::claims::valid_claims;
@@ -17,7 +18,7 @@ use crate::support::{NOW, legacy, server};
 struct ByLength(usize);
 
 impl TokenValidator for ByLength {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         if presented.token().len() == self.0 {
             Ok(Principal::new(presented.resource().map_or("nowhere", |url| url.as_str())))
         } else {
@@ -26,7 +27,7 @@ impl TokenValidator for ByLength {
     }
 }
 
-async fn function(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn function(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     match presented.token() {
         "now" => Ok(Principal::new(presented.now().to_string())),
         "down" => Err(TokenRefusal::Unavailable("the test needs this".into())),
@@ -39,7 +40,7 @@ async fn function(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
 #[test]
 fn types_functions_and_closures_can_be_validators() {
     let known = "ada".to_owned();
-    let closure = async move |presented: Presented<'_>| {
+    let closure = async move |presented: PresentedToken<'_>| {
         if presented.token() == known { Ok(Principal::new(known.clone())) } else { Err(TokenRefusal::Expired) }
     };
     let validators = AnyOf::new().or(ByLength(7)).or(function).or(closure);
@@ -56,7 +57,7 @@ fn types_functions_and_closures_can_be_validators() {
 /// A validator of your own checks claims like the validators of the library, and a test can call it without an endpoint.
 #[test]
 fn a_validator_can_check_claims() {
-    async fn trusting(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn trusting(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let claims = serde_json::from_str(presented.token()).expect("the test sends claims");
         ExpectedClaims::of_issuer(ISSUER).check(claims, presented)
     }
@@ -81,7 +82,7 @@ fn a_validator_can_check_claims() {
 /// The endpoint checks the expiry and the audience even if the validator accepts the token.
 #[test]
 fn expiry_and_audience_are_checked_for_every_validator() {
-    async fn lax(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn lax(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         let mut principal = Principal::new("ada");
         match presented.token() {
             "expired" => principal.expires = Some(NOW - 60),
@@ -205,7 +206,7 @@ fn callers_of_different_validators_never_have_the_same_identity() {
         Ok(format!("{} {}", caller.issuer.as_deref().unwrap_or("none"), caller.subject))
     }
     fn of(token: &'static str, issuer: Option<&'static str>) -> impl TokenValidator {
-        async move |presented: Presented<'_>| {
+        async move |presented: PresentedToken<'_>| {
             let mut principal = Principal::new("owner");
             principal.issuer = issuer.map(str::to_owned);
             if presented.token() == token { Ok(principal) } else { Err(TokenRefusal::Expired) }

@@ -1,14 +1,15 @@
 //! Tools of other servers as tools of an agent.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
+use edge_mcp::call::ToolEvent;
 use edge_mcp::client::{InProcess, McpClient, MemoryTokens, SignIn, TokenKeys, Upstream};
+use edge_mcp::source::{ListKind, Source, SourceItems};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{
-    Context, Elicited, Endpoint, Found, HandlerError, ListKind, McpServer, Source, StaticTokens, Text, Tool, ToolEvent,
-};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, StaticTokens, Tool};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use schemars::JsonSchema;
@@ -159,9 +160,9 @@ impl<F: Fn() -> Vec<Tool>> Source for Tools<F> {
         (name == "other").then(|| tool("other"))
     }
 
-    fn find(&self, list: ListKind, _: &Context) -> LocalBoxFuture<'static, Found> {
+    fn find(&self, list: ListKind, _: &Context) -> LocalBoxFuture<'static, SourceItems> {
         assert_eq!(list, ListKind::Tools);
-        ready((self.0)().into_iter().fold(Found::default(), Found::tool)).boxed_local()
+        ready((self.0)().into_iter().fold(SourceItems::default(), SourceItems::tool)).boxed_local()
     }
 }
 
@@ -238,10 +239,10 @@ fn hooks_of_the_server_see_calls_of_a_source() {
     let of_server = seen.clone();
     let endpoint = testing::endpoint(move |_| {
         let seen = of_server.clone();
-        let agent = clerk().tools(Vec::<Text>::new()).source(Tools(|| vec![tool("other")]));
+        let agent = clerk().tools(Vec::<Cow<'static, str>>::new()).source(Tools(|| vec![tool("other")]));
         McpServer::builder("desk", "1.0.0")
             .tool(Tool::new("greet", "Says hello.", || async { "Hello" }))
-            .hook(move |tool: Text, event, _: Context| {
+            .hook(move |tool: Cow<'static, str>, event, _: Context| {
                 if let ToolEvent::Output(result) = event {
                     seen.borrow_mut().push(format!("{tool}: {}", result.text()));
                 }
@@ -281,7 +282,7 @@ fn later_rounds_do_not_ask_the_sources() {
         let ask = async |cx: Context| {
             let reply = cx.call_tool("ask_clerk", json!({ "message": "?" })).await?;
             match cx.elicit::<Name>("name", "Who are you?").await? {
-                Elicited::Accepted(Name { name }) => Ok(format!("{name}: {}", reply.text())),
+                FormAnswer::Accepted(Name { name }) => Ok(format!("{name}: {}", reply.text())),
                 _ => Err(HandlerError::new("No name.")),
             }
         };

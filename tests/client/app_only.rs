@@ -2,8 +2,9 @@
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{Definition, InProcess, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{App, Endpoint, McpServer, Revision, Tool};
+use edge_mcp::{App, Endpoint, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::fake_model::{asked, calls, model, text};

@@ -1,8 +1,9 @@
 //! Calls of tools.
 
 use edge_mcp::client::{ClientError, Executed, Failure, InProcess, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{McpServer, Revision, Tool};
+use edge_mcp::{McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,8 +1,9 @@
 //! The servers of a client from environment variables.
 
 use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost, variables};
-use edge_mcp::{ConfigError, Endpoint, McpServer, Revision};
+use edge_mcp::{ConfigError, Endpoint, McpServer};
 use serde_json::json;
 
 use crate::calls::context;

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_mcp::client::{CallResult, McpClient};
+use edge_mcp::content::{Annotations, Block, Role};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{
-    Annotations, Block, Content, Context, Endpoint, HandlerError, McpServer, Revision, Role, Tool, ToolResult,
-};
+use edge_mcp::{Content, Context, Endpoint, HandlerError, McpServer, Tool, ToolResult};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context};
@@ -72,9 +72,9 @@ fn the_parts_of_blocks_are_read() {
     let [text, image, audio, resource, link, unknown] = &result.content[..] else { panic!("{result:?}") };
     assert_eq!(text.as_text(), Some("a\u{202e}b"));
     let annotations = text.get_annotations().expect("annotations");
-    assert_eq!(annotations.get_audience(), [Role::User]);
-    assert_eq!(annotations.get_priority(), Some(0.123_456_789_012_345_68));
-    assert_eq!(annotations.get_last_modified(), Some("2026-07-28T12:00:00+02:00"));
+    assert_eq!(annotations.audience, [Role::User]);
+    assert_eq!(annotations.priority, Some(0.123_456_789_012_345_68));
+    assert_eq!(annotations.last_modified.as_deref(), Some("2026-07-28T12:00:00+02:00"));
     let Block::Image(media) = image.block() else { panic!("{image:?}") };
     assert_eq!(
         (media.mime_type(), media.base64(), media.bytes().as_deref()),
@@ -97,8 +97,8 @@ fn the_parts_of_blocks_are_read() {
     );
     assert_eq!((link.get_mime_type(), link.get_size()), (Some("text/html"), Some(12_345_678_901_234_567)));
     let [icon] = link.get_icons() else { panic!("{link:?}") };
-    assert_eq!((icon.src(), icon.get_mime_type()), ("https://a.example/i.png", Some("image/png")));
-    assert_eq!((icon.get_sizes(), icon.get_theme()), (&["48x48".into()][..], Some(edge_mcp::Theme::Dark)));
+    assert_eq!((&*icon.src, icon.mime_type.as_deref()), ("https://a.example/i.png", Some("image/png")));
+    assert_eq!((&*icon.sizes, icon.theme), (&["48x48".into()][..], Some(edge_mcp::content::Theme::Dark)));
     assert!(matches!(unknown.block(), Block::Unknown));
     let received: Vec<_> = result.content.iter().map(|block| block.received().expect("a text").to_owned()).collect();
     assert_eq!(received, blocks());

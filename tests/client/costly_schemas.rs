@@ -1,7 +1,7 @@
 //! Schemas of other servers that take too long to compile: output schemas and forms.
 
-use edge_mcp::Revision;
 use edge_mcp::client::{Executed, Failure, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,9 @@
 //! The definitions of tools: the headers that they require, the results that they promise, and the hints that they give.
 
+use edge_mcp::McpServer;
 use edge_mcp::client::{CallResult, ClientError, Definition, Executed, Failure, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{McpServer, Revision};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern};

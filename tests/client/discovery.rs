@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::auth::Algorithm;
 use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, Failure, SigningKey, Upstream};
 use edge_mcp::host::{CannotSign, Fetched};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Algorithm, Revision};
 use futures::future::{pending, ready};
 use http::{Method, Request};
 use ring::rand::SystemRandom;

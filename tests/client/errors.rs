@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use edge_mcp::client::{ClientError, Failure, McpClient, Unreachable, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, HandlerError, McpServer, ResultExt, Revision, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, ResultExt, Tool};
 use serde_json::json;
 
 use crate::calls::{at, client};

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_mcp::call::ClientSupport;
 use edge_mcp::client::{ClientError, Executed, Failure, InProcess, Request, Upstream};
+use edge_mcp::extension::{Extension, ExtensionMethod, ExtensionResult};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    ClientSupport, Context, Elicited, Endpoint, Extension, ExtensionMethod, ExtensionResult, HandlerError, Json,
-    McpServer, Revision,
-};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, Json, McpServer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -275,7 +275,7 @@ fn questions_of_a_method_are_answered() {
     };
     let peer = Peer::new([asks(), done(json!({ "euros": 7 }))]);
     let answers = |upstream: Upstream| {
-        upstream.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({ "city": "Lyon" }))) })
+        upstream.on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({ "city": "Lyon" }))) })
     };
     assert!(ask(answers(pinned(&peer)), |it| it).expect("a result").contains('7'));
     assert_eq!(body(&peer, 1)["params"]["inputResponses"]["q"]["content"]["city"], "Lyon");

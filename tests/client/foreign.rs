@@ -4,10 +4,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use edge_mcp::Context;
 use edge_mcp::client::{Connection, Executed, Failure, NotMcp, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Revision};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use serde_json::{Value, json};

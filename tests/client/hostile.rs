@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{ClientError, Executed, Failure, NotMcp, Unreachable};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use serde_json::{Value, json};
 

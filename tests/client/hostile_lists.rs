@@ -1,8 +1,9 @@
 //! Hostile lists, definitions and results.
 
+use edge_mcp::McpServer;
 use edge_mcp::client::{Definition, Failure, Listing, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{McpServer, Revision};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, track};

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use edge_mcp::FormAnswer;
 use edge_mcp::client::{Failure, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Elicited, Revision};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern, track};
@@ -109,7 +110,7 @@ fn the_repetitions_in_all_rounds_have_one_limit() {
     let question = || asks(json!({ "q": form("Sure?", json!({})) }), json!("s"));
     let peer = Peer::new((0..20).flat_map(|_| [Answer::new(500, "", ""), question()]));
     let upstream = at(&peer).revision(Revision::V2026_07_28);
-    let upstream = upstream.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) });
+    let upstream = upstream.on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({}))) });
     let (client, host) = (client(upstream), TestHost::new());
     let connection = client.connect(&context(&host));
     let read = async move { connection.only().expect("a server").read_resource("parcels://7").await };

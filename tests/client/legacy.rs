@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{ClientError, Executed, Failure, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, pending, ready};

@@ -4,8 +4,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{Definition, Failure, Listing, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, RequestInfo, Revision};
+use edge_mcp::{Context, RequestInfo};
 use futures::FutureExt;
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ fn callers_do_not_share_lists() {
             request = request.header("x-user", name);
         }
         let (head, ()) = request.body(()).expect("a request").into_parts();
-        Context::of_request(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
+        Context::for_program(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()))
     };
     let callers = [(Some("ann"), "of-ann"), (Some("bob"), "of-bob"), (None, "of-nobody")];
     for (name, expected) in callers.into_iter().chain(callers) {
@@ -216,7 +217,7 @@ fn a_server_does_not_evict_the_lists_of_another() {
     let host = TestHost::new();
     let list = |user: usize| {
         let (head, ()) = http::Request::builder().header("x-user", user).body(()).expect("a request").into_parts();
-        let cx = Context::of_request(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
+        let cx = Context::for_program(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone()));
         list(&client, &host, &cx)
     };
     for user in 0..60 {

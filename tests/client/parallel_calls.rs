@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::client::{McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Context, HandlerError, McpServer, Revision, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

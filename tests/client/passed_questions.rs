@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{Definition, InProcess, McpClient, MemoryTokens, SignIn, TokenKeys, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Revision, Tool};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -313,7 +314,7 @@ fn each_line_of_a_question_names_its_server() {
 #[test]
 fn the_program_answers_before_the_caller() {
     let peer = Peer::new([asks(json!({ "where": city("Lyon") }), json!("s")), modern("in Lyon")]);
-    let upstream = at(&peer).revision(Revision::V2026_07_28).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+    let upstream = at(&peer).revision(Revision::V2026_07_28).on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
     testing::run(async {
         let endpoint = desk(client(upstream), send_through);
         let answer = Client::new(&endpoint).call("send", json!({})).await;

@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::call::{ModelAnswer, Root, Sampling};
 use edge_mcp::client::{CallResult, ClientError, Executed, Failure, InProcess, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Elicited, HandlerError, McpServer, PromptMessage, Revision, Root, Sampled, Sampling, Tool};
+use edge_mcp::{Context, FormAnswer, HandlerError, McpServer, PromptMessage, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,14 +44,14 @@ fn answering(upstream: Upstream) -> Upstream {
     upstream
         .on_elicitation(|form, _| async move {
             assert_eq!((&*form.server, form.schema["type"].as_str()), ("parcels", Some("object")));
-            Ok(Elicited::Accepted(json!({ "city": "Lyon" })))
+            Ok(FormAnswer::Accepted(json!({ "city": "Lyon" })))
         })
         .on_url_elicitation(|request, _| async move {
-            Ok(if request.host == "pay.example" { Elicited::Accepted(()) } else { Elicited::Declined })
+            Ok(if request.host == "pay.example" { FormAnswer::Accepted(()) } else { FormAnswer::Declined })
         })
         .on_sampling(|request, _| async move {
             let text = format!("{} tokens", request.params["maxTokens"]);
-            Ok(Sampled { text, model: "small".into(), stop_reason: Some("endTurn".into()) })
+            Ok(ModelAnswer { text, model: "small".into(), stop_reason: Some("endTurn".into()) })
         })
         .roots([Root { uri: "file:///parcels".into(), name: Some("Parcels".into()) }])
 }
@@ -103,7 +105,7 @@ fn questions_are_answered_by_functions_of_the_program() {
 fn a_state_belongs_to_its_round() {
     let where_to = || json!({ "where": form("Where to?", json!({ "city": { "type": "string" } })) });
     let peer = Peer::new([asks(where_to(), json!("s-1")), asks(where_to(), json!(null)), modern("in Lyon")]);
-    let only_forms = pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+    let only_forms = pinned(&peer).on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
     assert_eq!(track(only_forms).expect("a result"), "in Lyon");
     let bodies: Vec<_> = peer.requests().iter().map(body).collect();
     assert_eq!(bodies[1]["params"]["requestState"], "s-1");
@@ -223,7 +225,7 @@ fn hostile_questions_have_their_failure() {
 fn the_rounds_of_a_call_are_limited() {
     let ask = || asks(json!({ "a": form("Again?", json!({})) }), json!("s"));
     let peer = Peer::new((0..30).map(|_| ask()));
-    let error = track(pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Cancelled) })).expect_err("a failure");
+    let error = track(pinned(&peer).on_elicitation(|_, _| async { Ok(FormAnswer::Cancelled) })).expect_err("a failure");
     assert_eq!(error.failure(), &Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(peer.requests().len(), 10);
 
@@ -239,7 +241,7 @@ fn the_rounds_of_a_call_are_limited() {
 #[test]
 fn a_function_that_fails_ends_the_call() {
     let ask = || asks(json!({ "a": form("Where to?", json!({ "city": { "type": "string" } })) }), json!("s"));
-    let fails = |answer: fn() -> Result<Elicited<Value>, HandlerError>| {
+    let fails = |answer: fn() -> Result<FormAnswer<Value>, HandlerError>| {
         let peer = Peer::new([ask(), modern("in Lyon")]);
         let error = track(pinned(&peer).on_elicitation(move |_, _| async move { answer() })).expect_err("a failure");
         assert_eq!(peer.requests().len(), 1);
@@ -252,7 +254,7 @@ fn a_function_that_fails_ends_the_call() {
         message
             .starts_with("The server `parcels` asked a question that this program did not answer: No depot is open.")
     );
-    let message = fails(|| Ok(Elicited::Accepted(json!({ "city": 4711 }))));
+    let message = fails(|| Ok(FormAnswer::Accepted(json!({ "city": 4711 }))));
     assert!(
         message.contains("the answer of this program does not fit the form") && !message.contains("4711"),
         "{message}"
@@ -292,7 +294,7 @@ fn call(upstream: Upstream, tool: &str) -> Result<CallResult, ClientError> {
 fn questions_of_this_library_are_answered() {
     let upstream = || Upstream::via("http://localhost/mcp", shop()).expect("a URL");
     assert_eq!(call(answering(upstream()), "ship").expect("a result").text(), "Lyon true 9 tokens file:///parcels");
-    let declined = upstream().on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+    let declined = upstream().on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
     assert_eq!(call(declined, "ship").expect("a result").text(), "Not shipped.");
     let error = call(upstream(), "ship").expect_err("a failure");
     // A tool may ask after it has begun.
@@ -308,7 +310,7 @@ fn resources_and_prompts_ask() {
             asks(json!({ "a": form("Where to?", json!({})) }), json!("s")),
             result(json!({ "resultType": "complete", "contents": [], "messages": [] })),
         ]);
-        let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+        let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
         let connection = client(upstream).connect(&context(&host));
         let parcels = connection.server("parcels").expect("a server");
         (peer, parcels)
@@ -354,7 +356,7 @@ fn the_questions_of_a_round_are_answered_at_the_same_time() {
                 .await;
                 assert_eq!(log.borrow().len(), 2, "at {}", cx.now_ms());
             }
-            Ok(Elicited::Declined)
+            Ok(FormAnswer::Declined)
         }
     });
     assert_eq!(track(upstream).expect("a result"), "in Lyon");

@@ -4,10 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::FormAnswer;
 use edge_mcp::client::{Failure, Listing, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Elicited, Revision};
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -58,7 +59,7 @@ impl Flood {
     fn client(&self) -> McpClient {
         let upstream = Upstream::via("https://parcels.example/mcp", self.clone()).expect("a URL");
         let upstream = upstream.revision(Revision::V2025_11_25);
-        client(upstream.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) }))
+        client(upstream.on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({}))) }))
     }
 
     /// Lists the tools. Returns the list, and the number of bytes that the client has read.

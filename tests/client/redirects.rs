@@ -1,8 +1,9 @@
 //! Redirects to another path of the same server.
 
+use edge_mcp::auth::SecureUrl;
 use edge_mcp::client::{Executed, Failure, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Revision, SecureUrl};
 use http::Request;
 use serde_json::json;
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use edge_mcp::client::{Connection, Failure, McpClient, NotMcp, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, RequestInfo, Revision};
+use edge_mcp::{Context, RequestInfo};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use serde_json::{Value, json};
@@ -93,7 +94,7 @@ impl Transport for Shop {
 
 fn connect(client: &McpClient, host: &TestHost, user: &str) -> Connection {
     let (head, ()) = http::Request::builder().header("x-user", user).body(()).expect("a request").into_parts();
-    client.connect(&Context::of_request(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone())))
+    client.connect(&Context::for_program(RequestInfo::new(Rc::new(head), None), Rc::new(host.clone())))
 }
 
 fn track(client: &McpClient, host: &TestHost, user: &str) -> Result<String, Failure> {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{ClientError, Connection, Failure, McpClient, NotMcp, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use http::Request;
 use serde_json::{Value, json};

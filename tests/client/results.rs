@@ -1,10 +1,11 @@
 //! The results of resources, prompts and completions, and the description of a server.
 
 use edge_mcp::client::{ClientError, Connection, Failure, InProcess, Peer as Server, Upstream};
+use edge_mcp::content::Role;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{
-    Completion, HandlerError, McpServer, Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Revision,
-    Role, Tool,
+    Completion, HandlerError, McpServer, Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -66,7 +67,7 @@ fn results_are_read_into_types() {
 
             let review = library.get_prompt("review", json!({ "language": "Rust" })).await?;
             let messages: Vec<_> =
-                review.messages.iter().map(|message| (message.role(), message.content().as_text())).collect();
+                review.messages.iter().map(|message| (message.role, message.content.as_text())).collect();
             assert_eq!(messages, [(Role::User, Some("Review this Rust code.")), (Role::Assistant, Some("Yes."))]);
 
             let languages = library.complete_prompt("review", "language", "r").given("style", "short").await?;
@@ -167,9 +168,9 @@ fn malformed_results_are_errors() {
         { "role": "user", "content": { "type": "text", "text": "y" } },
     ] });
     let prompt = with(answer(parts), async |server, _| server.get_prompt("a", json!({})).await).expect("a result");
-    let contents: Vec<_> = prompt.messages.iter().map(|message| message.content().as_text()).collect();
+    let contents: Vec<_> = prompt.messages.iter().map(|message| message.content.as_text()).collect();
     assert_eq!(contents, [None, Some("y")]);
-    let received = prompt.messages[0].content().received();
+    let received = prompt.messages[0].content.received();
     assert_eq!(received, Some(r#"{"type":"hologram"}"#), "an unknown block keeps its text");
     let many: Vec<_> = (0..200).map(|nth| nth.to_string()).collect();
     let many = json!({ "completion": { "values": many, "total": 200, "hasMore": true } });

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{ClientError, Executed, Failure};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, HandlerError, McpServer, Revision, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, Tool};
 use serde_json::json;
 
 use crate::calls::{at, client, context, modern};

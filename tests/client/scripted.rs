@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, McpClient, Transport, Upstream};
 use edge_mcp::host::{FetchError, Fetched, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use edge_mcp::client::{ClientError, Connection, Executed, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::{LogLevel, Revision};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{LogLevel, Revision};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, join};
 use serde_json::{Value, json};

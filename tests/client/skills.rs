@@ -7,9 +7,10 @@ use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{
     ClientError, Executed, Failure, InProcess, Listing, McpClient, SkillContent, SkillEntry, Unverified, Upstream,
 };
+use edge_mcp::protocol::Revision;
 use edge_mcp::skills::{Catalog, File, Skill};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{McpServer, Revision, Skills};
+use edge_mcp::{McpServer, Skills};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};

@@ -1,8 +1,9 @@
 //! Tools of other servers as tools of a server.
 
 use edge_mcp::client::{InProcess, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Endpoint, McpServer, Revision, Tool};
+use edge_mcp::{Endpoint, McpServer, Tool};
 use serde_json::json;
 
 use crate::calls::track_tool;

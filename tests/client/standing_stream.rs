@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use edge_mcp::FormAnswer;
 use edge_mcp::client::{ClientError, Failure, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Elicited, Revision};
 use futures::channel::{mpsc, oneshot};
 use futures::future::{LocalBoxFuture, join_all, pending, ready};
 use futures::{FutureExt, StreamExt};
@@ -160,7 +161,7 @@ fn calls(upstream: Upstream, count: usize) -> Vec<Result<String, ClientError>> {
 }
 
 fn answering(upstream: Upstream) -> Upstream {
-    upstream.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) })
+    upstream.on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({}))) })
 }
 
 /// C35: a server with the official TypeScript SDK 1.x asks on the stream of the session.

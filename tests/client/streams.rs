@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::call::Root;
 use edge_mcp::client::{ClientError, Failure, InProcess, Upstream};
+use edge_mcp::protocol::{LogLevel, Revision};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Elicited, HandlerError, LogLevel, McpServer, Revision, Root, Tool};
+use edge_mcp::{Context, FormAnswer, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, track};
@@ -183,7 +185,7 @@ fn form() -> Value {
 fn legacy(peer: &Peer) -> Upstream {
     at(peer)
         .revision(Revision::V2025_06_18)
-        .on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) })
+        .on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({}))) })
         .roots([Root { uri: "file:///parcels".into(), name: None }])
 }
 
@@ -329,7 +331,7 @@ fn pings_of_many_calls_do_not_exhaust_the_requests() {
 fn a_legacy_server_learns_that_there_is_no_answer() {
     let questions = [asks(json!("a"), "elicitation/create", form())];
     let peer = Peer::new([initialized(Some("s-1")), accepted(), stream(&questions), accepted(), accepted()]);
-    let fails = |_, _| async { Err::<Elicited<Value>, _>(HandlerError::new("No depot is open.")) };
+    let fails = |_, _| async { Err::<FormAnswer<Value>, _>(HandlerError::new("No depot is open.")) };
     let error = track(legacy(&peer).on_elicitation(fails)).expect_err("a failure");
     assert!(error.to_string().contains("No depot is open."), "{error}");
     let answer = body(&peer.requests()[3]);

@@ -7,8 +7,9 @@ use std::time::Duration;
 use edge_mcp::client::{
     Call, CallResult, ClientError, Definition, Executed, Failure, McpClient, Peer as Server, RemoteTask, Upstream,
 };
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Revision, Tool};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, Tool};
 use futures::FutureExt;
 use serde_json::{Value, json};
 
@@ -114,7 +115,7 @@ fn the_extension_is_declared_where_a_task_can_be_the_answer() {
         acknowledged(),
     ]);
     let upstream = at(&peer).extension("com.example/ledger", json!({})).expect("an identifier");
-    let upstream = upstream.on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+    let upstream = upstream.on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
     let host = TestHost::new();
     let server = client(upstream).connect(&context(&host)).server("parcels").expect("a server");
     let work = async {
@@ -285,7 +286,7 @@ fn each_question_of_a_task_is_answered_once() {
     let upstream = pinned(&peer).on_elicitation(move |_, _| {
         seen.set(seen.get() + 1);
         let nth = seen.get();
-        async move { Ok(Elicited::Accepted(json!({ "nth": nth }))) }
+        async move { Ok(FormAnswer::Accepted(json!({ "nth": nth }))) }
     });
     let (outcome, waits) = call(upstream, |it| it);
     assert_eq!(outcome.expect("a result").text(), "in Lyon");
@@ -523,7 +524,7 @@ fn each_id_is_a_header() {
 fn an_endless_task_is_left() {
     let asks = |nth: usize| asking(json!({ format!("q{nth}"): form("Again?", json!({})) }));
     let peer = Peer::new([created(json!({}))].into_iter().chain((0..20).flat_map(|nth| [asks(nth), acknowledged()])));
-    let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+    let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
     let error = call(upstream, |it| it).0.expect_err("a failure");
     assert_eq!(*error.failure(), Failure::LimitExceeded("the server asks questions in too many rounds"));
     assert_eq!(methods(&peer).matches("update").count(), 10);
@@ -563,7 +564,7 @@ fn an_outage_does_not_end_the_wait() {
         acknowledged(),
         completed("in Lyon"),
     ]);
-    let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(Elicited::Declined) });
+    let upstream = pinned(&peer).on_elicitation(|_, _| async { Ok(FormAnswer::Declined) });
     let (outcome, waits) = call(upstream, |it| it);
     assert_eq!(outcome.expect("a result").text(), "in Lyon");
     assert_eq!(methods(&peer), "call get get get get update update update get");
@@ -717,7 +718,7 @@ fn a_function_answers_once_in_all_rounds() {
     let upstream = pinned(&peer).on_sampling(move |_, _| {
         seen.set(seen.get() + 1);
         let text = format!("poem {}", seen.get());
-        async move { Ok(edge_mcp::Sampled { text, model: "small".into(), stop_reason: None }) }
+        async move { Ok(edge_mcp::call::ModelAnswer { text, model: "small".into(), stop_reason: None }) }
     });
     let endpoint = desk(client(upstream), 30, async |server, cx: Context| {
         Ok(server.call("track", json!({})).ask_caller(&cx).await?.text())

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use edge_mcp::client::{ClientError, Failure, Unreachable, Upstream};
 use edge_mcp::host::Host;
-use edge_mcp::{Context, RequestInfo, Revision};
+use edge_mcp::protocol::Revision;
+use edge_mcp::{Context, RequestInfo};
 use futures::executor::LocalPool;
 use serde_json::json;
 
@@ -114,7 +115,7 @@ fn wait_for_end(stream: &mut TcpStream) -> std::io::Result<()> {
 fn call(url: &str, timeout: Duration) -> Result<String, ClientError> {
     let mut pool = LocalPool::new();
     let host: Rc<dyn Host> = Rc::new(LocalHost::new(pool.spawner()));
-    let cx = Context::of_request(RequestInfo::none(), host);
+    let cx = Context::for_program(RequestInfo::none(), host);
     let upstream = Upstream::at(url).expect("a URL").revision(Revision::V2026_07_28).timeout(timeout);
     let connection = client(upstream.bearer("TOKEN-4711").expect("a token")).connect(&cx);
     let call = connection.call("parcels_track", json!({})).expect("a call");

@@ -1,7 +1,8 @@
 //! The telemetry of requests to other servers.
 
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, HandlerError, McpServer, Revision, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, Tool};
 use edge_mcp_test_support::telemetry::TestTelemetry;
 use serde_json::json;
 

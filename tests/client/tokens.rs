@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
 use edge_mcp::client::{AuthorizationServer, ClientCredentials, ClientError, Executed, Failure, McpClient, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, HandlerError, McpServer, Revision, StaticTokens, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, StaticTokens, Tool};
 use serde_json::{Value, json};
 
 use crate::calls::{at, client, context, modern};

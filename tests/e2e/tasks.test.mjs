@@ -1,4 +1,4 @@
-// Tests durable tasks in workerd: the methods of the extension, the handles of other clients, restarts, panics, deployments, and the
+// Tests durable tasks in workerd: the methods of the extension, the jobs of other clients, restarts, panics, deployments, and the
 // official clients.
 
 import assert from 'node:assert/strict'
@@ -132,12 +132,12 @@ describe('examples/everything:', () => {
     ['2025-11-25', async (name, args) => (await legacy(worker, 'tools/call', { name, arguments: args })).body.result],
   ]
   for (const [revision, call] of CLIENTS) {
-    test(`a client of ${revision} without tasks gets the result, or a handle for it`, async () => {
+    test(`a client of ${revision} without tasks gets the result, or a job for it`, async () => {
       assert.equal(textOf(await call('slow_compute', { seconds: 0 })), 'the computation took 0 s')
-      const handle = await call('slow_compute', { seconds: 2, label: 'a product' })
-      const job = handle._meta['edge-mcp/job']
-      assert.match(textOf(handle), /^The job is still running\. Its state: a product runs\. Call `job-result`/)
-      assert.ok(textOf(handle).includes(job))
+      const running = await call('slow_compute', { seconds: 2, label: 'a product' })
+      const job = running._meta['edge-mcp/job']
+      assert.match(textOf(running), /^The job is still running\. Its state: a product runs\. Call `job-result`/)
+      assert.ok(textOf(running).includes(job))
       assert.match(textOf(await call('job-result', { job, wait_seconds: 0 })), /^The job is still running/)
       assert.equal(textOf(await call('job-result', { job })), 'a product took 2 s')
       assert.equal(textOf(await call('job-result', { job, wait_seconds: 0 })), 'a product took 2 s')
@@ -217,8 +217,8 @@ test('two isolates serve the same tasks', async (t) => {
     const long = await startTask(first, 'slow_compute', { seconds: 600 })
     await cancelTask(second, long)
     assert.equal((await until(first, long)).status, 'cancelled')
-    const handle = (await modern(first, 'tools/call', { name: 'slow_compute', arguments: { seconds: 1 } })).body.result
-    const job = handle._meta['edge-mcp/job']
+    const running = (await modern(first, 'tools/call', { name: 'slow_compute', arguments: { seconds: 1 } })).body.result
+    const job = running._meta['edge-mcp/job']
     assert.equal(textOf((await modern(second, 'tools/call', { name: 'job-result', arguments: { job } })).body.result), 'the computation took 1 s')
   }
 })

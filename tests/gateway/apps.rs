@@ -1,11 +1,13 @@
 //! The user interfaces of mounted tools (MCP Apps).
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::gateway::Mount;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{App, Context, Endpoint, McpServer, Text, Tool, ToolEvent};
+use edge_mcp::{App, Context, Endpoint, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::peer::Answer;
@@ -299,7 +301,7 @@ fn the_name_at_the_server_avoids_no_check() {
         };
         match tool.name() {
             "w_refresh" => tool.scopes(["refresh"]),
-            "w_show" => tool.requires_approval(|_: Value, _: Context| async { Ok(Some(Text::from("Show it?"))) }),
+            "w_show" => tool.requires_approval(|_: Value, _: Context| async { Ok(Some(Cow::from("Show it?"))) }),
             _ => tool.hook(hook),
         }
     };

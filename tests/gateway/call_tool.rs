@@ -1,12 +1,15 @@
 //! `call-tool` and `call-read-only-tool`: calls of tools that a model has found.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::gateway::{Catalogue, Mount};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer as Reply, TestHost};
-use edge_mcp::{Context, Endpoint, LogPolicy, McpServerBuilder, Revision, Text, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, LogPolicy, McpServerBuilder, Tool};
 use serde_json::{Value, json};
 
 use crate::servers::{Server, caller, gateway, serving, tool, with_scopes};
@@ -157,7 +160,7 @@ fn the_settings_of_the_target_apply() {
         let mount = server.mount().catalogue(Catalogue::Search);
         let endpoint = serving(gateway([("m", mount)]), move |it| {
             let seen = of_server.clone();
-            it.tool(outer("call-tool")).hook(move |name: Text, event: ToolEvent, _: Context| {
+            it.tool(outer("call-tool")).hook(move |name: Cow<'static, str>, event: ToolEvent, _: Context| {
                 let seen = seen.clone();
                 async move {
                     if let ToolEvent::InputAvailable(arguments) = event {
@@ -181,7 +184,7 @@ fn the_settings_of_the_target_apply() {
             assert_eq!(line["called"], "m_t", "{line}");
         }
         let approving =
-            |tool: Tool| tool.requires_approval(|_: Value, _: Context| async { Ok(Some(Text::from("Call it?"))) });
+            |tool: Tool| tool.requires_approval(|_: Value, _: Context| async { Ok(Some(Cow::from("Call it?"))) });
         let asking = searching(server.mount().each_tool(approving));
         server.take();
         let client = caller(&asking, &TestHost::new());

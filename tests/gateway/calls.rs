@@ -1,13 +1,16 @@
 //! Calls of mounted tools, reads and prompts.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::client::Upstream;
 use edge_mcp::gateway::Mount;
+use edge_mcp::protocol::{LogLevel, Revision};
 use edge_mcp::testing::{self, Client, TestHost, call as plain_call};
-use edge_mcp::{Context, LogLevel, Revision, Text, Tool, ToolEvent};
+use edge_mcp::{Context, Tool};
 use futures::FutureExt;
 use http::Request;
 use serde_json::{Value, json};
@@ -309,7 +312,7 @@ fn nested_calls_and_approvals_apply_to_mounted_tools() {
     let refused = call(&with_scopes(scoped, &[]), "outer", json!({}));
     assert!(refused.is_error() && refused.text().contains("needs the scope merge"), "{refused:?}");
     let approving =
-        |tool: Tool| tool.requires_approval(|_: Value, _: Context| async { Ok(Some(Text::from("Merge it?"))) });
+        |tool: Tool| tool.requires_approval(|_: Value, _: Context| async { Ok(Some(Cow::from("Merge it?"))) });
     let endpoint = serving(gateway([("m", server.mount().each_tool(approving))]), add);
     for name in ["m_merge", "outer"] {
         assert!(server.take().is_empty());

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use edge_mcp::cache::CacheHint;
 use edge_mcp::client::Upstream;
 use edge_mcp::gateway::Mount;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{CacheHint, Endpoint, McpServer, Tool};
+use edge_mcp::{Endpoint, McpServer, Tool};
 use serde_json::{Value, json};
 
 use crate::peer::{Answer, End, json_answer};
@@ -398,7 +399,7 @@ fn a_cached_list_belongs_to_what_is_passed_on() {
 /// Servers of each revision are mounted.
 #[test]
 fn servers_of_each_revision_are_mounted() {
-    for revision in edge_mcp::Revision::ALL {
+    for revision in edge_mcp::protocol::Revision::ALL {
         let inner = testing::endpoint(|_| {
             McpServer::builder("inner", "1").tool(Tool::new("t", "T.", || async { "done" })).build()
         });

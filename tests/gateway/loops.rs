@@ -6,8 +6,9 @@ use std::rc::Rc;
 use edge_mcp::client::{Transport, Upstream};
 use edge_mcp::gateway::{Gateway, Mount};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Endpoint, McpServer, Revision, Tool};
+use edge_mcp::{Endpoint, McpServer, Tool};
 use futures::future::LocalBoxFuture;
 use serde_json::json;
 

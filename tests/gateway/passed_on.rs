@@ -1,7 +1,7 @@
 //! What a gateway passes on of lists and results, and how generously it reads them.
 
-use edge_mcp::Revision;
 use edge_mcp::gateway::Mount;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use serde_json::{Value, json};
 

@@ -1,13 +1,16 @@
 //! Tasks of mounted servers that callers follow themselves.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::gateway::{Catalogue, Mount};
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer as Reply, Client, TestHost, TestTasks};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Revision, StaticTokens, Text, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, StaticTokens, Tool};
 use serde_json::{Value, json};
 
 use crate::peer::{Answer, error, result};
@@ -679,7 +682,8 @@ fn a_task_after_a_round_is_passed_on() {
 fn the_gateway_waits_if_the_program_answers() {
     let remote = Remote::new();
     remote.is_in(completed("done"));
-    let upstream = remote.server.upstream().on_elicitation(|_, _| async { Ok(edge_mcp::Elicited::<Value>::Declined) });
+    let upstream =
+        remote.server.upstream().on_elicitation(|_, _| async { Ok(edge_mcp::FormAnswer::<Value>::Declined) });
     let endpoint = passing([("m", Mount::new(upstream))]);
     let answer = testing::run(client(&endpoint, &TestHost::new()).call("m_t", json!({})));
     assert_eq!(answer.text(), "done", "{answer:?}");
@@ -707,7 +711,7 @@ fn hooks_see_the_beginning_and_the_end() {
     let seen = of_server.clone();
     let endpoint = serving(gateway([("m", mount)]), move |it| {
         let seen = seen.clone();
-        it.pass_tasks().hook(move |tool: Text, event, _: Context| {
+        it.pass_tasks().hook(move |tool: Cow<'static, str>, event, _: Context| {
             assert_eq!(tool, "m_t");
             if let ToolEvent::Output(result) = event {
                 assert_eq!(result.text(), "done");

@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::gateway::Mount;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer as Reply, Client, TestHost};
-use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Prompt, Revision, Tool};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, Prompt, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -228,7 +229,7 @@ fn depot(runs: Rc<Cell<u32>>) -> Endpoint {
             let runs = runs.clone();
             async move {
                 cx.step("count", &(), async || Ok(runs.replace(runs.get() + 1))).await?;
-                let Elicited::Accepted(Address { city }) = cx.elicit("address", "Where to?").await? else {
+                let FormAnswer::Accepted(Address { city }) = cx.elicit("address", "Where to?").await? else {
                     return Err(HandlerError::new("No address."));
                 };
                 let is_sure = cx.confirm("sure", "Really?").await?;

@@ -2,9 +2,10 @@
 
 use edge_mcp::client::{InProcess, McpClient, Upstream};
 use edge_mcp::gateway::Mount;
+use edge_mcp::protocol::Revision;
 use edge_mcp::skills::{Catalog, File, Skill};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Endpoint, McpServer, McpServerBuilder, Revision, Skills};
+use edge_mcp::{Endpoint, McpServer, McpServerBuilder, Skills};
 use serde_json::{Value, json};
 
 use crate::servers::{Server, TOKEN, caller, complete, gateway, serving, with_scopes};

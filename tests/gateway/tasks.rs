@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::Revision;
 use edge_mcp::gateway::Catalogue;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
 use futures::FutureExt;
 use serde_json::{Value, json};

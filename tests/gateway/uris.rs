@@ -1,7 +1,8 @@
 //! The URIs of mounted resources.
 
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer, TestHost};
-use edge_mcp::{Endpoint, McpServer, Resource, Revision};
+use edge_mcp::{Endpoint, McpServer, Resource};
 use serde_json::{Value, json};
 
 use crate::servers::{Server, caller, complete, endpoint, gateway, list, serving};

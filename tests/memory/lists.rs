@@ -3,11 +3,13 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::McpServer;
 use edge_mcp::client::{Transport, Upstream};
 use edge_mcp::gateway::{Gateway, Mount};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::http::Body;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Body, McpServer, Revision};
 use edge_mcp_test_support::modern;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;

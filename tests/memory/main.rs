@@ -13,12 +13,15 @@
 #[cfg(feature = "gateway")]
 mod lists;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::host::Host;
+use edge_mcp::http::Body;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Body, Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Text, Tool, ToolEvent};
+use edge_mcp::{Completion, Context, Endpoint, HandlerError, McpServer, Prompt, Tool};
 use edge_mcp_test_support::{Ask, NEWEST, envelope, modern, on, post};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
@@ -174,7 +177,10 @@ fn arguments_for_hooks_take_bounded_memory() {
     ] {
         let endpoint = testing::endpoint(|_| {
             let tool = Tool::with_schema("t", "T.", &json!({ "type": "object" }), None, |_: Ignored| async { "done" });
-            McpServer::builder("s", "1").tool(tool).hook(|_: Text, _: ToolEvent, _: Context| async { Ok(()) }).build()
+            McpServer::builder("s", "1")
+                .tool(tool)
+                .hook(|_: Cow<'static, str>, _: ToolEvent, _: Context| async { Ok(()) })
+                .build()
         });
         let arguments = format!(r#"{{"a":[{}]}}"#, vec![item; count].join(","));
         let params = format!(r#"{{"name":"t","arguments":{arguments}}}"#);

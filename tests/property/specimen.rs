@@ -6,12 +6,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
+use edge_mcp::call::Sampling;
 use edge_mcp::host::{BodyError, Request};
+use edge_mcp::protocol::LogLevel;
 use edge_mcp::testing::{self, Answer, Client, TestHost};
 use edge_mcp::{
-    BuildError, Completion, Content, Context, Elicited, Endpoint, HandlerError, Json, Limits, LogLevel, McpServer,
-    Prompt, PromptArgument, PromptMessage, RequestInfo, Resource, ResourceDescription, ResourceTemplate, Sampling,
-    StaticTokens, Tool,
+    BuildError, Completion, Content, Context, Endpoint, FormAnswer, HandlerError, Json, Limits, McpServer, Prompt,
+    PromptArgument, PromptMessage, RequestInfo, Resource, ResourceDescription, ResourceTemplate, StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,9 +77,9 @@ impl std::error::Error for Internal {}
 
 async fn greet(cx: Context) -> Result<String, HandlerError> {
     Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
-        Elicited::Accepted(Name { name, nick }) => format!("Hello, {}!", nick.unwrap_or(name)),
-        Elicited::Declined => "As you like.".into(),
-        Elicited::Cancelled => "Another time.".into(),
+        FormAnswer::Accepted(Name { name, nick }) => format!("Hello, {}!", nick.unwrap_or(name)),
+        FormAnswer::Declined => "As you like.".into(),
+        FormAnswer::Cancelled => "Another time.".into(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::Revision;
+use edge_mcp::protocol::Revision;
 use edge_mcp::rag::{
     Edge, Filter, FoundPassage, GraphOptions, MemoryStore, Passage, PassageId, Retriever, Search, SearchResult,
     SearchStore, SearchTool, Space, StoreError,

@@ -188,7 +188,7 @@ fn settings_of_the_request_take_precedence() {
     assert_eq!(ids(&ask(SearchScope::new().top_k(1), question.clone())), ["tea#1"]);
     assert_eq!(ids(&ask(SearchScope::new().top_k(0), question.clone())), ["tea#1"]);
     assert_eq!(ids(&ask(SearchScope::new().top_k(99), json!({ "queryText": "warm tea" }))).len(), 3);
-    assert_eq!(ids(&ask(SearchScope::new().index("other"), question.clone())), ["of-other#1"]);
+    assert_eq!(ids(&ask(SearchScope::new().retriever(|docs| docs.index("other")), question.clone())), ["of-other#1"]);
     assert_eq!(ids(&ask(SearchScope::new().space("other"), question.clone())), [""; 0]);
     assert_eq!(ids(&ask(SearchScope::new().include_sources(false), question.clone())), [""; 0]);
     let other = Rc::new(MemoryStore::new());

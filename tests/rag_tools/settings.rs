@@ -69,12 +69,24 @@ fn an_invalid_setting_is_named() {
 #[test]
 fn an_invalid_setting_of_the_request_is_in_the_log() {
     for (scope, problem) in [
-        (SearchScope::new().random_walk_steps(0), "`random_walk_steps` must be from 1 to 1000 (got 0)"),
-        (SearchScope::new().restart_prob(1.5), "`restart_prob` must be more than 0 and less than 1 (got 1.5)"),
-        (SearchScope::new().meaning_weight(-0.5), "`meaning_weight` must be from 0 to 1 (got -0.5)"),
-        (SearchScope::new().min_score(f64::INFINITY), "`min_score` must be from -1 to 1 (got"),
-        (SearchScope::new().candidates(0), "`candidates` must be from 50 to 2000 (got 0)"),
-        (SearchScope::new().rerank(rerank().semantic(f64::NAN)), "the weight `semantic` of `Rerank` must be"),
+        (
+            SearchScope::new().graph(|options| GraphOptions { random_walk_steps: 0, ..options }),
+            "`random_walk_steps` must be from 1 to 1000 (got 0)",
+        ),
+        (
+            SearchScope::new().graph(|options| GraphOptions { restart_prob: 1.5, ..options }),
+            "`restart_prob` must be more than 0 and less than 1 (got 1.5)",
+        ),
+        (
+            SearchScope::new().retriever(|docs| docs.meaning_weight(-0.5)),
+            "`meaning_weight` must be from 0 to 1 (got -0.5)",
+        ),
+        (SearchScope::new().retriever(|docs| docs.min_score(f64::INFINITY)), "`min_score` must be from -1 to 1 (got"),
+        (SearchScope::new().retriever(|docs| docs.candidates(0)), "`candidates` must be from 50 to 2000 (got 0)"),
+        (
+            SearchScope::new().retriever(|docs| docs.rerank(rerank().semantic(f64::NAN))),
+            "the weight `semantic` of `Rerank` must be",
+        ),
         (SearchScope::new().within(Filter::eq("a b", 1)), "`a b` is not the name of a field"),
     ] {
         let (store, host) = (store(), TestHost::new());
@@ -103,9 +115,10 @@ fn a_request_can_have_its_own_reranker_or_none() {
     let all = vec![json!("Searching"), json!("Reranking")];
     let coffee = "coffee#1".to_owned();
     assert_eq!(reranked(SearchScope::new(), |docs| docs.rerank(rerank())), (coffee.clone(), all.clone(), json!(null)));
-    let scope = SearchScope::new().rerank(rerank());
+    let scope = SearchScope::new().retriever(|docs| docs.rerank(rerank()));
     assert_eq!(reranked(scope, |docs| docs.rerank(Rerank::by(never))), (coffee, all, json!(null)));
-    let (first, sent, note) = reranked(SearchScope::new().no_rerank(), |docs| docs.rerank(rerank()));
+    let (first, sent, note) =
+        reranked(SearchScope::new().retriever(Retriever::no_rerank), |docs| docs.rerank(rerank()));
     assert_eq!((first.as_str(), sent, note), ("tea#1", vec![json!("Searching")], json!(null)));
 }
 
@@ -122,7 +135,8 @@ fn vectors_are_included_only_if_they_are_asked_for() {
     {
         let store = store.clone();
         let scope = SearchScope::new();
-        let scope = of_request.map_or(scope.clone(), |included| scope.include_vectors(included));
+        let scope =
+            of_request.map_or(scope.clone(), |included| scope.retriever(move |docs| docs.include_vectors(included)));
         let endpoint =
             endpoint_with(Some(scope), move || tool(docs(&store).embedder(Letters).include_vectors(of_tool)).tool());
         let arguments = json!({ "queryText": "warm tea" });

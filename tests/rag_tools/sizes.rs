@@ -1,6 +1,6 @@
 //! The sizes of the definitions of the tools.
 
-use edge_mcp::Revision;
+use edge_mcp::protocol::Revision;
 use edge_mcp::rag::{Fields, GraphOptions, SearchTool};
 use edge_mcp::testing::{self, Client};
 use serde_json::Value;

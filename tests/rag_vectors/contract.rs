@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    Document, Edge, Filter, MemoryStore, Passage, PassageId, Pending, SaveStore, Saved, Search, SearchResult,
+    Document, Edge, Filter, MemoryStore, Passage, PassageId, PendingPassages, SaveStore, Saved, Search, SearchResult,
     SearchStore, Space, SqlitePassages, StoreError, VectorStore, migration,
 };
 use edge_mcp::testing::{self, TestDatabase, passage_store_contract, vector_store_contract};
@@ -139,7 +139,7 @@ impl SaveStore for Broken {
 }
 
 impl VectorStore for Broken {
-    fn pending<'a>(&'a self, space: &'a Space, model: &'a str, most: usize) -> Answer<'a, Pending> {
+    fn pending<'a>(&'a self, space: &'a Space, model: &'a str, most: usize) -> Answer<'a, PendingPassages> {
         self.1.pending(space, model, most)
     }
 

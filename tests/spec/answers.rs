@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::agents::{ChatAgent, Workflow};
+use edge_mcp::auth::ProtectedResource;
 use edge_mcp::testing::TestHost;
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Limits, McpServer, ProtectedResource, Tool};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, Limits, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

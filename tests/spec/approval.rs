@@ -1,8 +1,9 @@
 //! Approval: a person confirms a call of a tool before it runs.
 
 use edge_mcp::agents::ChatAgent;
+use edge_mcp::call::ToolEvent;
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

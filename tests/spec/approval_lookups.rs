@@ -1,11 +1,12 @@
 //! Approvals that look something up before they ask.
 
+use std::borrow::Cow;
 use std::future::pending;
 use std::time::Duration;
 
 use edge_mcp::host::FetchLimits;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Text, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ struct Note {
 }
 
 /// Asks with the title of the note. A note with an empty title needs no approval.
-async fn delete_titled(note: Note, cx: Context) -> Result<Option<Text>, HandlerError> {
+async fn delete_titled(note: Note, cx: Context) -> Result<Option<Cow<'static, str>>, HandlerError> {
     let request = http::Request::get(format!("{TITLES}/{}", note.id)).body(String::new())?;
     let title = cx.fetch(request, FetchLimits::default()).await?;
     // The lookup waits, so the body of the request is dropped before the handler is called.

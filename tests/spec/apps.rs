@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use edge_mcp::cache::{CacheHint, Cacheable};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{
-    App, BuildError, CacheHint, Cacheable, Context, Endpoint, McpServer, McpServerBuilder, Permission, Revision,
-    StaticTokens, Tool,
-};
+use edge_mcp::{App, AppPermission, BuildError, Context, Endpoint, McpServer, McpServerBuilder, StaticTokens, Tool};
 use serde_json::{Value, json};
 
 const PAGE: &str = "<!DOCTYPE html><title>Form</title>";
@@ -57,8 +56,8 @@ fn an_app_is_a_resource_that_tools_name() {
             .resources("https://*.example.com")
             .frames("https://maps.example.com")
             .base_uri("https://example.com")
-            .permission(Permission::Geolocation)
-            .permission(Permission::ClipboardWrite)
+            .permission(AppPermission::Geolocation)
+            .permission(AppPermission::ClipboardWrite)
             .domain("www-example-com.oaiusercontent.com")
             .prefers_border(true)
     };

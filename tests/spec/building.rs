@@ -1,9 +1,10 @@
 //! Building a server: rejected definitions, and the response of a server that cannot be built.
 
+use edge_mcp::content::Icon;
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    BuildError, Completion, Endpoint, Icon, McpServer, McpServerBuilder, Prompt, PromptArgument, Resource,
-    ResourceTemplate, Tool,
+    BuildError, Completion, Endpoint, McpServer, McpServerBuilder, Prompt, PromptArgument, Resource, ResourceTemplate,
+    Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use edge_mcp::{
-    CacheHint, Cacheable, Context, Endpoint, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool,
-};
+use edge_mcp::cache::{CacheHint, Cacheable};
+use edge_mcp::{Context, Endpoint, McpServer, McpServerBuilder, Prompt, Resource, ResourceTemplate, Tool};
 use serde_json::json;
 
 use crate::support::{legacy, modern};

@@ -2,7 +2,7 @@
 
 use edge_mcp::agents::{AgentReply, ChatAgent, ChatModel};
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{BuildError, Content, Context, Elicited, Endpoint, HandlerError, Json, McpServer, StaticTokens, Tool};
+use edge_mcp::{BuildError, Content, Context, Endpoint, FormAnswer, HandlerError, Json, McpServer, StaticTokens, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,8 +38,8 @@ async fn double(Number { n }: Number) -> (Json<Double>, Vec<Content>) {
 
 pub async fn ask_name(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
-        Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
+        FormAnswer::Accepted(Name { name }) => Ok(name),
+        FormAnswer::Declined | FormAnswer::Cancelled => Ok("no name".into()),
     }
 }
 

@@ -208,8 +208,8 @@ fn the_end_of_a_call_drops_its_request() {
     let ask = ask.with_body(message.to_string()).header("Accept", "application/json, text/event-stream");
     let endpoint = endpoint(|| clerk(remote()));
     let mut stream = match pool.run_until(ask.raw(&endpoint, &host)).into_body() {
-        edge_mcp::Body::Stream(stream) => stream,
-        edge_mcp::Body::Bytes(bytes) => panic!("{}", String::from_utf8_lossy(&bytes)),
+        edge_mcp::http::Body::Stream(stream) => stream,
+        edge_mcp::http::Body::Bytes(bytes) => panic!("{}", String::from_utf8_lossy(&bytes)),
     };
     pool.run_until(stream.next()).expect("progress");
     pool.run_until_stalled();

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use edge_mcp::cache::CacheHint;
+use edge_mcp::call::ClientSupport;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{CacheHint, ClientSupport, Context, Endpoint, McpServer, RequestInfo, Revision, Tool};
+use edge_mcp::{Context, Endpoint, McpServer, RequestInfo, Tool};
 use serde_json::{Value, json};
 
 const LEDGER: &str = "com.example/ledger";

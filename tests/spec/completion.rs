@@ -91,9 +91,8 @@ fn a_completion_function_gets_the_other_arguments() {
 fn items_of_a_source_are_completed() {
     use std::collections::BTreeMap;
 
-    use edge_mcp::{
-        Completion, Context, Endpoint, Found, ListKind, McpServer, Prompt, PromptArgument, ResourceTemplate, Source,
-    };
+    use edge_mcp::source::{ListKind, Source, SourceItems};
+    use edge_mcp::{Completion, Context, Endpoint, McpServer, Prompt, PromptArgument, ResourceTemplate};
     use futures::future::LocalBoxFuture;
 
     fn prompt(name: &'static str, value: &'static str) -> Prompt {
@@ -117,8 +116,8 @@ fn items_of_a_source_are_completed() {
             Some(cities(uri, "Paris").visible_if(move |_| !uri.starts_with("shut")))
         }
 
-        fn find(&self, _: ListKind, _: &Context) -> LocalBoxFuture<'static, Found> {
-            Box::pin(async { Found::default() })
+        fn find(&self, _: ListKind, _: &Context) -> LocalBoxFuture<'static, SourceItems> {
+            Box::pin(async { SourceItems::default() })
         }
     }
 

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::call::InputError;
+use edge_mcp::handler::{Handler, IntoToolResult, Parameters};
 use edge_mcp::host::{FetchError, FetchLimits, Fetched};
+use edge_mcp::protocol::ClientCapabilities;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{
-    ClientCapabilities, Context, Elicited, Endpoint, Handler, HandlerError, InputError, IntoToolResult, McpServer,
-    Parameters, ResultExt, Tool,
-};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, ResultExt, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ fn handlers_can_continue_if_the_client_cannot_be_asked() {
         name: String,
     }
     let handler = |cx: Context| async move {
-        let name = cx.elicit::<Name>("name", "Who?").await.or_if_unasked(|| Elicited::Declined)?;
+        let name = cx.elicit::<Name>("name", "Who?").await.or_if_unasked(|| FormAnswer::Declined)?;
         Ok::<_, HandlerError>(name.accepted().map_or("no name".to_owned(), |name| name.name))
     };
     let endpoint = endpoint(handler);

@@ -126,7 +126,8 @@ fn the_host_keeps_nothing_of_a_rejected_message() {
 #[test]
 fn the_host_keeps_the_data_of_the_outer_request() {
     use edge_mcp::client::{InProcess, McpClient, Upstream};
-    use edge_mcp::{Context, HandlerError, Revision};
+    use edge_mcp::protocol::Revision;
+    use edge_mcp::{Context, HandlerError};
 
     let inner = Endpoint::new(|_| {
         McpServer::builder("inner", "1").tool(Tool::new("track", "Tracks it.", || async { "tracked" })).build()

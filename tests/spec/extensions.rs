@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use edge_mcp::auth::StateKeys;
+use edge_mcp::cache::CacheHint;
+use edge_mcp::extension::{Extension, ExtensionMethod, ExtensionResult};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer, Client, TestHost};
 use edge_mcp::{
-    CacheHint, Context, Elicited, Endpoint, Extension, ExtensionMethod, ExtensionResult, HandlerError, Json, McpServer,
-    McpServerBuilder, RequestInfo, Revision, StateKeys, StaticTokens,
+    Context, Endpoint, FormAnswer, HandlerError, Json, McpServer, McpServerBuilder, RequestInfo, StaticTokens,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -255,7 +258,7 @@ fn methods_can_ask_and_notify() {
     async fn ask(cx: Context) -> Result<Json<Value>, HandlerError> {
         cx.progress(1.0, None, "asking");
         Ok(Json(match cx.elicit::<Name>("name", "Which name?").await? {
-            Elicited::Accepted(Name { name }) => json!({ "name": name }),
+            FormAnswer::Accepted(Name { name }) => json!({ "name": name }),
             _ => json!({}),
         }))
     }

@@ -1,7 +1,7 @@
 //! Forms whose schemas a program makes while it runs.
 
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Tool};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 /// Returns an endpoint whose tool asks with the form in its arguments, and returns the answer.
@@ -9,7 +9,7 @@ fn endpoint() -> Endpoint {
     testing::endpoint(|_| {
         let ask = async |form: Value, cx: Context| {
             Ok::<_, HandlerError>(match cx.elicit_form("form", "Please fill in.", &form).await? {
-                Elicited::Accepted(answer) => answer.to_string(),
+                FormAnswer::Accepted(answer) => answer.to_string(),
                 other => format!("{other:?}"),
             })
         };

@@ -1,13 +1,15 @@
 //! Hooks: functions that observe tool calls.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::agents::Workflow;
+use edge_mcp::call::ToolEvent;
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Text, Tool, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, Json, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -88,7 +90,7 @@ fn hooks_of_the_server_observe_all_calls() {
         McpServer::builder("s", "1")
             .tool(inner)
             .workflow(Workflow::new("outer", "Outer.", outer))
-            .hook(move |tool: Text, event, _| {
+            .hook(move |tool: Cow<'static, str>, event, _| {
                 if matches!(event, ToolEvent::Output(_) | ToolEvent::Error(_)) {
                     all.borrow_mut().push(format!("{tool} {}", described(&event)));
                 }
@@ -212,7 +214,7 @@ fn the_last_event_has_the_whole_call() {
             .requires_approval(async |Number { n }: Number, _| Ok((n == 7).then(|| "Halve 7?".into())));
         McpServer::builder("s", "1")
             .tool(tool)
-            .hook(move |_: Text, event, _| {
+            .hook(move |_: Cow<'static, str>, event, _| {
                 if let ToolEvent::Finished(call) = event {
                     let error = call.outcome.as_ref().err();
                     let line = json!({ "tool": call.tool, "arguments": call.arguments, "error": error, "s": call.time.as_secs() });

@@ -1,9 +1,10 @@
 //! Errors of questions, and the responses for them.
 
+use edge_mcp::call::{InputError, Sampling};
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    BuildError, Completion, CompletionRequest, Context, Endpoint, HandlerError, InputError, McpServer, Prompt,
-    RequestInfo, ResourceDescription, ResourceTemplate, ResultExt, Sampling, Tool,
+    BuildError, Completion, CompletionRequest, Context, Endpoint, HandlerError, McpServer, Prompt, RequestInfo,
+    ResourceDescription, ResourceTemplate, ResultExt, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,9 +1,11 @@
 //! Calls that ask the client for input, and the request state that the client sends back in the next round.
 
+use edge_mcp::auth::{AnyOf, PresentedToken, Principal, StateKeys, TokenRefusal};
+use edge_mcp::call::{InputError, Sampling};
 use edge_mcp::testing::TestHost;
 use edge_mcp::{
-    AnyOf, BuildError, Context, Elicited, Endpoint, HandlerError, InputError, McpServer, Presented, Principal, Prompt,
-    PromptMessage, RequestInfo, Resource, Sampling, StateKeys, StaticTokens, TokenRefusal, Tool,
+    BuildError, Context, Endpoint, FormAnswer, HandlerError, McpServer, Prompt, PromptMessage, RequestInfo, Resource,
+    StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,11 +40,11 @@ struct Nested {
 
 async fn greet(cx: Context) -> Result<String, HandlerError> {
     Ok(match cx.elicit::<Name>("user_name", "What is your name?").await? {
-        Elicited::Accepted(Name { name, nick }) => {
+        FormAnswer::Accepted(Name { name, nick }) => {
             format!("Hello, {name}{}!", nick.map(|n| format!(" ({n})")).unwrap_or_default())
         }
-        Elicited::Declined => "As you like.".into(),
-        Elicited::Cancelled => "Another time.".into(),
+        FormAnswer::Declined => "As you like.".into(),
+        FormAnswer::Cancelled => "Another time.".into(),
     })
 }
 
@@ -59,8 +61,8 @@ async fn everything(order: Order, cx: Context) -> Result<String, HandlerError> {
 }
 
 async fn without(cx: Context) -> String {
-    let answer: Result<Elicited<Name>, InputError> = cx.elicit("name", "Name?").await;
-    answer.map_or_else(|error| format!("Hello, stranger: {}", error.session_required().is_some()), |_| "Hello".into())
+    let answer: Result<FormAnswer<Name>, InputError> = cx.elicit("name", "Name?").await;
+    answer.map_or_else(|error| format!("Hello, stranger: {}", error.needs_session()), |_| "Hello".into())
 }
 
 async fn prompt(cx: Context) -> Result<String, HandlerError> {
@@ -216,7 +218,7 @@ fn all_questions_of_a_round_can_be_answered_at_once() {
 /// Two validators may know the same subject. A state belongs to the caller of one of them.
 #[test]
 fn a_state_belongs_to_the_caller_of_one_validator() {
-    async fn other(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn other(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         if presented.token() == "other" { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
     }
     let both = AnyOf::new().or(StaticTokens::from_json("T", Some(TOKENS)).expect("tokens")).or(other);

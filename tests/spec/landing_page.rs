@@ -2,8 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use edge_mcp::auth::ProtectedResource;
+use edge_mcp::http::PageRequest;
 use edge_mcp::testing;
-use edge_mcp::{BuildError, ConfigError, Context, Endpoint, McpServer, PageRequest, ProtectedResource, StaticTokens};
+use edge_mcp::{BuildError, ConfigError, Context, Endpoint, McpServer, StaticTokens};
 use sha2::{Digest, Sha256};
 
 use crate::support::{Answer, Ask, endpoint, post, server};

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::host::{BodyError, Host, Request};
+use edge_mcp::http::Body;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Body, Context, Endpoint, Limits, McpServer, Prompt, Resource, StaticTokens, Tool};
+use edge_mcp::{Context, Endpoint, Limits, McpServer, Prompt, Resource, StaticTokens, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;

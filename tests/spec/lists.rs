@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_mcp::Cacheable;
+use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
+use edge_mcp::cache::CacheHint;
+use edge_mcp::cache::Cacheable;
 use edge_mcp::testing;
-use edge_mcp::{
-    CacheHint, McpServer, Presented, Principal, Resource, ResourceDescription, ResourceTemplate, TokenRefusal,
-};
+use edge_mcp::{McpServer, Resource, ResourceDescription, ResourceTemplate};
 use serde_json::json;
 
 use crate::support::{legacy, modern};
@@ -49,7 +49,7 @@ fn cursors_that_were_not_issued_are_rejected() {
 /// of such a function is private.
 #[test]
 fn a_template_lists_only_for_callers_with_its_scopes() {
-    async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn scopes_from_token(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         Ok(Principal::new("ada").with_scopes([presented.token()]))
     }
     let calls = Rc::new(Cell::new(0));

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
+use edge_mcp::call::ToolEvent;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    Context, Elicited, Endpoint, HandlerError, Json, McpServer, Principal, RequestInfo, StaticTokens, Tool, ToolEvent,
-};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, Json, McpServer, RequestInfo, StaticTokens, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ async fn tenant(cx: Context) -> String {
 
 async fn ask(cx: Context) -> Result<String, HandlerError> {
     match cx.elicit::<Name>("name", "What is your name?").await? {
-        Elicited::Accepted(Name { name }) => Ok(name),
-        Elicited::Declined | Elicited::Cancelled => Ok("no name".into()),
+        FormAnswer::Accepted(Name { name }) => Ok(name),
+        FormAnswer::Declined | FormAnswer::Cancelled => Ok("no name".into()),
     }
 }
 
@@ -116,7 +116,7 @@ fn the_program_can_call_tools() {
     let server = Rc::new(server(&seen));
     let execute = |name: &str, arguments: Value, caller: Option<Principal>| {
         let (head, ()) = http::Request::new(()).into_parts();
-        let cx = Context::of_request(RequestInfo::new(Rc::new(head), caller), Rc::new(host.clone()));
+        let cx = Context::for_program(RequestInfo::new(Rc::new(head), caller), Rc::new(host.clone()));
         testing::run(host.run(server.execute_tool(name, arguments, &cx))).expect("it ends")
     };
     let ada = || Some(Principal::new("ada"));
@@ -207,7 +207,7 @@ fn a_handler_that_needs_its_caller_is_an_error_without_one() {
     let server = server.build().expect("a server");
     let (anonymous, host) = (testing::context(&TestHost::new()), TestHost::new());
     let head = http::Request::new(()).into_parts().0;
-    let ada = Context::of_request(RequestInfo::new(Rc::new(head), Some(Principal::new("ada"))), Rc::new(host));
+    let ada = Context::for_program(RequestInfo::new(Rc::new(head), Some(Principal::new("ada"))), Rc::new(host));
     let said = |cx: &Context| {
         let result = testing::run(server.execute_tool("whoami", json!({}), cx)).expect("a result");
         (result.is_error(), result.text())

@@ -5,8 +5,9 @@ use std::future::pending;
 use std::rc::Rc;
 
 use edge_mcp::host::{FetchLimits, Host};
+use edge_mcp::http::PageRequest;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, PageRequest, StaticTokens, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServer, StaticTokens, Tool};
 use futures::FutureExt;
 use http::Response;
 use serde_json::json;

@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use edge_mcp::agents::{Agent, AgentReply, Workflow};
+use edge_mcp::auth::ProtectedResource;
+use edge_mcp::content::Icon;
 use edge_mcp::host::RateLimit;
 use edge_mcp::registry::{Argument, Command, Input, Package, Remote, Repository, ServerJson};
 use edge_mcp::{
-    BuildError, ConfigError, Context, Endpoint, HandlerError, Icon, Json, McpServer, McpServerBuilder,
-    ProtectedResource, RequestInfo, StaticTokens, Tool,
+    BuildError, ConfigError, Context, Endpoint, HandlerError, Json, McpServer, McpServerBuilder, RequestInfo,
+    StaticTokens, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

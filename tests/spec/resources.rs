@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
+use edge_mcp::cache::CacheHint;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    CacheHint, Completion, Endpoint, McpServer, Presented, Principal, Resource, ResourceTemplate, TokenRefusal,
-};
+use edge_mcp::{Completion, Endpoint, McpServer, Resource, ResourceTemplate};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, SECRET, endpoint, legacy, modern};
@@ -108,7 +108,7 @@ fn a_uri_of_a_wrong_type_is_rejected() {
 }
 
 /// Accepts every token. The token itself is the list of the caller's scopes, separated by `+`.
-async fn scopes_from_token(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn scopes_from_token(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     Ok(Principal::new("ada").with_scopes(presented.token().split('+')))
 }
 

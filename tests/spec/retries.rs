@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use edge_mcp::host::{FetchLimits, Fetched};
 use edge_mcp::testing::{self, Client, TestHost};
-use edge_mcp::{Context, Elicited, Endpoint, HandlerError, McpServer, Tool};
+use edge_mcp::{Context, Endpoint, FormAnswer, HandlerError, McpServer, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -103,7 +103,7 @@ fn attempts_are_one_step_with_one_idempotency_key() {
                     })
                     .await?;
                 match cx.elicit::<Yes>("sure", "Sure?").await? {
-                    Elicited::Accepted(Yes {}) => Ok(format!("paid at attempt {nth}")),
+                    FormAnswer::Accepted(Yes {}) => Ok(format!("paid at attempt {nth}")),
                     _ => Err(HandlerError::new("No.")),
                 }
             }

@@ -1,14 +1,15 @@
 //! Skills: folders of instructions for a model.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
 
+use edge_mcp::cache::{CacheHint, Cacheable};
+use edge_mcp::protocol::Revision;
 use edge_mcp::skills::{Catalog, File, Skill, SkillChild, SkillEntry, SkillFile, SkillFuture, SkillStore};
 use edge_mcp::testing::{self, Answer, Client, TestHost};
-use edge_mcp::{
-    CacheHint, Cacheable, Context, Endpoint, McpServer, McpServerBuilder, Resource, Revision, Skills, StaticTokens,
-};
+use edge_mcp::{Context, Endpoint, McpServer, McpServerBuilder, Resource, Skills, StaticTokens};
 use futures::FutureExt;
 use futures::future::ready;
 use serde_json::{Value, json};
@@ -325,7 +326,7 @@ impl Store {
         SkillEntry { uri: format!("{root}/SKILL.md"), json: entry(&files, root).into(), scopes: self.scopes(root) }
     }
 
-    fn scopes(&self, uri: &str) -> Vec<edge_mcp::Text> {
+    fn scopes(&self, uri: &str) -> Vec<Cow<'static, str>> {
         self.scope.filter(|_| !uri.starts_with("skill://open")).into_iter().map(Into::into).collect()
     }
 }

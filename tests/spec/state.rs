@@ -3,10 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use edge_mcp::auth::StateKeys;
+use edge_mcp::call::MissingState;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    BuildError, Context, Endpoint, HandlerError, McpServer, MissingState, RequestInfo, StateKeys, StaticTokens, Tool,
-};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServer, RequestInfo, StaticTokens, Tool};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::executor::LocalPool;

@@ -1,6 +1,7 @@
 //! Streamable HTTP: HTTP methods, paths, media types, origins, and headers that mirror the body.
 
-use edge_mcp::{AllowedOrigins, Endpoint};
+use edge_mcp::Endpoint;
+use edge_mcp::http::AllowedOrigins;
 use serde_json::json;
 
 use crate::support::{NEWEST, endpoint, legacy, modern, post, server};

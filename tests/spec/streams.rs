@@ -6,12 +6,12 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use edge_mcp::auth::StateKeys;
 use edge_mcp::host::Host;
+use edge_mcp::http::{Body, EventStream};
+use edge_mcp::protocol::LogLevel;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{
-    Body, Context, Endpoint, EventStream, HandlerError, Json, Limits, LogLevel, McpServer, Prompt, Resource,
-    ResourceTemplate, StateKeys, Tool,
-};
+use edge_mcp::{Context, Endpoint, HandlerError, Json, Limits, McpServer, Prompt, Resource, ResourceTemplate, Tool};
 use futures::channel::oneshot;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;

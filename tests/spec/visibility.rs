@@ -197,7 +197,8 @@ fn templates_do_not_read_uris_of_hidden_templates() {
 /// not served either.
 #[test]
 fn sources_do_not_serve_hidden_items() {
-    use edge_mcp::{Context, Found, ListKind, Source};
+    use edge_mcp::Context;
+    use edge_mcp::source::{ListKind, Source, SourceItems};
     use futures::future::LocalBoxFuture;
 
     struct Everything;
@@ -212,8 +213,8 @@ fn sources_do_not_serve_hidden_items() {
             Some(Prompt::new(name.to_owned(), || async { "source" }))
         }
 
-        fn find(&self, _: ListKind, _: &Context) -> LocalBoxFuture<'static, Found> {
-            Box::pin(async { Found::default() })
+        fn find(&self, _: ListKind, _: &Context) -> LocalBoxFuture<'static, SourceItems> {
+            Box::pin(async { SourceItems::default() })
         }
     }
 

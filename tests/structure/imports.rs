@@ -10,9 +10,9 @@ use crate::{Imports, Sources};
 
 /// A `use` of one item: its path, and its name in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Use {
+pub(crate) struct Use {
     path: Vec<String>,
-    name: String,
+    pub(crate) name: String,
 }
 
 /// A file as a module.
@@ -115,7 +115,7 @@ fn is_use(code: &str, at: usize, word: &str) -> bool {
 }
 
 /// Returns the items of a `use` tree.
-fn flatten(tree: &str) -> Vec<Use> {
+pub(crate) fn flatten(tree: &str) -> Vec<Use> {
     let tree = tree.trim();
     if let Some((prefix, group)) = tree.split_once('{') {
         let group = group.trim_end().strip_suffix('}').unwrap_or(group);

@@ -11,6 +11,7 @@ mod cycles;
 mod imports;
 mod methods;
 mod names;
+mod public_names;
 mod source;
 mod walks;
 
@@ -181,6 +182,32 @@ fn no_module_has_more_than_a_quarter_of_the_lines() {
     let all: usize = lines.values().sum();
     let large: Vec<_> = lines.iter().filter(|(_, lines)| *lines * 4 > all).collect();
     assert!(large.is_empty(), "modules with more than a quarter of the {all} lines, without tests: {large:?}");
+}
+
+/// The largest number of names at the root of the crate, without modules.
+const ROOT_NAMES: usize = 40;
+
+#[test]
+fn the_root_has_few_names() {
+    let names = public_names::public_names(&sources());
+    let root: Vec<_> = names.iter().filter(|(module, _)| module.is_empty()).map(|(_, name)| name).collect();
+    assert!(root.len() <= ROOT_NAMES, "{} names at the root, at most {ROOT_NAMES}: {root:?}", root.len());
+}
+
+/// The public types that may share a name.
+const SHARED: [&str; 3] = ["Request", "SkillEntry", "SkillFile"];
+
+/// Functions of different modules can have the same name, because their callers name the module.
+#[test]
+fn each_public_type_has_one_path_and_its_own_name() {
+    let mut paths = BTreeMap::<String, Vec<String>>::new();
+    for (module, name) in public_names::public_names(&sources()) {
+        if name.starts_with(char::is_uppercase) && !SHARED.contains(&name.as_str()) {
+            paths.entry(name).or_default().push(module);
+        }
+    }
+    paths.retain(|_, modules| modules.len() > 1);
+    assert!(paths.is_empty(), "names with several paths: {paths:#?}");
 }
 
 fn sources_of(files: &[(&str, &str)]) -> Sources {

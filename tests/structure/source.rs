@@ -89,7 +89,7 @@ fn without_tests(code: &str) -> String {
 }
 
 /// Returns the length of the item at the beginning of `code`: to its first `;`, or to the end of its first block.
-fn length_of_item(code: &str) -> usize {
+pub(crate) fn length_of_item(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, character) in code.char_indices() {
         match character {

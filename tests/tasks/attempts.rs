@@ -184,7 +184,7 @@ fn an_attempt_waits_for_memory() {
         let of = seen.clone();
         let slow = World::slow(
             endpoint(|server| {
-                let hook = move |event: edge_mcp::ToolEvent, _: Context| {
+                let hook = move |event: edge_mcp::call::ToolEvent, _: Context| {
                     note(&of, format!("{event:?}").split(['(', ' ']).next().unwrap_or_default());
                     async { Ok(()) }
                 };

@@ -5,9 +5,10 @@ use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, TestTasks};
-use edge_mcp::{Context, HandlerError, Tool, ToolEvent};
+use edge_mcp::{Context, HandlerError, Tool};
 use serde_json::json;
 
 use crate::world::{Seen, World, endpoint, note, pause, text};

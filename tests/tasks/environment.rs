@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use edge_mcp::auth::StateKeys;
 use edge_mcp::host::Host;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing;
-use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServerBuilder, StateKeys, Tool};
+use edge_mcp::{BuildError, Context, Endpoint, HandlerError, McpServerBuilder, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,20 +1,21 @@
-//! Clients without tasks: they get the result, or a handle.
+//! Clients without tasks: they get the result, or a job.
 
 use std::cell::Cell;
 use std::pin::pin;
 use std::time::Duration;
 
 use edge_mcp::host::{Host, TaskObjects};
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Client, TestTasks};
-use edge_mcp::{Context, HandlerError, Json, McpServerBuilder, Revision, Tool};
+use edge_mcp::{Context, HandlerError, Json, McpServerBuilder, Tool};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::world::{Seen, World, all, created, effect, endpoint, handle, note, pause, text, with_tokens};
+use crate::world::{Seen, World, all, created, effect, endpoint, job_id, note, pause, text, with_tokens};
 
 const REVISIONS: [Revision; 5] =
     [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
@@ -56,7 +57,7 @@ fn rests(seconds: u64) -> Value {
     json!({ "seconds": seconds })
 }
 
-/// A call that ends in time has its own result, also if it is an error. Otherwise, the client gets a handle, and `job-result` has the result.
+/// A call that ends in time has its own result, also if it is an error. Otherwise, the client gets a job, and `job-result` has the result.
 #[test]
 fn a_client_without_tasks_gets_the_result_or_a_handle() {
     testing::run(async {
@@ -74,7 +75,7 @@ fn a_client_without_tasks_gets_the_result_or_a_handle() {
             let began = world.host.now_ms();
             let answer = client.call("rest", rests(60)).await;
             assert_eq!(world.host.now_ms() - began, 5000);
-            let job = handle(&answer);
+            let job = job_id(&answer);
             assert!(!answer.is_error());
             let expected =
                 format!("The job is still running. Its state: resting. Call `job-result` with {{\"job\": \"{job}\"}}");
@@ -88,7 +89,7 @@ fn a_client_without_tasks_gets_the_result_or_a_handle() {
             ] {
                 let began = world.host.now_ms();
                 let answer = client.call("job-result", arguments).await;
-                assert_eq!(handle(&answer), job);
+                assert_eq!(job_id(&answer), job);
                 assert_eq!(world.host.now_ms() - began, seconds * 1000);
             }
             for _ in 0..2 {
@@ -100,7 +101,7 @@ fn a_client_without_tasks_gets_the_result_or_a_handle() {
             assert!(late.is_error() && late.text().contains("20"), "{}", late.text());
 
             // An error of the handler.
-            let job = handle(&client.call("rest", rests(13)).await);
+            let job = job_id(&client.call("rest", rests(13)).await);
             let answer = client.call("job-result", json!({ "job": job })).await;
             assert_eq!((answer.text(), &answer.result()["isError"]), ("Not 13.", &json!(true)));
             // Wrong arguments are answered at once.
@@ -118,7 +119,7 @@ fn a_job_can_be_cancelled() {
         for revision in REVISIONS {
             let world = World::new(items);
             let client = world.plain().revision(revision);
-            let job = json!({ "job": handle(&client.call("rest", rests(60)).await) });
+            let job = json!({ "job": job_id(&client.call("rest", rests(60)).await) });
             assert_eq!(client.call("job-cancel", job.clone()).await.text(), "The job is cancelled.");
             assert_eq!(client.call("job-cancel", job.clone()).await.text(), "The job is cancelled.");
             let answer = client.call("job-result", job).await;
@@ -137,10 +138,10 @@ fn questions_are_passed_on() {
         let client = world.plain().answer("first", json!({})).decline("second");
         let answer = client.call("ask", json!({})).await;
         assert_eq!(answer.questions().keys().collect::<Vec<_>>(), ["job/first"], "{}", answer.json());
-        let job = handle(&answer);
+        let job = job_id(&answer);
         let answer = client.call("job-result", json!({ "job": job, "wait_seconds": 20 })).await;
         assert!(answer.questions().is_empty(), "{}", answer.json());
-        assert_eq!(handle(&answer), job);
+        assert_eq!(job_id(&answer), job);
         let answer = client.call("job-result", json!({ "job": job })).await;
         assert_eq!((answer.text(), answer.questions().len()), ("true false", 1), "{}", answer.json());
         assert_eq!(world.tasks.rows().iter().filter(|(key, _)| key.ends_with("/task")).count(), 1);
@@ -249,7 +250,7 @@ fn statuses(world: &World) -> Vec<String> {
     tasks.map(status).collect()
 }
 
-/// A tool with a handle publishes no output schema, because the handle does not fit it. The tools for handles are listed if a tool that the
+/// A tool with a job publishes no output schema, because the answer about a job does not fit it. The tools for jobs are listed if a tool that the
 /// caller can see has tasks.
 #[test]
 fn output_schemas_are_published_if_every_result_fits() {
@@ -260,7 +261,7 @@ fn output_schemas_are_published_if_every_result_fits() {
                 Json(Rested { seconds: 1 })
             };
             items(server)
-                .tool(Tool::new("direct", "Rests.", short).task(Task::new().without_handle()))
+                .tool(Tool::new("direct", "Rests.", short).task(Task::new().without_job()))
                 .tool(Tool::new("required", "Rests.", short).task(Task::required()))
         })));
         let client = world.plain().token("ada");
@@ -271,7 +272,7 @@ fn output_schemas_are_published_if_every_result_fits() {
             tools.iter().find(|tool| tool["name"] == name).expect("the tool").get("outputSchema").is_some()
         };
         assert_eq!(["rest", "direct", "required"].map(has_output), [false, true, true]);
-        // Without a handle, a client without tasks is answered directly. Others get a task.
+        // Without a job, a client without tasks is answered directly. Others get a task.
         let answer = client.call("direct", json!({})).await;
         assert_eq!((answer.structured(), statuses(&world).len()), (&json!({ "seconds": 1 }), 0));
         created(&world.client().token("ada").call("direct", json!({})).await);
@@ -289,7 +290,7 @@ fn guarded(server: McpServerBuilder) -> McpServerBuilder {
         .tool(Tool::new("seen", "Rests.", rest).visible_if(is_ada).task(task()))
 }
 
-/// T27: scopes and visibility hold for the call, for each poll, and for the handle. The tools for handles are as visible as the tools.
+/// T27: scopes and visibility hold for the call, for each poll, and for the job. The tools for jobs are as visible as the tools.
 #[test]
 fn scopes_and_visibility_hold_for_tasks() {
     testing::run(async {
@@ -304,9 +305,9 @@ fn scopes_and_visibility_hold_for_tasks() {
         assert!(statuses(&world).is_empty());
         let mut jobs = Vec::new();
         for tool in ["scoped", "seen"] {
-            jobs.push(handle(&world.plain().token("ada").call(tool, rests(60)).await));
+            jobs.push(job_id(&world.plain().token("ada").call(tool, rests(60)).await));
         }
-        // Other callers cannot use the handle.
+        // Other callers cannot use the job.
         for job in &jobs {
             for other in ["bob", "eve"] {
                 let answer = world.plain().token(other).call("job-result", json!({ "job": job })).await;
@@ -334,7 +335,7 @@ fn scopes_and_visibility_hold_for_tasks() {
     });
 }
 
-/// The tools for handles are not listed for a caller who sees no tool with tasks.
+/// The tools for jobs are not listed for a caller who sees no tool with tasks.
 #[test]
 fn job_tools_are_listed_with_the_tools() {
     testing::run(async {
@@ -353,7 +354,7 @@ fn job_tools_are_listed_with_the_tools() {
     });
 }
 
-/// A client of 2026-07-28 that leaves before it has the handle cancels the task. A legacy client may leave for other reasons.
+/// A client of 2026-07-28 that leaves before it has the id of the job cancels the task. A legacy client may leave for other reasons.
 #[test]
 fn a_client_that_leaves_cancels_its_task() {
     testing::run(async {
@@ -411,10 +412,10 @@ fn tasks_are_counted_for_each_caller() {
                 .tool(Tool::new("other", "Rests.", rest).task(two))
         })));
         let ada = world.plain().token("ada");
-        let first = handle(&ada.call("rest", rests(50)).await);
+        let first = job_id(&ada.call("rest", rests(50)).await);
         world.run().await;
         world.advance(10);
-        handle(&ada.call("rest", rests(1000)).await);
+        job_id(&ada.call("rest", rests(1000)).await);
         let sentence = "`rest` was not called: you already have 2 running jobs of it. Wait until one has ended, or cancel one. A place becomes \
                         free in 90 s at the latest.";
         let modern = world.client().token("ada");
@@ -423,20 +424,20 @@ fn tasks_are_counted_for_each_caller() {
             assert_eq!((refused.text(), &refused.result()["isError"]), (sentence, &json!(true)));
         }
         // Another caller, and another tool.
-        handle(&world.plain().token("bob").call("rest", rests(1000)).await);
-        let other = handle(&ada.call("other", rests(1000)).await);
-        handle(&ada.call("other", rests(1000)).await);
+        job_id(&world.plain().token("bob").call("rest", rests(1000)).await);
+        let other = job_id(&ada.call("other", rests(1000)).await);
+        job_id(&ada.call("other", rests(1000)).await);
         assert!(ada.call("other", rests(1)).await.is_error());
         ada.call("job-cancel", json!({ "job": other })).await;
-        handle(&ada.call("other", rests(1000)).await);
+        job_id(&ada.call("other", rests(1000)).await);
         // The first one ends.
         world.advance(50);
         assert_eq!(ada.call("job-result", json!({ "job": first })).await.text(), r#"{"seconds":50}"#);
-        handle(&ada.call("rest", rests(1000)).await);
+        job_id(&ada.call("rest", rests(1000)).await);
         assert!(ada.call("rest", rests(1)).await.is_error());
         // The second one expires, although its alarm has not rung.
         world.advance(50);
-        handle(&ada.call("rest", rests(1000)).await);
+        job_id(&ada.call("rest", rests(1000)).await);
         for _ in 0..3 {
             world.advance(100);
             world.run().await;
@@ -475,7 +476,7 @@ fn calls_with_the_same_key_are_one_task() {
         for _ in 0..3 {
             assert_eq!(created(&ada.call("report", year(2026, "b")).await), first);
         }
-        assert_eq!(handle(&world.plain().token("ada").call("report", year(2026, "c")).await), first);
+        assert_eq!(job_id(&world.plain().token("ada").call("report", year(2026, "c")).await), first);
         let second = created(&ada.call("report", year(2025, "a")).await);
         assert_ne!(second, first);
         assert_ne!(created(&world.client().token("bob").call("report", year(2026, "a")).await), first);
@@ -510,7 +511,7 @@ fn calls_with_the_same_key_are_one_task() {
 fn a_handle_and_a_task_are_the_same() {
     testing::run(async {
         let world = World::new(items);
-        let job = handle(&world.plain().call("rest", rests(30)).await);
+        let job = job_id(&world.plain().call("rest", rests(30)).await);
         assert_eq!(world.status(&job).await, "working");
         assert_eq!(world.get(&job).await["statusMessage"], "resting");
         let state = world.finish(&job).await;

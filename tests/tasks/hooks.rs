@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use edge_mcp::call::ToolEvent;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing;
-use edge_mcp::{Context, HandlerError, McpServerBuilder, Tool, ToolEvent};
+use edge_mcp::{Context, HandlerError, McpServerBuilder, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::world::{Seen, World, created, endpoint, handle, note, pause, text};
+use crate::world::{Seen, World, created, endpoint, job_id, note, pause, text};
 
 fn described(event: &ToolEvent) -> String {
     match event {
@@ -195,7 +196,7 @@ fn nested_calls_are_part_of_the_outer_task() {
                 .tool(Tool::new("inner", "Waits.", inner).task(Task::new()))
                 .tool(Tool::new("outer", "Calls.", outer).task(Task::new().answer_within(Duration::from_secs(1))))
         }));
-        let job = handle(&world.plain().call("outer", json!({})).await);
+        let job = job_id(&world.plain().call("outer", json!({})).await);
         assert_eq!(text(&world.finish(&job).await), "1");
         assert_eq!(world.keys().iter().filter(|key| key.ends_with("/task")).count(), 1);
     });

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::world::{TOKENS, World, created, endpoint, handle, text, with_tokens};
+use crate::world::{TOKENS, World, created, endpoint, job_id, text, with_tokens};
 use edge_mcp_test_support::random::Random;
 
 const SECRET: &str = "s3cret-4711";
@@ -122,13 +122,13 @@ fn ids_of_other_servers_are_unknown() {
         world.run().await;
         let tokens = || StaticTokens::from_json("T", Some(TOKENS)).expect("tokens");
         let at = |url: &str| {
-            let resource = edge_mcp::ProtectedResource::at(url).expect("a resource");
+            let resource = edge_mcp::auth::ProtectedResource::at(url).expect("a resource");
             other("s").resource(resource)
         };
         let with_key = |key: &'static str| -> Endpoint {
             other("s")
                 .auth(tokens())
-                .state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(key)).expect("a key"))
+                .state_keys(edge_mcp::auth::StateKeys::from_text("MCP_STATE_KEY", Some(key)).expect("a key"))
         };
         for served in [other("t"), at("https://a.example/mcp"), with_key("another-key-that-is-long-enough-for-this")] {
             world.deploy(served);
@@ -147,7 +147,7 @@ fn ids_of_other_servers_are_unknown() {
 fn keys_can_be_rotated() {
     testing::run(async {
         let with = |keys: &'static str| {
-            endpoint(items).state_keys(edge_mcp::StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("keys"))
+            endpoint(items).state_keys(edge_mcp::auth::StateKeys::from_text("MCP_STATE_KEY", Some(keys)).expect("keys"))
         };
         let mut world = World::of(with(OLD));
         let id = world.start("wait", json!({})).await;
@@ -258,7 +258,7 @@ fn messages_are_cleaned() {
         assert!(!message.contains(is_hidden), "{message:?}");
         assert!(message.starts_with("load"), "{message}");
         let answer = world.plain().call("work", json!({})).await;
-        handle(&answer);
+        job_id(&answer);
         assert!(!answer.text().contains(is_hidden), "{:?}", answer.text());
         assert_eq!(text(&world.finish(&id).await), "done");
     });
@@ -322,7 +322,7 @@ fn rows_and_log_lines_reveal_nothing() {
             assert_eq!(state.result()["status"], "completed");
             check(&ids);
         }
-        ids.push(handle(&world.plain().token("ada").call("buy", json!({ "article": SECRET })).await));
+        ids.push(job_id(&world.plain().token("ada").call("buy", json!({ "article": SECRET })).await));
         check(&ids);
     });
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use edge_mcp::http::{Body, EventStream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{
-    Body, Context, Endpoint, EventStream, HandlerError, Limits, McpServerBuilder, Revision, StaticTokens, Tool,
-};
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, McpServerBuilder, StaticTokens, Tool};
 use edge_mcp_test_support::{Answer, Ask, events, modern_as, on};
 use futures::executor::LocalPool;
 use futures::{FutureExt, StreamExt};

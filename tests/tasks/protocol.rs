@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServerBuilder, Revision, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServerBuilder, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -119,7 +120,7 @@ fn a_required_task_needs_the_capability() {
         created(&world.client().call("rest", json!({})).await);
         let legacy = world.plain().revision(Revision::V2025_11_25).call("rest", json!({})).await;
         assert!(legacy.is_error() && legacy.text().contains(EXTENSION), "{}", legacy.json());
-        assert_eq!(world.plain().list("tools").await.names(), ["rest"], "there are no handles");
+        assert_eq!(world.plain().list("tools").await.names(), ["rest"], "there are no jobs");
     });
 }
 
@@ -506,12 +507,14 @@ fn a_task_sends_no_notifications() {
         let world = World::new(|server| {
             let work = |cx: Context| async move {
                 cx.progress(1.0, Some(2.0), "half");
-                cx.log(edge_mcp::LogLevel::Error, "logged");
+                cx.log(edge_mcp::protocol::LogLevel::Error, "logged");
                 cx.sleep(Duration::from_secs(5)).await;
                 cx.progress(2.0, Some(2.0), "whole");
                 "done"
             };
-            server.logging(edge_mcp::LogLevel::Debug).tool(Tool::new("work", "Works.", work).task(Task::new()))
+            server
+                .logging(edge_mcp::protocol::LogLevel::Debug)
+                .tool(Tool::new("work", "Works.", work).task(Task::new()))
         });
         let client =
             world.client().meta("progressToken", json!(1)).meta("io.modelcontextprotocol/logLevel", json!("debug"));

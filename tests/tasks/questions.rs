@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use edge_mcp::call::Sampling;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing;
-use edge_mcp::{Context, Elicited, HandlerError, McpServerBuilder, Sampling, Tool};
+use edge_mcp::{Context, FormAnswer, HandlerError, McpServerBuilder, Tool};
 use futures::FutureExt;
 use futures::future::{Either, select, try_join, try_join_all};
 use schemars::JsonSchema;
@@ -116,7 +117,7 @@ fn keys_are_never_reused() {
             let guess = |cx: Context| async move {
                 for nth in 1..=3 {
                     let message = format!("Guess {nth}?");
-                    if let Elicited::Accepted(Name { name }) = cx.elicit::<Name>("guess", message).await?
+                    if let FormAnswer::Accepted(Name { name }) = cx.elicit::<Name>("guess", message).await?
                         && name == "right"
                     {
                         return Ok::<_, HandlerError>(format!("guess {nth}"));

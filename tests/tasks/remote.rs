@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use edge_mcp::client::{Failure, InProcess, McpClient, Peer, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
-use edge_mcp::{Context, Endpoint, HandlerError, Revision, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, Tool};
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, try_join};
 use serde_json::{Value, json};

@@ -4,12 +4,15 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use edge_mcp::auth::ProtectedResource;
+use edge_mcp::call::ClientSupport;
+use edge_mcp::protocol::Revision;
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::{self, Answer};
-use edge_mcp::{ClientSupport, Context, HandlerError, ProtectedResource, Revision, Tool};
+use edge_mcp::{Context, HandlerError, Tool};
 use serde_json::{Value, json};
 
-use crate::world::{World, all, created, endpoint, handle, with_tokens};
+use crate::world::{World, all, created, endpoint, job_id, with_tokens};
 
 const EXTENSION: &str = "com.example/ledger";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -142,7 +145,7 @@ fn the_context_is_the_same_on_each_way_into_a_handler() {
             assert_eq!(single(&world, revision, "outer").await, alone, "nested");
 
             let task = send(&world, revision, "task", message(revision, "task", json!({}))).await;
-            let id = if is_modern { created(&task) } else { handle(&task) };
+            let id = if is_modern { created(&task) } else { job_id(&task) };
             world.run().await;
             world.advance(1);
             world.run().await;

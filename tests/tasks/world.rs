@@ -160,10 +160,10 @@ pub(crate) fn created(answer: &Answer) -> String {
     answer.result()["taskId"].as_str().expect("an id").to_owned()
 }
 
-/// Returns the handle in an answer of a tool.
-pub(crate) fn handle(answer: &Answer) -> String {
-    let handle = answer.result()["_meta"]["edge-mcp/job"].as_str();
-    handle.unwrap_or_else(|| panic!("no handle: {}", answer.json())).to_owned()
+/// Returns the id of the job in an answer of a tool.
+pub(crate) fn job_id(answer: &Answer) -> String {
+    let id = answer.result()["_meta"]["edge-mcp/job"].as_str();
+    id.unwrap_or_else(|| panic!("no job: {}", answer.json())).to_owned()
 }
 
 /// Returns the text of the result of a completed task.

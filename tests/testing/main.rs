@@ -7,10 +7,11 @@ mod hosts;
 mod questions;
 mod waiting;
 
+use edge_mcp::protocol::{LogLevel, Revision};
 use edge_mcp::testing::{self, Client, call};
 use edge_mcp::{
-    Context, Endpoint, HandlerError, Json, LogLevel, McpServer, McpServerBuilder, Prompt, PromptMessage, Resource,
-    Revision, StaticTokens, Tool,
+    Context, Endpoint, HandlerError, Json, McpServer, McpServerBuilder, Prompt, PromptMessage, Resource, StaticTokens,
+    Tool,
 };
 use futures::executor::block_on;
 use schemars::JsonSchema;

@@ -1,7 +1,9 @@
 //! Questions to the client: elicitation, sampling, roots and approval.
 
+use edge_mcp::call::Sampling;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client, call};
-use edge_mcp::{Context, Endpoint, HandlerError, PromptMessage, Revision, Sampling, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, PromptMessage, Tool};
 use serde_json::json;
 
 use super::{City, serving};

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
 use edge_mcp::host::Host;
 use edge_mcp::testing::{self, Client, Stalled, TestHost, call};
-use edge_mcp::{Endpoint, Presented, Principal, TokenRefusal, Tool};
+use edge_mcp::{Endpoint, Tool};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use futures::future::join;
@@ -100,7 +101,7 @@ fn no_wait_is_endless() {
     assert!(answer.is_error() && answer.text().contains("within 30 s"), "{}", answer.text());
     let client = Client::new(&endpoint).meta("progressToken", json!(1));
     assert!(block_on(client.call("wait", json!({}))).text().contains("within 30 s"), "also on a stream");
-    let never = |_: Presented<'_>| pending::<Result<Principal, TokenRefusal>>();
+    let never = |_: PresentedToken<'_>| pending::<Result<Principal, TokenRefusal>>();
     let answer = block_on(Client::new(&endpoint.auth(never)).token("x").call("wait", json!({})));
     assert_eq!((answer.status(), answer.text().to_owned()), (0, Stalled.to_string()));
     let host = TestHost::new();

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use edge_mcp::protocol::Revision;
 use edge_mcp::skills::digest;
 use edge_mcp::testing::{self, Answer, Client, TestDatabase, TestHost};
-use edge_mcp::{Endpoint, ResourceContents, Revision};
+use edge_mcp::{Endpoint, ResourceContents};
 use serde_json::{Value, json};
 
 use super::{endpoint, migrated};

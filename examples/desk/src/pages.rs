@@ -1,7 +1,8 @@
 //! The pages of the sign-in to the tracker.
 
 use edge_mcp::client::{McpClient, SignIn};
-use edge_mcp::{Context, HandlerError, PageRequest};
+use edge_mcp::http::PageRequest;
+use edge_mcp::{Context, HandlerError};
 
 use crate::session::{self, Page};
 

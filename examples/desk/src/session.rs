@@ -4,7 +4,9 @@
 //! the validator of the MCP endpoint does, because the tokens for the tracker belong to the principal of the tool call. This example has no
 //! login: the person types in the access token for the MCP endpoint, and the cookie contains this token.
 
-use edge_mcp::{Context, HandlerError, PageRequest, Principal, StaticTokens};
+use edge_mcp::auth::Principal;
+use edge_mcp::http::PageRequest;
+use edge_mcp::{Context, HandlerError, StaticTokens};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use http::{Response, StatusCode};
 

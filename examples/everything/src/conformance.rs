@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use edge_mcp::protocol::LogLevel;
 use edge_mcp::{
-    Completion, Content, Context, HandlerError, LogLevel, Prompt, PromptArgument, PromptMessage, Resource,
-    ResourceContents, ResourceTemplate, Tool,
+    Completion, Content, Context, HandlerError, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, Tool,
 };
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! A tool that uses elicitation and handles each outcome.
 
-use edge_mcp::{Context, Elicited, HandlerError, Tool};
+use edge_mcp::{Context, FormAnswer, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,10 @@ async fn collect(Reason { reason }: Reason, cx: Context) -> Result<String, Handl
         None => "Please provide your contact information".to_owned(),
     };
     Ok(match cx.elicit::<Contact>("contact", message).await? {
-        Elicited::Accepted(contact) => {
+        FormAnswer::Accepted(contact) => {
             format!("Contact information collected: {}", serde_json::to_string_pretty(&contact)?)
         }
-        Elicited::Declined => "Contact information collection was declined by the user.".into(),
-        Elicited::Cancelled => "Contact information collection was cancelled by the user.".into(),
+        FormAnswer::Declined => "Contact information collection was declined by the user.".into(),
+        FormAnswer::Cancelled => "Contact information collection was cancelled by the user.".into(),
     })
 }

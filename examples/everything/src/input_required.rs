@@ -1,6 +1,7 @@
 //! Fixtures of the conformance suite: tools and a prompt that ask the client and continue with its answer.
 
-use edge_mcp::{Context, Elicited, HandlerError, Prompt, PromptMessage, Sampling, Tool};
+use edge_mcp::call::Sampling;
+use edge_mcp::{Context, FormAnswer, HandlerError, Prompt, PromptMessage, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -43,7 +44,7 @@ fn ask(question: &'static str, tokens: u32) -> Sampling {
 }
 
 /// Returns the answer, or an error if the person declined or cancelled.
-fn answered<T>(answer: Elicited<T>) -> Result<T, HandlerError> {
+fn answered<T>(answer: FormAnswer<T>) -> Result<T, HandlerError> {
     answer.accepted().ok_or_else(|| HandlerError::new("Nothing was done, because the question was not answered."))
 }
 

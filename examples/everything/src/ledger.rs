@@ -1,6 +1,7 @@
 //! An extension of the protocol: the methods of a ledger.
 
-use edge_mcp::{Extension, ExtensionMethod, HandlerError, Json};
+use edge_mcp::extension::{Extension, ExtensionMethod};
+use edge_mcp::{HandlerError, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

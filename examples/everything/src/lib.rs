@@ -22,8 +22,11 @@ mod weather;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use edge_mcp::cache::CacheHint;
+use edge_mcp::content::{Icon, Theme};
+use edge_mcp::protocol::LogLevel;
 use edge_mcp::registry::Repository;
-use edge_mcp::{BuildError, CacheHint, ConfigError, Endpoint, Icon, LogLevel, McpServer, RequestInfo, Skills, Theme};
+use edge_mcp::{BuildError, ConfigError, Endpoint, McpServer, RequestInfo, Skills};
 use worker::Env;
 
 use crate::guide::Guide;

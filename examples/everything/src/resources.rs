@@ -1,6 +1,8 @@
 //! Resources and resource templates.
 
-use edge_mcp::{Annotations, CacheHint, Resource, ResourceContents, ResourceDescription, ResourceTemplate, Role};
+use edge_mcp::cache::CacheHint;
+use edge_mcp::content::{Annotations, Role};
+use edge_mcp::{Resource, ResourceContents, ResourceDescription, ResourceTemplate};
 use serde::Deserialize;
 
 use crate::tools::PIXEL;

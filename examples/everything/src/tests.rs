@@ -5,9 +5,11 @@
 
 use std::path::Path;
 
+use edge_mcp::Endpoint;
+use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
 use edge_mcp::check::SizeLimits;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer, Client, TestHost, TestTasks};
-use edge_mcp::{Endpoint, Presented, Principal, Revision, TokenRefusal};
 use edge_mcp_test_support::golden;
 use serde_json::{Value, json};
 
@@ -193,7 +195,7 @@ fn the_contact_tool_handles_each_outcome_of_its_question() {
 }
 
 /// Accepts every token and returns Ada as the caller.
-async fn ada(_: Presented<'_>) -> Result<Principal, TokenRefusal> {
+async fn ada(_: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     let mut ada = Principal::new("ada");
     ada.claims.insert("email".into(), json!("ada@example.com"));
     Ok(ada)

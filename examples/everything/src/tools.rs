@@ -3,9 +3,9 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use edge_mcp::{
-    Annotations, Content, Context, HandlerError, Json, LogLevel, ResourceContents, ResourceDescription, Role, Tool,
-};
+use edge_mcp::content::{Annotations, Role};
+use edge_mcp::protocol::LogLevel;
+use edge_mcp::{Content, Context, HandlerError, Json, ResourceContents, ResourceDescription, Tool};
 use futures::future::{Either, select};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! The audit log.
 
-use edge_mcp::{Context, HandlerError, ToolEvent};
+use edge_mcp::call::ToolEvent;
+use edge_mcp::{Context, HandlerError};
 use serde_json::json;
 
 /// Writes a line of the audit log.

@@ -1,6 +1,8 @@
 //! The tool that decides about an expense, after a person has approved the decision.
 
-use edge_mcp::{Context, HandlerError, Json, Text, Tool};
+use std::borrow::Cow;
+
+use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,7 +39,7 @@ pub fn decide_expense() -> Tool {
 async fn question(
     DecideExpense { id, decision, .. }: DecideExpense,
     cx: Context,
-) -> Result<Option<Text>, HandlerError> {
+) -> Result<Option<Cow<'static, str>>, HandlerError> {
     let expense = expenses::find(id, &cx).await?;
     if expense.caller == cx.caller()?.subject {
         return Err(HandlerError::new("Nobody decides about their own expenses. Ask a colleague to do it."));

@@ -3,10 +3,11 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
+use edge_mcp::ConfigError;
 use edge_mcp::client::Upstream;
 use edge_mcp::gateway::{Catalogue, Gateway, Mount};
 use edge_mcp::host::Environment;
-use edge_mcp::{ConfigError, LogLevel, Revision};
+use edge_mcp::protocol::{LogLevel, Revision};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

@@ -6,7 +6,8 @@ mod configuration;
 mod tests;
 
 use edge_mcp::host::Environment;
-use edge_mcp::{ConfigError, Endpoint, LogLevel, McpServer};
+use edge_mcp::protocol::LogLevel;
+use edge_mcp::{ConfigError, Endpoint, McpServer};
 
 edge_mcp::worker::entry!(endpoint);
 

@@ -3,7 +3,7 @@
 //! Only the issuer can check a token, because the tokens are opaque. The service binding reaches an entrypoint that has no URL, so a caller
 //! cannot answer in its place, and the two Workers do not need a common secret.
 
-use edge_mcp::{ExpectedClaims, Presented, Principal, TokenRefusal, TokenValidator};
+use edge_mcp::auth::{ExpectedClaims, PresentedToken, Principal, TokenRefusal, TokenValidator};
 use serde_json::{Map, Value};
 use worker::{Fetcher, Method, RequestInit};
 
@@ -16,7 +16,7 @@ pub(crate) struct Issuer {
 }
 
 impl TokenValidator for Issuer {
-    async fn validate(&self, presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+    async fn validate(&self, presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
         presented.check_rate_limit().await?;
         let unavailable = |error: worker::Error| TokenRefusal::Unavailable(error.to_string().into());
         let mut question = RequestInit::new();

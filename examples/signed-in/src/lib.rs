@@ -4,9 +4,9 @@ mod issuer;
 #[cfg(test)]
 mod tests;
 
+use edge_mcp::auth::ExpectedClaims;
 use edge_mcp::{
-    BuildError, ConfigError, Context, Endpoint, ExpectedClaims, HandlerError, Json, McpServer, RequestInfo, Tool,
-    Variables,
+    BuildError, ConfigError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, Tool, Variables,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use super::model::ChatModel;
 use super::wire;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::models::{Deadline, Failed, ask};
+use crate::models::{Deadline, ask};
 
 /// Returns the answer to these messages: the message, the finish reason and the token usage. The model may call `tools`, unless `is_last`.
 pub(super) async fn complete(
@@ -18,7 +18,7 @@ pub(super) async fn complete(
     cx: &Context,
 ) -> Result<Value, HandlerError> {
     let body = wire::request(model.model().request(), messages, tools, is_last);
-    ask(model.model(), &body, model.reader(), deadline, cx).await.map_err(Failed::error)
+    ask(model.model(), &body, model.reader(), deadline, cx).await
 }
 
 /// Returns the text with which the model answers one message. It cannot call tools.

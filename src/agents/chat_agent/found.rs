@@ -5,7 +5,7 @@ use edge_json::write;
 use super::offered::{Offered, wire_name};
 use crate::agents::agent::Missing;
 use crate::call::context::{CallableTool, Context};
-use crate::host::{Level, warning};
+use crate::host::log;
 use crate::limits::{AGENT_FOUND_BYTES, AGENT_FOUND_TOOLS};
 use crate::server::list::ListKind;
 use crate::server::source::Source;
@@ -27,7 +27,7 @@ pub(super) async fn with_found(
     #[cfg(feature = "client")]
     let found = found.signed_in(cx).await;
     let missing = found.missing_parts().collect();
-    let warn = |problem: &str| warning::log(cx.host(), Level::Warning, "agent", problem);
+    let warn = |problem: &str| log::warning(cx.host(), "agent", problem);
     for problem in found.problems() {
         warn(&without_links(problem));
     }

@@ -8,9 +8,9 @@ use super::wire;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::MODEL_ANSWER;
-use crate::models::{Ai, Failure, Kind, Model};
+use crate::models::{Ai, Model, ModelFailure, ModelKind};
 
-const CHAT: Kind = Kind { noun: "model", path: "/chat/completions", answer_bytes: MODEL_ANSWER };
+const CHAT: ModelKind = ModelKind { noun: "model", path: "/chat/completions", answer_bytes: MODEL_ANSWER };
 
 /// The members of a request that the agent sets.
 const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tools"];
@@ -30,7 +30,7 @@ const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tool
 pub struct ChatModel {
     model: Model,
     /// Reads an answer. Only the constructors name the functions, so a wasm module contains only those that it uses.
-    read: fn(&[u8]) -> Result<Value, Failure>,
+    read: fn(&[u8]) -> Result<Value, ModelFailure>,
 }
 
 impl ChatModel {
@@ -110,20 +110,20 @@ impl ChatModel {
     /// parameter that the agent sets: `model`, `messages`, `tools`, `tool_choice`, `stream`, `n`.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.model.set_parameter(name.into(), value.into());
+        self.model.parameters.insert(name.into(), value.into());
         self
     }
 
     /// Sets the maximum size of one answer in bytes: 1 MiB by default.
     #[must_use]
     pub fn answer_bytes(mut self, bytes: usize) -> Self {
-        self.model.set_answer_bytes(bytes);
+        self.model.answer_bytes = bytes;
         self
     }
 
     /// Returns the problem with the parameters, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
-        let own = OWN.into_iter().find(|name| self.model.parameters().contains_key(*name))?;
+        let own = OWN.into_iter().find(|name| self.model.parameters.contains_key(*name))?;
         Some(format!("has the model parameter `{own}`, which is reserved for the agent"))
     }
 
@@ -131,7 +131,7 @@ impl ChatModel {
         &self.model
     }
 
-    pub(super) fn reader(&self) -> fn(&[u8]) -> Result<Value, Failure> {
+    pub(super) fn reader(&self) -> fn(&[u8]) -> Result<Value, ModelFailure> {
         self.read
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::failure::{cut_short, withheld};
 use crate::agents::agent::Usage;
 use crate::limits::AGENT_CALLS;
-use crate::models::{Failure, json};
+use crate::models::{ModelFailure, json};
 
 /// The id of the first call, which the agent makes for the model. Some endpoints accept only ids of nine letters and
 /// digits.
@@ -17,7 +17,7 @@ const FIRST_CALL: &str = "firstcall";
 
 /// The member of an answer with the number of dropped calls.
 const DROPPED: &str = "dropped_calls";
-const NOT_JSON: Failure = Failure::Broken("it is not JSON, or it takes too much memory");
+const NOT_JSON: ModelFailure = ModelFailure::Broken("it is not JSON, or it takes too much memory");
 
 /// Returns the body of a request that begins with the members of `request`. The model may call `tools`, unless `is_last`.
 pub(super) fn request(mut request: Map<String, Value>, messages: &[Value], tools: &[Value], is_last: bool) -> String {
@@ -76,12 +76,12 @@ fn read_call(call: &Value) -> ToolCall {
 }
 
 /// Reads an answer. Returns the members that the agent uses: the message and the finish reason of the first choice, and the token usage.
-pub(super) fn read(body: &[u8]) -> Result<Value, Failure> {
+pub(super) fn read(body: &[u8]) -> Result<Value, ModelFailure> {
     answer(json(body).ok_or(NOT_JSON)?, 0)
 }
 
 /// Reads an answer of Workers AI. Newer models answer as [`read`] expects. Other models answer with the text, the tool calls and the usage.
-pub(super) fn read_workers_ai(body: &[u8]) -> Result<Value, Failure> {
+pub(super) fn read_workers_ai(body: &[u8]) -> Result<Value, ModelFailure> {
     let mut whole = json(body).ok_or(NOT_JSON)?;
     if whole.get("choices").is_some() {
         return answer(whole, 0);
@@ -128,23 +128,23 @@ fn drop_calls(message: &mut Value) -> usize {
 }
 
 /// Returns the members of a whole answer that the agent uses, and the number of calls that are dropped: `dropped` of them already.
-fn answer(mut answer: Value, dropped: usize) -> Result<Value, Failure> {
+fn answer(mut answer: Value, dropped: usize) -> Result<Value, ModelFailure> {
     let mut take = |pointer: &str| answer.pointer_mut(pointer).map(Value::take).unwrap_or_default();
     let (mut message, finish_reason) = (take("/choices/0/message"), take("/choices/0/finish_reason"));
     let dropped = drop_calls(&mut message).saturating_add(dropped);
     let usage = take("/usage");
     if !message.is_object() {
-        return Err(Failure::Broken("it has no choice with a message"));
+        return Err(ModelFailure::Broken("it has no choice with a message"));
     }
     if finish_reason == "content_filter" {
-        return Err(Failure::Own(withheld()));
+        return Err(ModelFailure::Own(withheld()));
     }
     let is_empty = text(&message).is_empty() && calls(&message).is_empty();
     let members = [("message", message), ("finish_reason", finish_reason), ("usage", usage), (DROPPED, dropped.into())];
     let answer = object(members.into());
     match is_empty {
-        true if is_cut_short(&answer) => Err(Failure::Own(cut_short())),
-        true => Err(Failure::Broken("it has neither text nor calls")),
+        true if is_cut_short(&answer) => Err(ModelFailure::Own(cut_short())),
+        true => Err(ModelFailure::Broken("it has neither text nor calls")),
         false => Ok(answer),
     }
 }

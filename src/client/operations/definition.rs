@@ -17,7 +17,7 @@ use super::param_headers;
 use super::strict_schema::{has_strict_root, with_strict_root};
 use crate::client::wire::visible_schema::{HiddenInContract, cleaned};
 use crate::config::ConfigError;
-use crate::host::{Host, warning};
+use crate::host::{Host, log};
 use crate::limits::{FOREIGN_SCHEMA_STEPS, UPSTREAM_DEFINITION_BYTES, UPSTREAM_DIGITS, UPSTREAM_NAME_BYTES};
 use crate::protocol::method::Method;
 use crate::protocol::ui;
@@ -411,7 +411,7 @@ impl OutputSchema {
 
     fn warn_of(&self, reason: &NotEnforceable, host: &Rc<dyn Host>) {
         let problem = self.problem(reason);
-        warning::once_about(host, "output schema of an MCP server", [&self.server, &problem], &problem);
+        log::warning_once_about(host, "output schema of an MCP server", [&self.server, &problem], &problem);
     }
 }
 

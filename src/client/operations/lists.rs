@@ -16,7 +16,7 @@ use crate::client::error::ClientError;
 use crate::client::session::channel::Channel;
 use crate::client::session::request::Session;
 use crate::client::wire::message::Params;
-use crate::host::{Level, warning};
+use crate::host::log;
 use crate::protocol::revision::Era;
 use crate::server::list::ListKind;
 
@@ -98,7 +98,7 @@ impl Lists {
         }
         match (self.new_list(kind).await, cached) {
             (Err(error), Some(stale)) if error.failure().is_outage() => {
-                warning::log(self.channel.host(), Level::Warning, "stale list of an MCP server", &error.to_string());
+                log::warning(self.channel.host(), "stale list of an MCP server", &error.to_string());
                 Ok(self.keep(kind, stale))
             }
             (list, _) => list,

@@ -47,7 +47,7 @@ pub struct GetPromptResult {
     /// The description of the prompt.
     pub description: Option<String>,
     /// The messages. Messages of an unknown form are left out. Content of an unknown type or form is a
-    /// [`Block::Unknown`](crate::Block::Unknown).
+    /// [`Block::Unknown`](crate::content::Block::Unknown).
     pub messages: Vec<PromptMessage>,
     meta: Option<Box<Map<String, Json>>>,
     json: Rc<str>,

@@ -16,7 +16,7 @@ use crate::protocol::meta::OF_PROTOCOL;
 /// The result of a tool call.
 #[derive(Clone, Debug)]
 pub struct CallResult {
-    /// The content blocks. A block of an unknown type or form is a [`Block::Unknown`](crate::Block::Unknown). If the server sent only structured
+    /// The content blocks. A block of an unknown type or form is a [`Block::Unknown`](crate::content::Block::Unknown). If the server sent only structured
     /// content, its JSON is the only block.
     pub content: Vec<Content>,
     structured: Option<Box<str>>,

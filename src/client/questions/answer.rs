@@ -10,10 +10,10 @@ use edge_json::{Document, JsonLimits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use crate::call::elicitation::Elicited;
+use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::call::roots::Root;
-use crate::call::sampling::Sampled;
+use crate::call::sampling::ModelAnswer;
 use crate::client::error::{Failed, Failure};
 use crate::schema::{CheckSteps, NotEnforceable, Schema};
 
@@ -45,7 +45,7 @@ impl Form {
 /// # Errors
 /// The function fails, or its answer does not fit the form.
 pub(in crate::client) fn to_form(
-    outcome: Result<Elicited<Json>, HandlerError>,
+    outcome: Result<FormAnswer<Json>, HandlerError>,
     form: &Form,
     steps: &CheckSteps,
 ) -> Result<Box<RawValue>, Failed> {
@@ -56,7 +56,7 @@ pub(in crate::client) fn to_form(
 ///
 /// # Errors
 /// The function fails.
-pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> Result<Box<RawValue>, Failed> {
+pub(in crate::client) fn to_url(outcome: Result<FormAnswer<()>, HandlerError>) -> Result<Box<RawValue>, Failed> {
     Ok(action(&outcome.map_err(unanswered)?).finish_raw())
 }
 
@@ -64,7 +64,7 @@ pub(in crate::client) fn to_url(outcome: Result<Elicited<()>, HandlerError>) -> 
 ///
 /// # Errors
 /// The function fails.
-pub(in crate::client) fn to_sampling(outcome: Result<Sampled, HandlerError>) -> Result<Box<RawValue>, Failed> {
+pub(in crate::client) fn to_sampling(outcome: Result<ModelAnswer, HandlerError>) -> Result<Box<RawValue>, Failed> {
     Ok(of_sampled(&outcome.map_err(unanswered)?))
 }
 
@@ -80,11 +80,11 @@ fn unanswered(error: HandlerError) -> Failed {
 }
 
 /// Writes the answer to an elicitation, without its content.
-fn action<T>(elicited: &Elicited<T>) -> ObjectWriter {
+fn action<T>(elicited: &FormAnswer<T>) -> ObjectWriter {
     let action = match elicited {
-        Elicited::Accepted(_) => "accept",
-        Elicited::Declined => "decline",
-        Elicited::Cancelled => "cancel",
+        FormAnswer::Accepted(_) => "accept",
+        FormAnswer::Declined => "decline",
+        FormAnswer::Cancelled => "cancel",
     };
     ObjectWriter::new().text("action", action)
 }
@@ -92,12 +92,12 @@ fn action<T>(elicited: &Elicited<T>) -> ObjectWriter {
 /// Completes the content of a form with the defaults of its fields, and checks it.
 ///
 /// Source: 2026-07-28, client/elicitation, "Requested Schema".
-fn of_form(answer: Elicited<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, Failed> {
+fn of_form(answer: FormAnswer<Json>, form: &Form, steps: &CheckSteps) -> Result<Box<RawValue>, Failed> {
     let written = action(&answer);
     let content = match answer {
-        Elicited::Accepted(Json::Object(content)) => content,
-        Elicited::Accepted(_) => return Err(unfit("it is not an object")),
-        Elicited::Declined | Elicited::Cancelled => return Ok(written.finish_raw()),
+        FormAnswer::Accepted(Json::Object(content)) => content,
+        FormAnswer::Accepted(_) => return Err(unfit("it is not an object")),
+        FormAnswer::Declined | FormAnswer::Cancelled => return Ok(written.finish_raw()),
     };
     let text = write::text(&completed(content, &form.schema));
     if let Some(schema) = &form.enforced {
@@ -128,7 +128,7 @@ fn unfit(problem: &str) -> Failed {
     Failed::new(Failure::Local(message.into()), Some(problem.to_owned()))
 }
 
-fn of_sampled(Sampled { text, model, stop_reason }: &Sampled) -> Box<RawValue> {
+fn of_sampled(ModelAnswer { text, model, stop_reason }: &ModelAnswer) -> Box<RawValue> {
     let content = ObjectWriter::new().text("type", "text").text("text", text).finish();
     let mut answer = ObjectWriter::new().text("role", "assistant").json("content", &content).text("model", model);
     if let Some(reason) = stop_reason {
@@ -169,20 +169,20 @@ mod tests {
             "required": ["city"],
         });
         for (answer, expected) in [
-            (Elicited::Accepted(json!({})), json!({ "action": "accept", "content": { "city": "Lyon", "days": 3 } })),
+            (FormAnswer::Accepted(json!({})), json!({ "action": "accept", "content": { "city": "Lyon", "days": 3 } })),
             (
-                Elicited::Accepted(json!({ "city": "Bern", "express": false })),
+                FormAnswer::Accepted(json!({ "city": "Bern", "express": false })),
                 json!({ "action": "accept", "content": { "city": "Bern", "express": false, "days": 3 } }),
             ),
-            (Elicited::Declined, json!({ "action": "decline" })),
-            (Elicited::Cancelled, json!({ "action": "cancel" })),
+            (FormAnswer::Declined, json!({ "action": "decline" })),
+            (FormAnswer::Cancelled, json!({ "action": "cancel" })),
         ] {
             let answer = of_form(answer, &form(&schema), &CheckSteps::default()).expect("an answer");
             assert_eq!(serde_json::from_str::<Json>(answer.get()).expect("JSON"), expected);
         }
         for wrong in [json!([]), json!({ "city": 7 }), json!({ "days": 0 }), json!({ "mail": "x" })] {
             assert!(
-                of_form(Elicited::Accepted(wrong.clone()), &form(&schema), &CheckSteps::default()).is_err(),
+                of_form(FormAnswer::Accepted(wrong.clone()), &form(&schema), &CheckSteps::default()).is_err(),
                 "{wrong}"
             );
         }
@@ -191,6 +191,6 @@ mod tests {
     #[test]
     fn a_form_that_cannot_be_compiled_is_not_enforced() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(?=x)" } } });
-        assert!(of_form(Elicited::Accepted(json!({ "a": "y" })), &form(&schema), &CheckSteps::default()).is_ok());
+        assert!(of_form(FormAnswer::Accepted(json!({ "a": "y" })), &form(&schema), &CheckSteps::default()).is_ok());
     }
 }

@@ -14,7 +14,7 @@ use crate::client::error::{Failed, Failure};
 use crate::client::questions::question::ServerQuestion;
 use crate::client::wire::absent::without_nulls;
 use crate::client::wire::exchange::{Receiver, ServerRequest};
-use crate::host::warning;
+use crate::host::log;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::revision::Era;
@@ -70,7 +70,7 @@ impl Observer {
         if self.era == Era::Modern {
             let problem =
                 format!("the server `{server}` sends requests on an event stream, which revision 2026-07-28 forbids");
-            warning::once_about(self.channel.host(), "client", [server, &problem], &problem);
+            log::warning_once_about(self.channel.host(), "client", [server, &problem], &problem);
             return Ok(());
         }
         let ServerRequest { id, method, params } = request;
@@ -93,7 +93,7 @@ impl Observer {
             let problem = format!(
                 "the server `{server}` asks a question without a session, so it could not find the question that an answer belongs to"
             );
-            warning::once_about(self.channel.host(), "client", [server, &problem], &problem);
+            log::warning_once_about(self.channel.host(), "client", [server, &problem], &problem);
             let _ = self.channel.respond(&id, Err(ErrorCode::MethodNotFound)).await;
             return Ok(());
         }

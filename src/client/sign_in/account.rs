@@ -15,12 +15,12 @@ use super::stored_tokens::StoredTokens;
 use super::values::{Entry, Values};
 use crate::auth::client_authentication::ClientAuthentication;
 use crate::auth::principal::Principal;
-use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient, Revoked};
 use crate::client::oauth::token_response::after;
 use crate::config::SecureUrl;
+use crate::host::log;
 use crate::limits::{
     SIGN_IN_ENDED_SECONDS, SIGN_IN_KEEP_SECONDS, SIGN_IN_LEASE_SECONDS, SIGN_IN_LEASE_WAITS,
     UPSTREAM_NEGOTIATION_SECONDS,
@@ -159,7 +159,7 @@ impl Account {
                 Ok(Refreshed::Changed) => {}
                 Err(error) if is_valid => {
                     let problem = format!("a token that is still valid was not refreshed: {error} ({})", error.cause());
-                    failure::log(&self.values.host, "sign-in", &problem);
+                    log::failure(&self.values.host, "sign-in", &problem);
                     return Ok(entry.value);
                 }
                 Err(error) => return Err(error),
@@ -179,7 +179,7 @@ impl Account {
         let Some(client) = self.values.known_authentication(&tokens.issuer).await? else {
             let problem = "a token was not refreshed, because this program does not know the client that it was issued to: \
                            check the clients of `SignIn`, its URL, and MCP_TOKEN_KEY";
-            failure::log(&self.values.host, "sign-in", problem);
+            log::failure(&self.values.host, "sign-in", problem);
             return Ok(Refreshed::Impossible);
         };
         // Without the request, the lease would only make others wait.
@@ -237,7 +237,7 @@ impl Account {
         }
         if let Err(error) = self.request_revocation(tokens).await {
             let problem = format!("a token was not revoked: {error} ({})", error.cause());
-            failure::log(&self.values.host, "sign-in", &problem);
+            log::failure(&self.values.host, "sign-in", &problem);
         }
     }
 
@@ -287,7 +287,7 @@ impl LeasedRefresh {
             return Err(error);
         }
         let problem = format!("the refresh of a token ended the access: {error} ({})", error.cause());
-        failure::log(host, "sign-in", &problem);
+        log::failure(host, "sign-in", &problem);
         let ended = StoredTokens { refresh_token: None, ..self.tokens.clone().ended() };
         let is_saved = self.replace(&ended).await?.is_some();
         Ok(if is_saved { Refreshed::Ended } else { Refreshed::Changed })
@@ -318,7 +318,7 @@ impl LeasedRefresh {
                 Ok(Some(_)) => return Ok(Refreshed::Tokens(Box::new(refreshed))),
                 Ok(None) => return self.overtaken(refreshed).await,
                 Err(error) if host.now_ms() >= self.lease.until => {
-                    failure::log(host, "sign-in", &format!("refreshed tokens are lost: {}", error.cause()));
+                    log::failure(host, "sign-in", &format!("refreshed tokens are lost: {}", error.cause()));
                     return Err(error);
                 }
                 Err(_) => host.sleep(PAUSE).await,

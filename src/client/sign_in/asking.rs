@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::LocalBoxFuture;
 
 use crate::call::context::Context;
-use crate::call::elicitation::Elicited;
+use crate::call::elicitation::FormAnswer;
 use crate::call::error::HandlerError;
 use crate::client::error::{Failed, Failure};
 use crate::limits::{SIGN_IN_QUESTIONS, SIGN_IN_WAIT_SECONDS};
@@ -26,8 +26,8 @@ pub(super) async fn ask(server: &str, link: &str, cx: &Context, is_renewed: &IsR
     for attempt in 1..=SIGN_IN_QUESTIONS {
         let key = format!("{server}.sign-in.{attempt}");
         match cx.elicit_url(key, message.clone(), link.clone()).await {
-            Ok(Elicited::Accepted(())) => {}
-            Ok(Elicited::Declined | Elicited::Cancelled) => {
+            Ok(FormAnswer::Accepted(())) => {}
+            Ok(FormAnswer::Declined | FormAnswer::Cancelled) => {
                 return Err(Failure::not_called("you did not agree to sign in.").into());
             }
             Err(unasked) if unasked.is_unasked() => return Ok(false),

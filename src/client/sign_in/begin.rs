@@ -19,7 +19,6 @@ use super::values::Values;
 use super::visit::{Visit, check_method, visit};
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
-use crate::call::failure;
 use crate::client::mcp_client::{McpClient, Server};
 use crate::client::oauth::authorization_request::AuthorizationRequest;
 use crate::client::oauth::discovery::{Discovered, Issuers};
@@ -31,7 +30,7 @@ use crate::client::oauth::token_response::after;
 use crate::client::upstream::Access;
 use crate::client::wire::challenge::Challenge;
 use crate::config::SecureUrl;
-use crate::host::{in_time, query_of};
+use crate::host::{in_time, log, query_of};
 use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
 
 /// The parameters of the first request.
@@ -260,7 +259,7 @@ fn checked_ticket(values: &Values, sealed: &str, person: &str) -> Result<Ticket,
         return Err(Refused::sentence("This link has expired. Call the tool again."));
     }
     if ticket.person != person {
-        failure::log(&values.host, "sign-in", "a link was opened by another person than the one it was made for");
+        log::failure(&values.host, "sign-in", "a link was opened by another person than the one it was made for");
         return Err(Refused::sentence(
             "This link was made for another person. Sign in to this program as that person.",
         ));

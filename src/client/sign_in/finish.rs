@@ -16,14 +16,13 @@ use super::visit::check_method;
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::failure;
 use crate::client::mcp_client::McpClient;
 use crate::client::oauth::callback::{CallbackError, Expected, authorization_code};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::requests::Requests;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::config::SecureUrl;
-use crate::host::query_of;
+use crate::host::{log, query_of};
 use crate::limits::SIGN_IN_SECONDS;
 
 impl SignIn {
@@ -61,7 +60,7 @@ impl SignIn {
             return Err(Refused::sentence("You did not sign in within 10 minutes. Begin again."));
         }
         if pending.person != person_key(person) {
-            failure::log(cx.host(), "sign-in", "a sign-in was finished by another person than the one who began it");
+            log::failure(cx.host(), "sign-in", "a sign-in was finished by another person than the one who began it");
             return Err(Refused::sentence("Another person began this sign-in. Nothing was saved."));
         }
         let expected =

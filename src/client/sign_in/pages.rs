@@ -11,10 +11,9 @@ use http::{HeaderValue, Response, StatusCode};
 use sha2::{Digest, Sha256};
 
 use crate::base64::URL_SAFE;
-use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
 use crate::config::SecureUrl;
-use crate::host::Host;
+use crate::host::{Host, log};
 use crate::text::{escaped, line};
 
 /// The answer of a page.
@@ -168,7 +167,7 @@ impl Refused {
     /// Returns the page with the sentence, and logs the cause.
     pub(super) fn into_page(self, host: &Rc<dyn Host>) -> Page {
         if let Some(cause) = &self.cause {
-            failure::log(host, "sign-in", cause);
+            log::failure(host, "sign-in", cause);
         }
         sentence(self.status, &self.sentence)
     }

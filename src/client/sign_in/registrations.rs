@@ -21,7 +21,7 @@ use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::after;
 use crate::client::wire::challenge::{SCOPES, add_scopes};
 use crate::config::SecureUrl;
-use crate::host::{Level, warning};
+use crate::host::log;
 use crate::limits::{
     SIGN_IN_KEEP_SECONDS, SIGN_IN_REGISTRATIONS, SIGN_IN_SECONDS, SIGN_IN_UNFINISHED, UPSTREAM_TOKEN_EARLY_SECONDS,
 };
@@ -151,7 +151,7 @@ impl Values {
         match client.token(&server.token_endpoint, grant, found.resource(), requests).await {
             Err(error) if error.is_unknown_client() => {
                 let problem = format!("a client is registered again at {}: {}", server.issuer, error.cause());
-                warning::log(&self.host, Level::Warning, "sign-in", &problem);
+                log::warning(&self.host, "sign-in", &problem);
                 Ok(true)
             }
             // Another answer says nothing about the client.

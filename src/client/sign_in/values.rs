@@ -10,9 +10,8 @@ use super::sealed::Purpose;
 use super::settings::{Settings, SignIn};
 use super::token_store::TokenStoreError;
 use crate::call::context::Context;
-use crate::call::failure;
 use crate::client::oauth::error::OAuthError;
-use crate::host::Host;
+use crate::host::{Host, log};
 
 /// The encrypted values of the store.
 #[derive(Clone)]
@@ -58,7 +57,7 @@ impl Values {
         let sealed = self.settings.store.get(key).await.map_err(store_failed)?;
         let opened = sealed.as_ref().and_then(|sealed| self.settings.keys.open_with(purpose, key, sealed));
         if sealed.is_some() && opened.is_none() {
-            failure::log(&self.host, "sign-in", "a value of the token store cannot be decrypted: check MCP_TOKEN_KEY");
+            log::failure(&self.host, "sign-in", "a value of the token store cannot be decrypted: check MCP_TOKEN_KEY");
         }
         let Some((Written { written_ms, value }, has_old_key)) = opened else {
             return Ok(Entry { value: None, sealed, has_old_key: false, written_ms: 0 });
@@ -77,7 +76,7 @@ impl Values {
         // If another request has replaced the value meanwhile, its value counts.
         if let Err(error) = self.replace(purpose, key, sealed.as_deref(), value, keep).await {
             let problem = format!("a value of the token store was not written again: {}", error.cause());
-            failure::log(&self.host, "sign-in", &problem);
+            log::failure(&self.host, "sign-in", &problem);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::in_time;
 use crate::limits::{EMBEDDING_BYTES, EMBEDDING_TEXTS};
-use crate::models::{Deadline, Failure};
+use crate::models::{Deadline, ModelFailure};
 
 /// Returns one vector of length 1 for each text, in order. Equal texts are sent once.
 ///
@@ -43,7 +43,7 @@ pub(crate) async fn embed(
 
 /// Returns the error about vectors that cannot be used.
 fn broken(problem: &'static str) -> HandlerError {
-    Failure::Broken(problem).error(EMBEDDING.noun, 1)
+    ModelFailure::Broken(problem).error(EMBEDDING.noun, 1)
 }
 
 /// Divides texts into batches for one request each. A text that is longer than the limit has a batch for itself.

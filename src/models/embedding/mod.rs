@@ -1,11 +1,7 @@
 //! Embeddings: vectors of texts, whose angle shows how similar the texts are.
-//!
-//! An [`Embedder`] returns the vectors of texts. `model` is an embedder that asks a model, with the `prompts` that the model expects. `wire`
-//! has the requests and answers of the services. `checked` calls an embedder and checks its vectors.
 
 pub(crate) mod checked;
 mod model;
-mod prompts;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -76,7 +72,6 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Returns the time for the vectors of one batch.
     fn time(self) -> Duration {
         Duration::from_secs(match self {
             Self::Query => EMBEDDING_QUERY_SECONDS,

@@ -7,18 +7,17 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::{Map, Value};
 
-use super::prompts::Prompts;
-use super::wire::{Form, OPENAI, WORKERS_AI, WORKERS_AI_WITH_PROMPTS};
+use super::wire::{EmbeddingFormat, OPENAI, WORKERS_AI, WORKERS_AI_WITH_PROMPTS};
 use super::{Embedder, Purpose};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::EMBEDDING_ANSWER;
-use crate::models::{Ai, Deadline, Failed, Kind, Model, ask};
+use crate::models::{Ai, Deadline, Model, ModelKind, ask};
 
-pub(super) const EMBEDDING: Kind =
-    Kind { noun: "embedding model", path: "/embeddings", answer_bytes: EMBEDDING_ANSWER };
+pub(super) const EMBEDDING: ModelKind =
+    ModelKind { noun: "embedding model", path: "/embeddings", answer_bytes: EMBEDDING_ANSWER };
 
 /// The part of a name of Workers AI whose models have separate members for queries and passages.
 const WITH_PROMPTS: &str = "qwen3-embedding";
@@ -39,8 +38,8 @@ const WITH_PROMPTS: &str = "qwen3-embedding";
 #[derive(Clone, Debug)]
 pub struct EmbeddingModel {
     model: Model,
-    form: Form,
-    prompts: Prompts,
+    form: EmbeddingFormat,
+    prompts: PromptPrefixes,
 }
 
 impl EmbeddingModel {
@@ -81,7 +80,7 @@ impl EmbeddingModel {
     }
 
     fn at_endpoint(model: Model) -> Self {
-        Self { prompts: Prompts::of(model.name()), form: OPENAI, model }
+        Self { prompts: PromptPrefixes::of(&model.name), form: OPENAI, model }
     }
 
     /// Creates the model `model` of Workers AI, such as [`BGE_M3`](Self::BGE_M3). `ai` is the binding of the Worker. Such a model has no API
@@ -99,9 +98,9 @@ impl EmbeddingModel {
     /// ```
     pub fn workers_ai(ai: Rc<dyn Ai>, model: &str) -> Self {
         let (form, prompts) = if model.contains(WITH_PROMPTS) {
-            (WORKERS_AI_WITH_PROMPTS, Prompts::default())
+            (WORKERS_AI_WITH_PROMPTS, PromptPrefixes::default())
         } else {
-            (WORKERS_AI, Prompts::of(model))
+            (WORKERS_AI, PromptPrefixes::of(model))
         };
         Self { model: Model::on(&EMBEDDING, ai, model), form, prompts }
     }
@@ -119,7 +118,7 @@ impl EmbeddingModel {
     /// replaced.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.model.set_parameter(name.into(), value.into());
+        self.model.parameters.insert(name.into(), value.into());
         self
     }
 
@@ -136,32 +135,18 @@ impl EmbeddingModel {
         self.prompts.passage = prefix.into();
         self
     }
-
-    /// Asks for the vectors of texts, in one request.
-    async fn ask(
-        &self,
-        texts: &[String],
-        purpose: Purpose,
-        deadline: Deadline,
-        cx: &Context,
-    ) -> Result<Vec<Vec<f32>>, Failed> {
-        let mut request = self.model.request();
-        self.form.add(texts, purpose, &mut request);
-        let body = write::text(&Value::Object(request));
-        ask(&self.model, &body, |answer| self.form.read(answer, texts.len()), deadline, cx).await
-    }
 }
 
 impl Embedder for EmbeddingModel {
     /// Returns the name. If there are parameters or prompts, a space and a JSON object with them follow.
     fn model(&self) -> String {
-        let mut settings: Map<_, _> = self.model.parameters().clone();
+        let mut settings: Map<_, _> = self.model.parameters.clone();
         for (name, prompt) in [("query prefix", &self.prompts.query), ("passage prefix", &self.prompts.passage)] {
             if !prompt.is_empty() {
                 settings.insert(name.into(), prompt.as_str().into());
             }
         }
-        let name = self.model.name();
+        let name = &self.model.name;
         // The order of the settings does not change the vectors.
         settings.sort_keys();
         if settings.is_empty() { name.into() } else { format!("{name} {}", write::text(&Value::Object(settings))) }
@@ -183,8 +168,81 @@ impl Embedder for EmbeddingModel {
                 text.insert_str(0, prompt);
             }
             let deadline = Deadline::within_call(purpose.time(), &cx);
-            this.ask(&texts, purpose, deadline, &cx).await.map_err(Failed::error)
+            let mut request = this.model.request();
+            this.form.add(&texts, purpose, &mut request);
+            let body = write::text(&Value::Object(request));
+            ask(&this.model, &body, |answer| this.form.read(answer, texts.len()), deadline, &cx).await
         }
         .boxed_local()
+    }
+}
+
+/// The texts before queries and passages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PromptPrefixes {
+    pub(super) query: String,
+    pub(super) passage: String,
+}
+
+/// The prompts for queries and passages of models whose names contain the first text. The first row that matches applies.
+///
+/// Sources: the model cards of EmbeddingGemma, Qwen3-Embedding and E5.
+const PROMPTS: [(&str, &str, &str); 5] = [
+    ("-embeddinggemma", "task: search result | query: ", "title: none | text: "),
+    (
+        "-qwen3-embedding",
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+        "",
+    ),
+    ("-e5-large-instruct", E5_INSTRUCT, ""),
+    ("-e5-mistral-7b-instruct", E5_INSTRUCT, ""),
+    ("-e5-", "query: ", "passage: "),
+];
+
+const E5_INSTRUCT: &str =
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ";
+
+impl PromptPrefixes {
+    /// Returns the prompts of the model `name`, which may begin with its publisher, as in `intfloat/e5-small`.
+    pub(super) fn of(name: &str) -> Self {
+        let name = format!("-{}", name.to_ascii_lowercase().replace('/', "-"));
+        let row = PROMPTS.iter().find(|(part, ..)| name.contains(part));
+        row.map_or_else(Self::default, |(_, query, passage)| Self {
+            query: (*query).into(),
+            passage: (*passage).into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PromptPrefixes;
+
+    /// R45: the presets are the prompts that the models document.
+    #[test]
+    fn prompts_depend_on_the_name_of_the_model() {
+        const TASK: &str =
+            "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
+        let gemma = ("task: search result | query: ", "title: none | text: ");
+        let spaced = format!("{TASK} ");
+        for (name, (query, passage)) in [
+            ("@cf/google/embeddinggemma-300m", gemma),
+            ("embeddinggemma:latest", gemma),
+            ("Qwen/Qwen3-Embedding-0.6B", (TASK, "")),
+            ("intfloat/multilingual-e5-small", ("query: ", "passage: ")),
+            ("E5-large-v2", ("query: ", "passage: ")),
+            ("intfloat/multilingual-e5-large-instruct", (&spaced, "")),
+            ("e5-mistral-7b-instruct", (&spaced, "")),
+            ("@cf/baai/bge-m3", ("", "")),
+            ("text-embedding-3-small", ("", "")),
+            ("large5-base", ("", "")),
+            ("", ("", "")),
+        ] {
+            assert_eq!(
+                PromptPrefixes::of(name),
+                PromptPrefixes { query: query.into(), passage: passage.into() },
+                "{name}"
+            );
+        }
     }
 }

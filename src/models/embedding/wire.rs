@@ -4,15 +4,14 @@ use edge_json::{Document, JsonLimits, Kind, Value};
 use serde_json::Map;
 
 use super::Purpose;
-use crate::models::{Failure, number};
+use crate::models::{ModelFailure, number};
 
-type Request = Map<String, serde_json::Value>;
-type Vectors = Result<Vec<Vec<f32>>, Failure>;
+type Vectors = Result<Vec<Vec<f32>>, ModelFailure>;
 
 /// The request and the answer of a service. Only the constructors of a model name the values, so a wasm module contains only the functions
 /// that it uses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
+pub(super) struct EmbeddingFormat {
     /// The members of a request that contain queries and passages.
     texts: [&'static str; 2],
     /// Reads the vectors of this number of texts.
@@ -20,15 +19,15 @@ pub(super) struct Form {
 }
 
 /// `POST /embeddings` of OpenAI.
-pub(super) const OPENAI: Form = Form { texts: ["input", "input"], read: openai };
+pub(super) const OPENAI: EmbeddingFormat = EmbeddingFormat { texts: ["input", "input"], read: openai };
 /// Most models of Workers AI.
-pub(super) const WORKERS_AI: Form = Form { texts: ["text", "text"], read: workers_ai };
+pub(super) const WORKERS_AI: EmbeddingFormat = EmbeddingFormat { texts: ["text", "text"], read: workers_ai };
 /// The models of Workers AI that add the prompt for queries themselves.
-pub(super) const WORKERS_AI_WITH_PROMPTS: Form = Form { texts: ["queries", "documents"], read: workers_ai };
+pub(super) const WORKERS_AI_WITH_PROMPTS: EmbeddingFormat =
+    EmbeddingFormat { texts: ["queries", "documents"], read: workers_ai };
 
-impl Form {
-    /// Adds the texts to a request.
-    pub(super) fn add(self, texts: &[String], purpose: Purpose, request: &mut Request) {
+impl EmbeddingFormat {
+    pub(super) fn add(self, texts: &[String], purpose: Purpose, request: &mut Map<String, serde_json::Value>) {
         let [queries, passages] = self.texts;
         let member = match purpose {
             Purpose::Query => queries,
@@ -41,35 +40,35 @@ impl Form {
     pub(super) fn read(self, answer: &[u8], count: usize) -> Vectors {
         // The default limit on values bounds the memory of the document. 100 vectors of 4096 numbers are within it.
         let document = Document::parse(answer, JsonLimits::DEFAULT);
-        let document = document.map_err(|_| Failure::Broken("it is not JSON, or it has too many values"))?;
+        let document = document.map_err(|_| ModelFailure::Broken("it is not JSON, or it has too many values"))?;
         (self.read)(document.root(), count)
     }
 }
 
 fn openai(answer: Value<'_>, count: usize) -> Vectors {
-    let data = array(answer, "data").ok_or(Failure::Broken("it has no array `data`"))?;
+    let data = array(answer, "data").ok_or(ModelFailure::Broken("it has no array `data`"))?;
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
     for item in data.items() {
-        let index = item.get("index").and_then(index).ok_or(Failure::Broken("a vector has no index"))?;
-        let place = vectors.get_mut(index).ok_or(Failure::Broken("it has more vectors than there are texts"))?;
+        let index = item.get("index").and_then(index).ok_or(ModelFailure::Broken("a vector has no index"))?;
+        let place = vectors.get_mut(index).ok_or(ModelFailure::Broken("it has more vectors than there are texts"))?;
         if place.is_some() {
-            return Err(Failure::Broken("two vectors have the same index"));
+            return Err(ModelFailure::Broken("two vectors have the same index"));
         }
         let numbers = array(item, "embedding").and_then(vector);
-        *place = Some(numbers.ok_or(Failure::Broken("a vector is not an array of numbers"))?);
+        *place = Some(numbers.ok_or(ModelFailure::Broken("a vector is not an array of numbers"))?);
     }
     let vectors = vectors.into_iter().collect::<Option<_>>();
-    vectors.ok_or(Failure::Broken("it does not have a vector for each text"))
+    vectors.ok_or(ModelFailure::Broken("it does not have a vector for each text"))
 }
 
 fn workers_ai(answer: Value<'_>, count: usize) -> Vectors {
     // Without `data`, the platform has queued the request.
-    let data = array(answer, "data").ok_or(Failure::Broken("it has no array `data`"))?;
+    let data = array(answer, "data").ok_or(ModelFailure::Broken("it has no array `data`"))?;
     if data.items().count() != count {
-        return Err(Failure::Broken("it does not have a vector for each text"));
+        return Err(ModelFailure::Broken("it does not have a vector for each text"));
     }
     let vectors = data.items().map(vector).collect::<Option<_>>();
-    vectors.ok_or(Failure::Broken("a vector is not an array of numbers"))
+    vectors.ok_or(ModelFailure::Broken("a vector is not an array of numbers"))
 }
 
 /// Returns the member `name`, if it is an array.
@@ -86,7 +85,6 @@ fn vector(value: Value<'_>) -> Option<Vec<f32>> {
     value.items().map(|item| Some(number(item)? as f32)).collect()
 }
 
-/// Returns a position in a list.
 fn index(value: Value<'_>) -> Option<usize> {
     value.text().parse().ok()
 }

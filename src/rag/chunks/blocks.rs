@@ -5,14 +5,13 @@
 
 use std::ops::Range;
 
-use super::line::{self, CODE_INDENT, Line, Start, lines};
+use super::line::{self, BlockStart, CODE_INDENT, Line, lines};
 
 /// The list items that can begin on one line, such as `- 1. - text`. Further markers are text.
 const ITEMS_PER_LINE: usize = 8;
 
-/// A block of a document.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct TextBlock {
     pub(crate) kind: BlockKind,
     /// The text from the first line of the block to the end of its last line, without the line break.
     pub(crate) range: Range<usize>,
@@ -20,7 +19,6 @@ pub(crate) struct Block {
     pub(super) is_joined: bool,
 }
 
-/// The kind of a block.
 #[derive(Debug)]
 pub(crate) enum BlockKind {
     Heading {
@@ -62,7 +60,7 @@ impl Fence {
 }
 
 /// Returns the blocks of the Markdown document `text` from the position `from`.
-pub(crate) fn blocks(text: &str, from: usize) -> Vec<Block> {
+pub(crate) fn blocks(text: &str, from: usize) -> Vec<TextBlock> {
     let mut scanner = Scanner { text, blocks: Vec::new(), open: None, items: Vec::new(), last: None };
     lines(text, from).for_each(|line| scanner.line(line));
     scanner.close();
@@ -70,15 +68,15 @@ pub(crate) fn blocks(text: &str, from: usize) -> Vec<Block> {
 }
 
 /// Returns the paragraphs of the plain text `text` from the position `from`.
-pub(super) fn paragraphs(text: &str, from: usize) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+pub(super) fn paragraphs(text: &str, from: usize) -> Vec<TextBlock> {
+    let mut blocks: Vec<TextBlock> = Vec::new();
     let mut is_after_blank = true;
     for line in lines(text, from) {
         let is_blank = line.content.is_empty();
         match blocks.last_mut() {
             _ if is_blank => {}
             Some(block) if !is_after_blank => block.range.end = line.end(),
-            _ => blocks.push(Block { kind: BlockKind::Text, range: line.start..line.end(), is_joined: false }),
+            _ => blocks.push(TextBlock { kind: BlockKind::Text, range: line.start..line.end(), is_joined: false }),
         }
         is_after_blank = is_blank;
     }
@@ -88,9 +86,9 @@ pub(super) fn paragraphs(text: &str, from: usize) -> Vec<Block> {
 struct Scanner<'t> {
     text: &'t str,
     /// The blocks before the open one.
-    blocks: Vec<Block>,
+    blocks: Vec<TextBlock>,
     /// The block to which the next line may belong.
-    open: Option<Block>,
+    open: Option<TextBlock>,
     /// The columns in which the contents of the open list items begin, from the outer item to the inner one. Ascending.
     items: Vec<usize>,
     /// The line before, if it is not blank.
@@ -111,7 +109,7 @@ impl<'t> Scanner<'t> {
 
     /// Adds the line to the open fence or the open HTML block. Returns `false` if no such block is open, or if it ended before this line.
     fn continues_verbatim(&mut self, line: Line<'t>) -> bool {
-        let Some(Block { kind, range, .. }) = &mut self.open else { return false };
+        let Some(TextBlock { kind, range, .. }) = &mut self.open else { return false };
         let is_last = match kind {
             // The end of a list item ends its code.
             BlockKind::Fence(fence) if line.indent < fence.container => {
@@ -145,7 +143,7 @@ impl<'t> Scanner<'t> {
         // A line that begins no block continues the paragraph, also if it is indented less or more than the paragraph.
         let begins = match start {
             None => false,
-            Some(Start::Item { interrupts, .. }) => interrupts || is_in_list,
+            Some(BlockStart::Item { interrupts, .. }) => interrupts || is_in_list,
             Some(_) => true,
         };
         if !begins
@@ -158,29 +156,29 @@ impl<'t> Scanner<'t> {
         self.items.truncate(depth);
         let is_in_item = depth > 0;
         match start {
-            Some(Start::Heading { level, title }) if !is_in_item => {
+            Some(BlockStart::Heading { level, title }) if !is_in_item => {
                 self.close();
                 let kind = BlockKind::Heading { level, title };
                 self.begin(kind, line, false);
                 self.close();
             }
-            Some(Start::Fence { marker, length }) => {
+            Some(BlockStart::Fence { marker, length }) => {
                 self.begin_fence(line, marker, length, line.at, line.indent, container);
             }
-            Some(Start::Raw { end }) => {
+            Some(BlockStart::Raw { end }) => {
                 self.begin(BlockKind::Raw(end), line, is_in_item);
                 if end.is_empty() {
                     self.close();
                 }
             }
-            Some(Start::Quote) if self.last.is_some() && self.extend(line, |kind| matches!(kind, BlockKind::Quote)) => {
-            }
-            Some(Start::Quote) => self.begin(BlockKind::Quote, line, is_in_item),
-            Some(Start::Break) if !is_in_item => {
+            Some(BlockStart::Quote)
+                if self.last.is_some() && self.extend(line, |kind| matches!(kind, BlockKind::Quote)) => {}
+            Some(BlockStart::Quote) => self.begin(BlockKind::Quote, line, is_in_item),
+            Some(BlockStart::Break) if !is_in_item => {
                 self.begin(BlockKind::Text, line, false);
                 self.close();
             }
-            Some(Start::Item { width, .. }) => self.begin_item(line, width, is_in_list, is_in_item),
+            Some(BlockStart::Item { width, .. }) => self.begin_item(line, width, is_in_list, is_in_item),
             None if is_indented => {
                 if !self.extend(line, |kind| matches!(kind, BlockKind::Code)) {
                     self.begin(BlockKind::Code, line, is_in_item);
@@ -194,7 +192,8 @@ impl<'t> Scanner<'t> {
 
     /// Handles the underline of a setext heading, and the delimiter row of a table. Both give the line before another meaning.
     fn continues_heading_or_table(&mut self, line: Line<'t>) -> bool {
-        let (Some(Block { kind: kind @ BlockKind::Text, range, .. }), Some(last)) = (&mut self.open, self.last) else {
+        let (Some(TextBlock { kind: kind @ BlockKind::Text, range, .. }), Some(last)) = (&mut self.open, self.last)
+        else {
             return false;
         };
         if let Some(level) = line::underline(line.content) {
@@ -232,7 +231,7 @@ impl<'t> Scanner<'t> {
         self.close();
         let is_plain = matches!(kind, BlockKind::Text | BlockKind::Heading { .. });
         let is_joined = is_joined || !is_plain && self.is_announced();
-        self.open = Some(Block { kind, range: line.start..line.end(), is_joined });
+        self.open = Some(TextBlock { kind, range: line.start..line.end(), is_joined });
     }
 
     fn begin_fence(&mut self, line: Line<'t>, marker: char, length: usize, at: usize, indent: usize, container: usize) {
@@ -251,11 +250,11 @@ impl<'t> Scanner<'t> {
             let after = content.trim_start_matches(|mark: char| !matches!(mark, ' ' | '\t'));
             content = after.trim_start_matches([' ', '\t']);
             start = line::start(content);
-            let Some(Start::Item { width: next, .. }) = start else { break };
+            let Some(BlockStart::Item { width: next, .. }) = start else { break };
             width = next;
         }
         match start {
-            Some(Start::Fence { marker, length }) => {
+            Some(BlockStart::Fence { marker, length }) => {
                 let at = line.end().saturating_sub(content.len());
                 self.begin_fence(line, marker, length, at, column, column);
             }

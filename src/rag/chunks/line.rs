@@ -16,7 +16,6 @@ const RAW: [(&str, &str); 5] = [
     ("<textarea", "</textarea>"),
 ];
 
-/// A line of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'t> {
     /// The position of the first byte.
@@ -32,7 +31,6 @@ pub(super) struct Line<'t> {
 }
 
 impl Line<'_> {
-    /// Returns the position after `content`.
     pub(super) const fn end(&self) -> usize {
         self.at.saturating_add(self.content.len())
     }
@@ -40,7 +38,7 @@ impl Line<'_> {
 
 /// The block that a line begins.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum BlockStart {
     Heading {
         level: u8,
         title: String,
@@ -92,13 +90,13 @@ pub(super) fn line_length(text: &str) -> usize {
 }
 
 /// Returns the block that begins with `content`, or `None` for the text of a paragraph.
-pub(super) fn start(content: &str) -> Option<Start> {
+pub(super) fn start(content: &str) -> Option<BlockStart> {
     match content.chars().next()? {
         '#' => heading(content),
         '`' | '~' => fence(content),
         '<' => raw(content),
-        '>' => Some(Start::Quote),
-        '-' | '*' | '_' if is_break(content) => Some(Start::Break),
+        '>' => Some(BlockStart::Quote),
+        '-' | '*' | '_' if is_break(content) => Some(BlockStart::Break),
         _ => item(content),
     }
 }
@@ -109,8 +107,7 @@ pub(super) fn heading_text(markdown: &str) -> Option<String> {
     (text.len() <= RAG_HEADING_BYTES).then_some(text)
 }
 
-/// Reads an ATX heading.
-fn heading(content: &str) -> Option<Start> {
+fn heading(content: &str) -> Option<BlockStart> {
     let title = content.trim_start_matches('#');
     let level = u8::try_from(content.len().saturating_sub(title.len())).ok().filter(|level| *level <= 6)?;
     if !title.is_empty() && !title.starts_with([' ', '\t']) {
@@ -120,16 +117,16 @@ fn heading(content: &str) -> Option<Start> {
     // Closing `#` follow a space. They are no part of the title.
     let open = title.trim_end_matches('#');
     let title = if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { title };
-    Some(Start::Heading { level, title: heading_text(title)? })
+    Some(BlockStart::Heading { level, title: heading_text(title)? })
 }
 
-fn fence(content: &str) -> Option<Start> {
+fn fence(content: &str) -> Option<BlockStart> {
     let marker = content.chars().next()?;
     let info = content.trim_start_matches(marker);
     let length = content.len().saturating_sub(info.len());
     // With a backtick in its info string, the line is a paragraph with a code span.
     let is_fence = length >= 3 && !(marker == '`' && info.contains('`'));
-    is_fence.then_some(Start::Fence { marker, length })
+    is_fence.then_some(BlockStart::Fence { marker, length })
 }
 
 /// Returns whether `content` closes a fence of `length` times `marker`.
@@ -137,7 +134,7 @@ pub(super) fn closes(content: &str, marker: char, length: usize) -> bool {
     content.len() >= length && content.chars().all(|other| other == marker)
 }
 
-fn raw(content: &str) -> Option<Start> {
+fn raw(content: &str) -> Option<BlockStart> {
     let (begin, end) = RAW.into_iter().find(|(begin, _)| {
         let (head, rest) = content.split_at_checked(begin.len()).unwrap_or_default();
         let is_name = *begin == "<!--" || rest.is_empty() || rest.starts_with([' ', '\t', '>']);
@@ -145,7 +142,7 @@ fn raw(content: &str) -> Option<Start> {
     })?;
     // An empty comment is `<!-->`: its end overlaps its begin.
     let after = content.get(begin.len().min(2)..).unwrap_or_default();
-    Some(Start::Raw { end: if ends_raw(after, end) { "" } else { end } })
+    Some(BlockStart::Raw { end: if ends_raw(after, end) { "" } else { end } })
 }
 
 /// Returns whether `content` contains `end`, in any case.
@@ -164,7 +161,7 @@ fn is_break(content: &str) -> bool {
     }) && count >= 3
 }
 
-fn item(content: &str) -> Option<Start> {
+fn item(content: &str) -> Option<BlockStart> {
     let digits = content.len().saturating_sub(content.trim_start_matches(|digit: char| digit.is_ascii_digit()).len());
     let (number, rest) = content.split_at_checked(digits)?;
     let ends: &[char] = if digits == 0 { &['-', '+', '*'] } else { &['.', ')'] };
@@ -179,7 +176,7 @@ fn item(content: &str) -> Option<Start> {
         columns => columns,
     };
     let interrupts = !text.is_empty() && (digits == 0 || number == "1");
-    Some(Start::Item { width: digits.saturating_add(1).saturating_add(spaces), interrupts })
+    Some(BlockStart::Item { width: digits.saturating_add(1).saturating_add(spaces), interrupts })
 }
 
 /// Returns the level of the setext heading whose underline is `content`.
@@ -230,10 +227,10 @@ mod tests {
 
     #[test]
     fn the_first_characters_begin_a_block() {
-        let heading = |level, title: &str| Some(Start::Heading { level, title: title.to_owned() });
-        let item = |width, interrupts| Some(Start::Item { width, interrupts });
-        let fence = |marker, length| Some(Start::Fence { marker, length });
-        let raw = |end| Some(Start::Raw { end });
+        let heading = |level, title: &str| Some(BlockStart::Heading { level, title: title.to_owned() });
+        let item = |width, interrupts| Some(BlockStart::Item { width, interrupts });
+        let fence = |marker, length| Some(BlockStart::Fence { marker, length });
+        let raw = |end| Some(BlockStart::Raw { end });
         for (content, expected) in [
             ("# A", heading(1, "A")),
             ("###### A ## b ##", heading(6, "A ## b")),
@@ -248,9 +245,9 @@ mod tests {
             ("~~~ a`b", fence('~', 3)),
             ("``` a`b", None),
             ("``", None),
-            ("> a", Some(Start::Quote)),
-            ("---", Some(Start::Break)),
-            ("* *  *", Some(Start::Break)),
+            ("> a", Some(BlockStart::Quote)),
+            ("---", Some(BlockStart::Break)),
+            ("* *  *", Some(BlockStart::Break)),
             ("__", None),
             ("- a", item(2, true)),
             ("-", item(2, false)),

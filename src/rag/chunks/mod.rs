@@ -1,15 +1,11 @@
 //! Chunks: the parts of a document that a search finds one by one.
-//!
-//! `front_matter` separates the front matter from the text. `line` classifies each line by the block that it begins, and `blocks` joins the
-//! lines to blocks. `heading` reads the text of a heading. `split` finds the units at which a long block is cut. `pack` joins short blocks and units to chunks, within the limits
-//! of the `options`. A `chunk` has the hashes by which a store recognizes it.
+//! The lines of a document are joined to blocks, a long block is cut into units, and short blocks and units are packed into chunks.
 
 pub(super) mod blocks;
 pub(super) mod chunk;
 pub(super) mod front_matter;
 mod heading;
 pub(super) mod line;
-mod options;
 mod pack;
 mod split;
 
@@ -23,7 +19,7 @@ use pack::pack;
 
 pub use chunk::{Chunk, Link};
 pub use front_matter::front_matter;
-pub use options::ChunkOptions;
+pub use pack::ChunkOptions;
 
 /// Divides a document into chunks.
 ///

@@ -6,14 +6,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::blocks::{Block, BlockKind};
+use super::blocks::{BlockKind, TextBlock};
 use super::chunk::Chunk;
-use super::options::ChunkOptions;
-use super::split::{UNITS, Unit, line_length, sentence_length};
+use super::split::{UNITS, UnitLength, line_length, sentence_length};
+use crate::limits::{RAG_CHUNK_BYTES, RAG_CHUNK_LEAST_BYTES};
 use crate::words::work;
 
-/// Packs `blocks` of `text` into chunks.
-pub(super) fn pack(text: &str, blocks: Vec<Block>, options: &ChunkOptions) -> Vec<Chunk> {
+pub(super) fn pack(text: &str, blocks: Vec<TextBlock>, options: &ChunkOptions) -> Vec<Chunk> {
     let mut packer =
         Packer { text, options, chunks: Vec::new(), path: Vec::new(), open: None, plain_from: 0, frame: None };
     let mut rest = blocks.as_slice();
@@ -39,14 +38,14 @@ struct Packer<'t> {
     /// The headings above the next block, with their levels.
     path: Vec<(u8, Rc<str>)>,
     /// The chunk to which the next unit may be added.
-    open: Option<Open>,
+    open: Option<OpenChunk>,
     /// The position from which the text before the next unit is prose of this section. Only prose is repeated as overlap.
     plain_from: usize,
     /// The block that is being cut, if its pieces are framed.
     frame: Option<Frame>,
 }
 
-struct Open {
+struct OpenChunk {
     /// The text that is repeated from earlier chunks.
     prefix: String,
     range: Range<usize>,
@@ -77,7 +76,7 @@ impl Packer<'_> {
     }
 
     /// Places blocks that belong together. They stay together if they fit into one chunk.
-    fn group(&mut self, group: &[Block]) {
+    fn group(&mut self, group: &[TextBlock]) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let whole = first.range.start..last.range.end;
         if !self.fits(whole.end) && whole.len() <= self.options.size {
@@ -122,12 +121,12 @@ impl Packer<'_> {
                 .filter(|overlap| overlap.len().saturating_add(range.len()) <= most)
                 .unwrap_or_default(),
         };
-        self.open = Some(Open { prefix, range });
+        self.open = Some(OpenChunk { prefix, range });
         true
     }
 
     /// Cuts a block that is longer than a chunk.
-    fn cut(&mut self, block: &Block) {
+    fn cut(&mut self, block: &TextBlock) {
         // A chunk that is nearly full would get only a small piece.
         if self.open.as_ref().is_some_and(|open| open.range.len() > self.options.size / 2) {
             self.flush();
@@ -159,7 +158,7 @@ impl Packer<'_> {
     }
 
     /// Sets the frame of a fence or a table. Returns the end of the lines that the frame repeats, and the start of the closing fence.
-    fn frame_of(&mut self, block: &Block) -> (Option<usize>, usize) {
+    fn frame_of(&mut self, block: &TextBlock) -> (Option<usize>, usize) {
         let Range { start, end } = block.range.clone();
         // A frame that needs more than half of a chunk is not repeated.
         let most = self.options.size / 2;
@@ -187,7 +186,7 @@ impl Packer<'_> {
     }
 
     /// Places the units of `range`.
-    fn place_all(&mut self, range: Range<usize>, units: &[Unit]) {
+    fn place_all(&mut self, range: Range<usize>, units: &[UnitLength]) {
         let Some((first, smaller)) = units.split_first() else { return };
         let mut start = range.start;
         while start < range.end {
@@ -199,7 +198,7 @@ impl Packer<'_> {
     }
 
     /// Places one unit. Cuts it into smaller units if it is longer than a chunk.
-    fn place(&mut self, range: Range<usize>, smaller: &[Unit]) {
+    fn place(&mut self, range: Range<usize>, smaller: &[UnitLength]) {
         let content = self.slice(range.clone()).trim_end();
         work::count(range.len());
         let own = range.start..range.start.saturating_add(content.len());
@@ -256,14 +255,62 @@ impl Packer<'_> {
         self.slice(at..start).trim_start().to_owned()
     }
 
-    /// Ends the open chunk.
     fn flush(&mut self) {
-        let Some(Open { prefix: mut text, range }) = self.open.take() else { return };
+        let Some(OpenChunk { prefix: mut text, range }) = self.open.take() else { return };
         text.push_str(self.slice(range.clone()));
         if let Some(frame) = self.frame.as_ref().filter(|frame| frame.is_begun) {
             text.push_str(&frame.after);
         }
         let heading = self.path.iter().map(|(_, title)| title.clone()).collect();
         self.chunks.push(Chunk { heading, text, range, ..Chunk::default() });
+    }
+}
+
+/// The settings of [`chunks`](super::chunks).
+///
+/// ```
+/// use edge_mcp::rag::ChunkOptions;
+///
+/// let options = ChunkOptions::new().size(1000).overlap(150);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ChunkOptions {
+    pub(super) size: usize,
+    pub(super) overlap: usize,
+    pub(super) is_plain_text: bool,
+}
+
+impl Default for ChunkOptions {
+    fn default() -> Self {
+        Self { size: RAG_CHUNK_BYTES, overlap: 0, is_plain_text: false }
+    }
+}
+
+impl ChunkOptions {
+    /// Creates the default settings: chunks of at most 1500 bytes of Markdown, without overlap.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the size of the longest chunk in bytes of UTF-8. At least 64. The default is 1500.
+    #[must_use]
+    pub fn size(mut self, bytes: usize) -> Self {
+        self.size = bytes.max(RAG_CHUNK_LEAST_BYTES);
+        self
+    }
+
+    /// Sets the number of bytes that a chunk may repeat from the end of the chunk before it, in whole sentences of the same section. At
+    /// most a quarter of the size. The default is 0.
+    #[must_use]
+    pub fn overlap(mut self, bytes: usize) -> Self {
+        self.overlap = bytes;
+        self
+    }
+
+    /// Declares that the documents are plain text. The whole text is one section, and Markdown has no meaning.
+    #[must_use]
+    pub fn plain_text(mut self) -> Self {
+        self.is_plain_text = true;
+        self
     }
 }

@@ -5,11 +5,9 @@
 
 pub(super) use super::line::line_length;
 
-/// A function that returns the length of the first unit.
-pub(super) type Unit = fn(&str) -> usize;
+pub(super) type UnitLength = fn(&str) -> usize;
 
-/// The units, from the largest to the smallest.
-pub(super) const UNITS: [Unit; 3] = [line_length, sentence_length, word_length];
+pub(super) const UNITS: [UnitLength; 3] = [line_length, sentence_length, word_length];
 
 /// Characters that end a sentence. They end it with white space after them, or at the end of the text.
 const SPACED_ENDS: [char; 3] = ['.', '!', '?'];
@@ -64,7 +62,7 @@ fn word_length(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn units(text: &str, unit: Unit) -> Vec<&str> {
+    fn units(text: &str, unit: UnitLength) -> Vec<&str> {
         let (mut rest, mut units) = (text, Vec::new());
         while !rest.is_empty() {
             let (first, after) = rest.split_at(unit(rest));

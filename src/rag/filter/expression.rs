@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::error::Error;
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 use super::field::Field;
-use super::scalar::Scalar;
-use crate::limits::{COMBINED_BYTES, COMBINED_DEPTH, COMBINED_TESTS, FILTER_LIST};
+use crate::limits::{COMBINED_BYTES, COMBINED_DEPTH, COMBINED_TESTS, FILTER_LIST, FILTER_TEXT};
 
 /// A condition on the metadata of passages.
 ///
@@ -51,12 +52,12 @@ pub(super) enum Expression {
     Any(Vec<Expression>),
     Not(Box<Expression>),
     /// A test of a field.
-    Test(Field, Test),
+    Test(Field, FieldTest),
 }
 
 /// A test of the elements of a field. It holds if it holds for any element.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Test {
+pub(super) enum FieldTest {
     /// The element is one of the values.
     In(Vec<Scalar>),
     Compare(Comparison, Scalar),
@@ -66,7 +67,6 @@ pub(super) enum Test {
     Exists,
 }
 
-/// A comparison of an element with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Greater,
@@ -96,7 +96,7 @@ impl Default for Filter {
 impl Filter {
     /// The field has this value.
     pub fn eq(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::In(vec![value.into()]))
+        Self::test(field, FieldTest::In(vec![value.into()]))
     }
 
     /// The field does not have this value, or is missing.
@@ -106,27 +106,27 @@ impl Filter {
 
     /// The field is greater than the number or string. Strings are compared byte by byte.
     pub fn gt(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::Greater, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::Greater, value.into()))
     }
 
     /// The field is greater than or equal to the number or string.
     pub fn gte(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::AtLeast, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::AtLeast, value.into()))
     }
 
     /// The field is less than the number or string.
     pub fn lt(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::Less, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::Less, value.into()))
     }
 
     /// The field is less than or equal to the number or string.
     pub fn lte(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Compare(Comparison::AtMost, value.into()))
+        Self::test(field, FieldTest::Compare(Comparison::AtMost, value.into()))
     }
 
     /// The field has one of these values, at most 100. Without values, the filter matches nothing.
     pub fn any_of<V: Into<Scalar>>(field: &str, values: impl IntoIterator<Item = V>) -> Self {
-        Self::test(field, Test::In(values.into_iter().map(Into::into).collect()))
+        Self::test(field, FieldTest::In(values.into_iter().map(Into::into).collect()))
     }
 
     /// The field has none of these values, or is missing.
@@ -136,12 +136,12 @@ impl Filter {
 
     /// The field has a value: a string, a number, a boolean, or an array with at least one of these.
     pub fn exists(field: &str) -> Self {
-        Self::test(field, Test::Exists)
+        Self::test(field, FieldTest::Exists)
     }
 
     /// The field is a string with this part, or an array with this element. The case of letters matters.
     pub fn contains(field: &str, value: impl Into<Scalar>) -> Self {
-        Self::test(field, Test::Contains(value.into()))
+        Self::test(field, FieldTest::Contains(value.into()))
     }
 
     /// The filter does not match.
@@ -187,7 +187,7 @@ impl Filter {
         Self(self.0.and_then(|filter| other.0.and_then(|other| checked(combine(filter, other)))))
     }
 
-    fn test(field: &str, test: Test) -> Self {
+    fn test(field: &str, test: FieldTest) -> Self {
         let field = Field::parse(field);
         let built = field.and_then(|field| match test.problem() {
             Some(problem) => Err(format!("the value for `{field}` {problem}")),
@@ -219,7 +219,7 @@ impl Filter {
     }
 }
 
-impl Test {
+impl FieldTest {
     /// Returns the problem with the values, as the predicate of a sentence.
     fn problem(&self) -> Option<String> {
         match self {
@@ -263,7 +263,6 @@ fn checked(expression: Expression) -> Result<Expression, FilterError> {
     }
 }
 
-/// The size of an expression.
 #[derive(Default)]
 struct Size {
     tests: usize,
@@ -290,3 +289,107 @@ impl Size {
         size
     }
 }
+
+impl Filter {
+    /// Returns whether a document with this metadata matches. An invalid filter matches nothing.
+    pub fn matches(&self, metadata: &Map<String, Value>) -> bool {
+        self.expression().is_ok_and(|expression| holds(expression, metadata))
+    }
+}
+
+fn holds(expression: &Expression, metadata: &Map<String, Value>) -> bool {
+    match expression {
+        Expression::All(inner) => inner.iter().all(|inner| holds(inner, metadata)),
+        Expression::Any(inner) => inner.iter().any(|inner| holds(inner, metadata)),
+        Expression::Not(inner) => !holds(inner, metadata),
+        Expression::Test(field, test) => find(field, metadata).is_some_and(|value| is_met(test, value)),
+    }
+}
+
+fn find<'m>(field: &Field, metadata: &'m Map<String, Value>) -> Option<&'m Value> {
+    let mut names = field.names();
+    let first = metadata.get(names.next()?)?;
+    names.try_fold(first, |value, name| value.as_object()?.get(name))
+}
+
+/// Returns whether any element of `value` meets the test.
+fn is_met(test: &FieldTest, value: &Value) -> bool {
+    match (value, test) {
+        (Value::Array(items), _) => items.iter().any(|item| holds_for(test, item)),
+        (_, FieldTest::Contains(Scalar::Text(part))) => value.as_str().is_some_and(|text| text.contains(part)),
+        (_, FieldTest::Contains(_)) => false,
+        _ => holds_for(test, value),
+    }
+}
+
+fn holds_for(test: &FieldTest, element: &Value) -> bool {
+    let equals = |value: &Scalar| value.compare(element).is_some_and(Ordering::is_eq);
+    match test {
+        FieldTest::In(values) => values.iter().any(equals),
+        FieldTest::Compare(comparison, value) => value.compare(element).is_some_and(|order| comparison.holds(order)),
+        FieldTest::Contains(value) => equals(value),
+        FieldTest::Exists => element.is_string() || element.is_number() || element.is_boolean(),
+    }
+}
+
+/// A value in a filter: a string, a number or a boolean.
+///
+/// Numbers are `f64`, because JSON numbers in metadata are compared as `f64`. There is no conversion from `i64` and `u64`, whose large
+/// values are not exact as `f64`. Store a large id as a string.
+///
+/// ```
+/// use edge_mcp::rag::Scalar;
+///
+/// assert_eq!(Scalar::from("tea"), Scalar::Text("tea".into()));
+/// assert_eq!(Scalar::from(2), Scalar::Number(2.0));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// A string, at most 512 bytes.
+    Text(String),
+    /// A number that is neither infinite nor NaN.
+    Number(f64),
+    /// A boolean.
+    Boolean(bool),
+}
+
+impl Scalar {
+    /// Returns the problem with the value, as the predicate of a sentence.
+    pub(super) fn problem(&self) -> Option<String> {
+        match self {
+            Self::Text(text) if text.len() > FILTER_TEXT => {
+                Some(format!("must have at most {FILTER_TEXT} bytes (got {}).", text.len()))
+            }
+            Self::Number(number) if !number.is_finite() => {
+                Some("must be a number within the range of 64-bit floats.".into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the size of a string in bytes. Other values count as one byte.
+    pub(super) fn bytes(&self) -> usize {
+        if let Self::Text(text) = self { text.len() } else { 1 }
+    }
+
+    /// Compares the value of a field with this value. Returns `None` if their types differ.
+    pub(super) fn compare(&self, element: &Value) -> Option<Ordering> {
+        match self {
+            Self::Text(text) => Some(element.as_str()?.cmp(text)),
+            Self::Number(number) => element.as_f64()?.partial_cmp(number),
+            Self::Boolean(boolean) => Some(element.as_bool()?.cmp(boolean)),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($from:ty => $variant:ident),*) => {$(
+        impl From<$from> for Scalar {
+            fn from(value: $from) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from! { &str => Text, String => Text, &String => Text, f64 => Number, f32 => Number, i32 => Number, u32 => Number, bool => Boolean }

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use super::expression::FilterError;
+use edge_json::{object, write};
+use serde_json::{Map, Value};
+
+use super::expression::{FilterError, Scalar};
 use super::field::Field;
-use super::scalar::Scalar;
+use super::operator::OPERATORS;
 use crate::text::Text;
 
 /// The fields that a caller can use in the argument `filter`, with their types. The schema of the tool lists them, and every other field
@@ -20,13 +23,12 @@ use crate::text::Text;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    pub(super) declared: Vec<Declared>,
+    pub(super) declared: Vec<DeclaredField>,
     problem: Option<String>,
 }
 
-/// A declared field.
 #[derive(Clone, Debug)]
-pub(super) struct Declared {
+pub(super) struct DeclaredField {
     pub(super) field: Field,
     pub(super) kind: FieldType,
     pub(super) description: Text,
@@ -101,13 +103,12 @@ impl Fields {
             Ok(field) if description.trim().is_empty() => {
                 self.add_problem(format!("the field `{field}` needs a description."));
             }
-            Ok(field) => self.declared.push(Declared { field, kind, description }),
+            Ok(field) => self.declared.push(DeclaredField { field, kind, description }),
             Err(problem) => self.add_problem(problem),
         }
         self
     }
 
-    /// Keeps the first problem.
     fn add_problem(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }
@@ -125,19 +126,76 @@ impl Fields {
         self.declared.is_empty()
     }
 
-    pub(super) fn find(&self, field: &Field) -> Option<&Declared> {
+    pub(super) fn find(&self, field: &Field) -> Option<&DeclaredField> {
         self.declared.iter().find(|declared| declared.field == *field)
     }
 }
 
 impl fmt::Display for Fields {
-    /// Formats the names of the fields, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, Declared { field, .. }) in self.declared.iter().enumerate() {
+        for (nth, DeclaredField { field, .. }) in self.declared.iter().enumerate() {
             write!(f, "{}{field}", if nth == 0 { "" } else { ", " })?;
         }
         Ok(())
     }
+}
+
+impl Fields {
+    /// Returns the schema of the argument `filter`.
+    ///
+    /// It has no definitions and no lists of types, because some clients cannot convert them. The description names the fields and the operators,
+    /// because other clients drop the properties of an object in `anyOf`.
+    ///
+    /// A model reads each byte of the schema in each conversation, so the schema contains only what a model needs. It allows unknown names
+    /// and has no limits, and logical operators contain any objects: [`Filter::parse`](super::Filter::parse) rejects wrong filters with a message
+    /// that names the declared fields, the nearest operator or the limit.
+    pub fn schema(&self) -> Value {
+        let operators: Vec<_> = OPERATORS.iter().map(|(name, _)| *name).collect();
+        let fields: Vec<_> = self.declared.iter().map(|declared| declared.field.to_string()).collect();
+        let description = format!(
+            "Conditions on metadata. Test a field ({}) by a value, a list or operators: {}. Logic: $and $or $nor $not. Example: {}",
+            fields.join(", "),
+            operators.join(" "),
+            self.example()
+        );
+        let mut properties = Map::new();
+        for DeclaredField { field, kind, description } in &self.declared {
+            properties.insert(field.to_string(), test(*kind, description));
+        }
+        let operand = of_type("object");
+        let list = object(vec![("type", "array".into()), ("items", operand.clone())]);
+        for (name, operand) in [("$and", &list), ("$or", &list), ("$nor", &list), ("$not", &operand)] {
+            properties.insert(name.into(), operand.clone());
+        }
+        let filter = object(vec![("type", "object".into()), ("properties", properties.into())]);
+        // Models also send the object as JSON text.
+        let alternatives = [filter, of_type("string")];
+        object(vec![("description", description.into()), ("anyOf", alternatives.into_iter().collect())])
+    }
+
+    /// Returns a filter with one of the fields.
+    fn example(&self) -> String {
+        let number = self.declared.iter().find(|declared| declared.kind == FieldType::Number);
+        let Some(DeclaredField { field, kind, .. }) = number.or(self.declared.first()) else { return "{}".into() };
+        let test = match kind {
+            FieldType::Text => object(vec![("$in", ["a", "b"].into_iter().collect())]),
+            FieldType::Number => object(vec![("$gt", 2.into())]),
+            FieldType::Boolean => true.into(),
+        };
+        write::text(&object(vec![(&field.to_string(), test)]))
+    }
+}
+
+/// Returns the schema of a test: a value, a list of values, or an object with operators.
+fn test(kind: FieldType, description: &str) -> Value {
+    let value = of_type(kind.name());
+    let list = object(vec![("type", "array".into()), ("items", value.clone())]);
+    let alternatives = [value, of_type("null"), list, of_type("object")];
+    object(vec![("description", description.into()), ("anyOf", alternatives.into_iter().collect())])
+}
+
+fn of_type(name: &str) -> Value {
+    object(vec![("type", name.into())])
 }
 
 #[cfg(test)]

@@ -3,11 +3,6 @@
 //! A caller sends a filter as the argument `filter`, and the program adds its own filters to it. The same filter is evaluated in two ways,
 //! with equal results: directly on a JSON object, and as a condition of SQLite.
 //!
-//! An `expression` is a filter, and its functions build one. It compares a `field` with a `scalar` by an `operator`. `parse` reads a filter
-//! from JSON, and `fields` declares the fields that a caller can use, from which `schema` makes the JSON Schema of the argument. `matches`
-//! evaluates a filter on a JSON object, and `sql` writes it as a condition of SQLite. `metadata` checks that filters can describe the
-//! metadata of a document.
-//!
 //! # Semantics
 //!
 //! A test looks at the elements of a field: a string, a number or a boolean is one element, and an array has its strings, numbers and
@@ -18,16 +13,12 @@
 mod expression;
 pub(super) mod field;
 mod fields;
-mod matches;
 mod metadata;
 mod operator;
 mod parse;
-mod scalar;
-mod schema;
 mod sql;
 
-pub use expression::{Filter, FilterError};
+pub use expression::{Filter, FilterError, Scalar};
 pub use fields::Fields;
 pub use metadata::{MetadataError, check_metadata};
-pub use scalar::Scalar;
 pub use sql::SqlCondition;

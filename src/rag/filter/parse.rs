@@ -3,11 +3,10 @@
 use edge_json::number::float;
 use edge_json::{Document, JsonError, JsonLimits, Kind, Value};
 
-use super::expression::{Comparison, Expression, Filter, FilterError, Test, too_many_values};
+use super::expression::{Comparison, Expression, FieldTest, Filter, FilterError, Scalar, too_many_values};
 use super::field::{Field, quoted};
 use super::fields::{FieldType, Fields};
 use super::operator::{Operator, operator, unsupported};
-use super::scalar::Scalar;
 use crate::call::error::HandlerError;
 use crate::limits::{FILTER_BYTES, FILTER_DEPTH, FILTER_LIST, FILTER_TESTS};
 use crate::text::shortened;
@@ -217,13 +216,13 @@ impl Parser<'_> {
         let is_null = operand.kind() == Kind::Null;
         let test = match operator {
             Operator::Not => return self.operators(field, operand, depth.saturating_add(1)).map(not),
-            Operator::Eq | Operator::Ne if is_null => Test::Exists,
-            Operator::Eq | Operator::Ne => Test::In(vec![self.scalar(operand, kind)?]),
+            Operator::Eq | Operator::Ne if is_null => FieldTest::Exists,
+            Operator::Eq | Operator::Ne => FieldTest::In(vec![self.scalar(operand, kind)?]),
             Operator::Compare(comparison) => self.comparison(comparison, operand, kind)?,
-            Operator::In | Operator::Nin => Test::In(self.list(operand, kind)?),
-            Operator::Exists if operand.kind() == Kind::Boolean => Test::Exists,
+            Operator::In | Operator::Nin => FieldTest::In(self.list(operand, kind)?),
+            Operator::Exists if operand.kind() == Kind::Boolean => FieldTest::Exists,
             Operator::Exists => return Err(self.at(&format!("must be true or false (got {}).", described(operand)))),
-            Operator::Contains => Test::Contains(self.scalar(operand, kind)?),
+            Operator::Contains => FieldTest::Contains(self.scalar(operand, kind)?),
         };
         self.tests = self.tests.saturating_add(1);
         // A filter of the program has the limits of a combined filter.
@@ -252,13 +251,18 @@ impl Parser<'_> {
         }
     }
 
-    fn comparison(&self, comparison: Comparison, operand: Value<'_>, kind: Option<FieldType>) -> Result<Test, String> {
+    fn comparison(
+        &self,
+        comparison: Comparison,
+        operand: Value<'_>,
+        kind: Option<FieldType>,
+    ) -> Result<FieldTest, String> {
         if kind == Some(FieldType::Boolean) {
             return Err(self.at("cannot be used, because the field is a boolean and has no order. Use `$eq`."));
         }
         match self.scalar(operand, kind)? {
             Scalar::Boolean(_) => Err(self.at("must be a number or a string (got a boolean). Use `$eq`.")),
-            value => Ok(Test::Compare(comparison, value)),
+            value => Ok(FieldTest::Compare(comparison, value)),
         }
     }
 

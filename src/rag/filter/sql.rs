@@ -9,9 +9,8 @@
 use edge_json::write;
 use serde_json::{Number, Value};
 
-use super::expression::{Comparison, Expression, Filter, FilterError, Test};
+use super::expression::{Comparison, Expression, FieldTest, Filter, FilterError, Scalar};
 use super::fields::FieldType;
-use super::scalar::Scalar;
 
 /// A condition for the `WHERE` clause of a statement in SQLite.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,14 +89,14 @@ impl Writer {
     }
 
     /// Writes a test of the field at `path`, which is an expression of SQLite.
-    fn test(&mut self, path: &str, test: &Test) {
+    fn test(&mut self, path: &str, test: &FieldTest) {
         let lists = self.lists(test);
         let of_item = self.condition(test, &lists);
         let of_value = match (test, lists.as_slice()) {
-            (Test::Contains(Scalar::Text(_)), [(_, list)]) => {
+            (FieldTest::Contains(Scalar::Text(_)), [(_, list)]) => {
                 format!("item.type = 'text' AND instr(item.value, {}) > 0", self.first_of(*list))
             }
-            (Test::Contains(_), _) => "0".into(),
+            (FieldTest::Contains(_), _) => "0".into(),
             _ => of_item.clone(),
         };
         let field = format!("{}, {path}", self.column);
@@ -110,11 +109,11 @@ impl Writer {
     }
 
     /// Adds the values of a test to the parameter, as one list for each type. Returns the types and the indices of the lists.
-    fn lists(&mut self, test: &Test) -> Vec<(FieldType, usize)> {
+    fn lists(&mut self, test: &FieldTest) -> Vec<(FieldType, usize)> {
         let values = match test {
-            Test::In(values) => values.as_slice(),
-            Test::Compare(_, value) | Test::Contains(value) => std::slice::from_ref(value),
-            Test::Exists => &[],
+            FieldTest::In(values) => values.as_slice(),
+            FieldTest::Compare(_, value) | FieldTest::Contains(value) => std::slice::from_ref(value),
+            FieldTest::Exists => &[],
         };
         let mut lists = Vec::new();
         for kind in [FieldType::Text, FieldType::Number, FieldType::Boolean] {
@@ -128,13 +127,13 @@ impl Writer {
     }
 
     /// Returns the condition for an element with the columns `item.type` and `item.value`.
-    fn condition(&self, test: &Test, lists: &[(FieldType, usize)]) -> String {
+    fn condition(&self, test: &FieldTest, lists: &[(FieldType, usize)]) -> String {
         let of_type = |(kind, list): &(FieldType, usize)| match (test, kind) {
-            (Test::Compare(comparison, _), FieldType::Number) => {
+            (FieldTest::Compare(comparison, _), FieldType::Number) => {
                 let (sign, limit) = (sign(*comparison), self.first_of(*list));
                 format!("item.type {NUMBER} AND CAST(item.value AS REAL) {sign} CAST({limit} AS REAL)")
             }
-            (Test::Compare(comparison, _), _) => {
+            (FieldTest::Compare(comparison, _), _) => {
                 format!("item.type = 'text' AND item.value {} {}", sign(*comparison), self.first_of(*list))
             }
             (_, FieldType::Text) => format!("item.type = 'text' AND item.value IN {}", self.items_of(*list, "value")),
@@ -145,7 +144,7 @@ impl Writer {
             (_, FieldType::Boolean) => format!("item.type IN {}", self.items_of(*list, "value")),
         };
         match test {
-            Test::Exists => format!("item.type {ELEMENT}"),
+            FieldTest::Exists => format!("item.type {ELEMENT}"),
             _ if lists.is_empty() => "0".into(),
             _ => lists.iter().map(of_type).collect::<Vec<_>>().join(" OR "),
         }

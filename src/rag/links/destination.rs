@@ -9,7 +9,7 @@ use crate::words::work;
 const PARENTHESES: usize = 8;
 
 /// The destinations that a document defines, by label.
-pub(super) type Definitions = BTreeMap<String, String>;
+pub(super) type LinkDefinitions = BTreeMap<String, String>;
 
 /// Reads the destination at the start of `text`. Returns it without its escapes, and its length in `text`.
 pub(in crate::rag) fn read(text: &str) -> Option<(String, usize)> {
@@ -61,7 +61,7 @@ pub(super) fn label(label: &str) -> Option<String> {
 }
 
 /// Adds the definitions in `block`, such as `[label]: destination`. The first definition of a label counts.
-pub(super) fn define(block: &str, definitions: &mut Definitions) {
+pub(super) fn define(block: &str, definitions: &mut LinkDefinitions) {
     for line in block.split(['\n', '\r']) {
         work::count(line.len().saturating_add(1));
         if let Some((label, destination)) = definition(line)

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::destination::{Definitions, label, read};
+use super::destination::{LinkDefinitions, label, read};
 use crate::words::work;
 
-/// An open bracket.
 struct Bracket {
     /// The position after the bracket.
     after: usize,
@@ -15,7 +14,7 @@ struct Bracket {
 }
 
 /// Calls `found` with the position and the destination of each link in `text`. The position is that of its closing bracket.
-pub(super) fn links(text: &str, definitions: &Definitions, mut found: impl FnMut(usize, &str)) {
+pub(super) fn links(text: &str, definitions: &LinkDefinitions, mut found: impl FnMut(usize, &str)) {
     let ends = code_spans(text);
     let mut brackets: Vec<Bracket> = Vec::new();
     let mut at = 0;
@@ -75,7 +74,7 @@ fn closed(
     bracket: &Bracket,
     inner: &str,
     rest: &str,
-    definitions: &Definitions,
+    definitions: &LinkDefinitions,
 ) -> (Option<String>, usize) {
     let after = rest.get(1..).unwrap_or_default();
     if let Some(inline) = after.strip_prefix('(') {
@@ -119,7 +118,7 @@ fn autolink(text: &str) -> Option<&str> {
     let end = rest.find(|character: char| character.is_whitespace() || matches!(character, '<' | '>'))?;
     work::count(end);
     let uri = rest.get(..end).filter(|_| rest.get(end..).is_some_and(|rest| rest.starts_with('>')))?;
-    super::path::has_scheme(uri).then_some(uri)
+    has_scheme(uri).then_some(uri)
 }
 
 fn run_length(text: &str) -> usize {
@@ -145,4 +144,11 @@ pub(in crate::rag) fn code_spans(text: &str) -> BTreeMap<usize, usize> {
         }
     }
     spans
+}
+
+/// Returns whether `uri` begins with a scheme, such as `https:`.
+pub(super) fn has_scheme(uri: &str) -> bool {
+    let Some((scheme, _)) = uri.split_once(':') else { return false };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    scheme.len() >= 2 && scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_part)
 }

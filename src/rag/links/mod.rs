@@ -1,11 +1,7 @@
 //! The links of a Markdown document.
-//!
-//! `inline` finds the links within a block, and `destination` reads the destinations and labels of links. `path` resolves a link to the
-//! document to which it leads.
 
 pub(super) mod destination;
 pub(super) mod inline;
-pub(super) mod path;
 
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, clippy::string_slice)]
@@ -17,7 +13,8 @@ use super::chunks::blocks::{BlockKind, blocks};
 use super::chunks::front_matter::body;
 use super::chunks::{Chunk, Link};
 use crate::limits::RAG_LINKS;
-use destination::Definitions;
+use destination::LinkDefinitions;
+use inline::has_scheme;
 
 /// Adds the links of a Markdown document to its chunks: inline links, reference links and autolinks.
 ///
@@ -63,7 +60,7 @@ fn destinations(text: &str) -> Vec<(usize, String)> {
         let prose = blocks.iter().filter(|block| is_prose(&block.kind));
         prose.filter_map(|block| Some((block.range.start, text.get(block.range.clone())?)))
     };
-    let mut definitions = Definitions::new();
+    let mut definitions = LinkDefinitions::new();
     for (_, block) in prose() {
         destination::define(block, &mut definitions);
     }
@@ -80,4 +77,39 @@ fn destinations(text: &str) -> Vec<(usize, String)> {
 
 const fn is_prose(kind: &BlockKind) -> bool {
     matches!(kind, BlockKind::Heading { .. } | BlockKind::Text | BlockKind::Quote | BlockKind::Table)
+}
+
+/// Returns the path of the document to which a link leads.
+///
+/// `base` is the path of the document with the link, such as `docs/tea.md`, and `target` is a target of
+/// [`add_links`](crate::rag::add_links). A target that begins with `/` starts at the root of all documents, and an empty target is the document
+/// itself. Returns `None` for a URI, and for a path above the root.
+///
+/// ```
+/// use edge_mcp::rag::resolve;
+///
+/// assert_eq!(resolve("docs/tea/green.md", "../pots.md").as_deref(), Some("docs/pots.md"));
+/// assert_eq!(resolve("docs/tea.md", "/my%20cup.md").as_deref(), Some("my cup.md"));
+/// assert_eq!(resolve("docs/tea.md", "https://example.com/"), None);
+/// ```
+pub fn resolve(base: &str, target: &str) -> Option<String> {
+    if has_scheme(target) || target.starts_with("//") {
+        return None;
+    }
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    if path.is_empty() {
+        return Some(base.to_owned());
+    }
+    let folder = if path.starts_with('/') { "" } else { base.rsplit_once('/').map_or("", |(folder, _)| folder) };
+    let mut segments: Vec<String> = Vec::new();
+    let encoded = path.split('/').map(|segment| percent_decode_str(segment).decode_utf8().ok().map(Into::into));
+    for segment in folder.split('/').map(|segment| Some(segment.to_owned())).chain(encoded) {
+        match segment?.as_str() {
+            "" | "." => {}
+            ".." => drop(segments.pop()?),
+            segment if segment.contains('/') => return None,
+            segment => segments.push(segment.to_owned()),
+        }
+    }
+    (!segments.is_empty()).then(|| segments.join("/"))
 }

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::neighbours::Neighbours;
+use crate::limits::RAG_NEIGHBOURS_KEPT;
 use crate::rag::chunks::Chunk;
 use crate::rag::chunks::chunk::hashed;
 use crate::rag::document::Document;
 use crate::rag::filter::Filter;
+use crate::rag::fuse::Similarities;
 use crate::rag::impact::{impacts, weight};
-use crate::rag::order::ordered;
+use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{HEADING_SEPARATOR, Passage, PassageId, Space};
 use crate::rag::rank::ByWords;
-use crate::rag::search::Search;
+use crate::rag::search::{Meaning, Search};
 use crate::rag::store::Saved;
 use crate::rag::store_error::StoreError;
 use crate::rag::vectors::int8::Int8;
@@ -25,9 +26,9 @@ pub(super) struct Corpus {
     pub(super) spaces: BTreeMap<(String, String), BTreeMap<String, StoredDocument>>,
     /// The last number that a passage got.
     last_id: PassageId,
-    /// The embedding model of each index.
-    pub(super) models: BTreeMap<String, Model>,
-    pub(super) neighbours: Neighbours,
+    /// The embedding model of each index, with the number of its dimensions.
+    pub(super) models: BTreeMap<String, (String, usize)>,
+    pub(super) similar_passages: SimilarPassages,
 }
 
 #[derive(Debug)]
@@ -40,7 +41,7 @@ pub(super) struct StoredDocument {
 pub(super) struct StoredPassage {
     pub(super) id: PassageId,
     hash: String,
-    heading: String,
+    pub(super) heading: String,
     /// The anchor of the section.
     pub(super) anchor: String,
     text: String,
@@ -50,36 +51,49 @@ pub(super) struct StoredPassage {
     pub(super) links: BTreeSet<(String, String)>,
     /// The stems of the passage with their impacts.
     impacts: BTreeMap<String, u8>,
-    pub(super) vector: Option<StoredVector>,
+    pub(super) vector: Option<Int8>,
     /// How often the model has refused the passage.
     pub(super) refusals: u8,
 }
 
-/// The embedding model of an index.
-#[derive(Debug)]
-pub(super) struct Model {
-    pub(super) name: String,
-    pub(super) dimensions: usize,
-    /// The number of vectors that were saved.
-    pub(super) saved: usize,
-    /// The mean of the vectors, to which all codes are relative, and how often it changed. Empty until there are enough vectors.
-    pub(super) centre: Vec<f32>,
-    pub(super) generation: usize,
-}
+/// The most similar passages of each passage, with the cosines of their vectors.
+#[derive(Debug, Default)]
+pub(super) struct SimilarPassages(BTreeMap<PassageId, BTreeMap<PassageId, f64>>);
 
-/// A vector, and its code.
-#[derive(Debug)]
-pub(super) struct StoredVector {
-    pub(super) int8: Int8,
-    pub(super) code: String,
+impl SimilarPassages {
+    /// Adds connections. Of each passage, the heaviest connections stay.
+    pub(super) fn add(&mut self, connections: BTreeMap<(PassageId, PassageId), f64>) {
+        let changed: BTreeSet<_> = connections.keys().map(|(source, _)| *source).collect();
+        for ((source, target), weight) in connections {
+            self.0.entry(source).or_default().insert(target, weight);
+        }
+        for source in changed {
+            let connections = self.0.remove(&source).unwrap_or_default().into_iter().collect();
+            let heaviest_first = ordered(connections, |(target, weight)| [descending(*weight), *target, 0]);
+            self.0.insert(source, heaviest_first.into_iter().take(RAG_NEIGHBOURS_KEPT).collect());
+        }
+    }
+
+    /// Returns the similar passages of a passage, with their weights.
+    pub(super) fn of(&self, passage: PassageId) -> impl Iterator<Item = (PassageId, f64)> {
+        self.0.get(&passage).into_iter().flatten().map(|(target, weight)| (*target, *weight))
+    }
+
+    /// Removes the connections of a passage, in both directions.
+    pub(super) fn remove(&mut self, passage: PassageId) {
+        self.0.remove(&passage);
+        for of_source in self.0.values_mut() {
+            of_source.remove(&passage);
+        }
+    }
 }
 
 /// The document and the position of a passage, and its metadata.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'c> {
+pub(super) struct PassagePlace<'c> {
     pub(super) document: &'c str,
     metadata: &'c Map<String, Value>,
-    ordinal: usize,
+    pub(super) ordinal: usize,
 }
 
 impl StoredPassage {
@@ -103,7 +117,7 @@ impl StoredPassage {
         search.containing.as_ref().is_none_or(|part| self.text.contains(part))
     }
 
-    pub(super) fn passage(&self, place: &Place<'_>) -> Passage {
+    pub(super) fn passage(&self, place: &PassagePlace<'_>) -> Passage {
         Passage {
             id: self.id,
             document: place.document.to_owned(),
@@ -121,12 +135,12 @@ impl Corpus {
         &'c self,
         space: &Space,
         filter: &Filter,
-    ) -> impl Iterator<Item = (Place<'c>, &'c StoredPassage)> {
+    ) -> impl Iterator<Item = (PassagePlace<'c>, &'c StoredPassage)> {
         let documents = self.spaces.get(&key(space)).into_iter().flatten();
         let passages = documents.flat_map(|(document, stored)| {
             stored.passages.iter().enumerate().map(move |(ordinal, passage)| {
                 let metadata = passage.metadata.as_ref().unwrap_or(&stored.metadata);
-                (Place { document, metadata, ordinal }, passage)
+                (PassagePlace { document, metadata, ordinal }, passage)
             })
         });
         passages.filter(move |(place, _)| filter.matches(place.metadata))
@@ -169,39 +183,27 @@ impl Corpus {
             && of_space.any(|(_, documents)| has_passages(documents))
     }
 
-    pub(super) fn passages(
+    /// Returns the similarities of all passages to a question with this vector.
+    pub(super) fn similar(
         &self,
-        space: &Space,
-        ids: &[PassageId],
-        filter: &Filter,
-    ) -> Result<Vec<Passage>, StoreError> {
+        search: &Search,
+        meaning: &Meaning,
+        vector: Option<&[f32]>,
+    ) -> Result<Similarities, StoreError> {
+        let Search { space, filter, .. } = search;
         filter.check()?;
-        let visible: BTreeMap<_, _> = self.visible(space, filter).map(|found| (found.1.id, found)).collect();
-        let find = |id| visible.get(id).map(|(place, stored)| stored.passage(place));
-        Ok(ids.iter().filter_map(find).collect())
+        self.check_model(&space.index, &meaning.model, vector.map(<[f32]>::len))?;
+        let Some(vector) = vector else { return Ok(Similarities::default()) };
+        let visible = self.visible(space, filter).filter(|(_, stored)| stored.contains(search));
+        let vectors = visible.filter_map(|(_, stored)| Some((stored.id, stored.vector.clone()?)));
+        Ok(Similarities::new(vector, vectors.collect()))
     }
 
-    pub(super) fn neighbours(
-        &self,
-        space: &Space,
-        ids: &[PassageId],
-        distance: usize,
-        filter: &Filter,
-    ) -> Result<Vec<Passage>, StoreError> {
-        filter.check()?;
-        let all = Filter::default();
-        let found: Vec<_> = self.visible(space, &all).filter(|(_, stored)| ids.contains(&stored.id)).collect();
-        let is_around = |place: &Place<'_>, stored: &StoredPassage| {
-            found.iter().any(|(other, of)| {
-                place.document == other.document
-                    && stored.heading == of.heading
-                    && place.ordinal.abs_diff(other.ordinal) <= distance
-            })
-        };
-        let around =
-            self.visible(space, filter).filter(|(place, stored)| !ids.contains(&stored.id) && is_around(place, stored));
-        let around = around.map(|(place, stored)| stored.passage(&place)).collect();
-        Ok(ordered(around, |passage| [passage.id, 0, 0]))
+    /// # Errors
+    /// The vectors of the index come from another model, or have other dimensions.
+    pub(super) fn check_model(&self, index: &str, model: &str, dimensions: Option<usize>) -> Result<(), StoreError> {
+        let Some((name, of_index)) = self.models.get(index) else { return Ok(()) };
+        StoreError::check_model((name, *of_index), (model, dimensions.unwrap_or(*of_index)))
     }
 
     pub(super) fn save(&mut self, space: &Space, document: &Document) -> Result<Saved, StoreError> {
@@ -223,7 +225,7 @@ impl Corpus {
         }
         saved.deleted = stored.len();
         for removed in stored.values() {
-            self.neighbours.remove(removed.id);
+            self.similar_passages.remove(removed.id);
         }
         for (ordinal, target, section) in document.links() {
             if let Some(passage) = passages.get_mut(ordinal) {
@@ -240,7 +242,7 @@ impl Corpus {
         let removed = self.spaces.get_mut(&key(space)).and_then(|documents| documents.remove(document));
         let removed = removed.map(|stored| stored.passages).unwrap_or_default();
         for stored in &removed {
-            self.neighbours.remove(stored.id);
+            self.similar_passages.remove(stored.id);
         }
         !removed.is_empty()
     }

@@ -9,7 +9,7 @@ use super::settings::deadline;
 use crate::agents::{ChatModel, answer};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::models::{Failure, number};
+use crate::models::{ModelFailure, number};
 
 const INSTRUCTIONS: &str = "You get a JSON object with a question and an array of passages. Rate how well each passage answers the \
                             question, from 0 (not at all) to 1 (completely). Answer only with a JSON array that has one number for each \
@@ -50,7 +50,7 @@ impl Scorer for ChatScorer {
         async move {
             let text = answer(&model, INSTRUCTIONS, &message, deadline(&cx), &cx).await?;
             let scores = scores(&text).filter(|scores| scores.len() == count);
-            let broken = || Failure::Broken("it is not an array with a number for each passage").error("model", 1);
+            let broken = || ModelFailure::Broken("it is not an array with a number for each passage").error("model", 1);
             scores.ok_or_else(broken)
         }
         .boxed_local()

@@ -1,11 +1,9 @@
 //! Reranking: a model that reads a question together with passages orders the passages again.
 //!
-//! A [`Scorer`] returns a score for each passage. `model` is a scorer that asks a reranker, and `chat` one that asks a chat model.
-//! `settings` has the weights of the scores. `ranking` calculates the new order.
+//! A [`Scorer`] returns a score for each passage.
 
 mod chat;
 mod model;
-mod ranking;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -20,7 +18,6 @@ use crate::call::error::HandlerError;
 
 pub use chat::ChatScorer;
 pub use model::RerankModel;
-pub(super) use ranking::{Candidate, Reranked};
 pub use settings::Rerank;
 
 /// Scores how well passages answer a question, such as a [`RerankModel`].

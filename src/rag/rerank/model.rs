@@ -14,13 +14,13 @@ use crate::call::error::HandlerError;
 use crate::config::ConfigError;
 use crate::host::Environment;
 use crate::limits::RERANK_ANSWER;
-use crate::models::{Ai, Failed, Failure, Kind, Model, ask, number};
+use crate::models::{Ai, Model, ModelFailure, ModelKind, ask, number};
 
-const RERANKER: Kind = Kind { noun: "reranker", path: "/rerank", answer_bytes: RERANK_ANSWER };
+const RERANKER: ModelKind = ModelKind { noun: "reranker", path: "/rerank", answer_bytes: RERANK_ANSWER };
 
 /// The names of the members of a request and of an answer.
 #[derive(Clone, Copy, Debug)]
-struct Form {
+struct RerankFormat {
     passages: &'static str,
     /// The member of each passage that is its text. `None`: each passage is a text.
     text: Option<&'static str>,
@@ -31,7 +31,7 @@ struct Form {
 }
 
 /// `POST /rerank` of Cohere and Jina.
-const COHERE: Form = Form {
+const COHERE: RerankFormat = RerankFormat {
     passages: "documents",
     text: None,
     count: "top_n",
@@ -40,8 +40,14 @@ const COHERE: Form = Form {
     score: "relevance_score",
 };
 
-const WORKERS_AI: Form =
-    Form { passages: "contexts", text: Some("text"), count: "top_k", results: "response", index: "id", score: "score" };
+const WORKERS_AI: RerankFormat = RerankFormat {
+    passages: "contexts",
+    text: Some("text"),
+    count: "top_k",
+    results: "response",
+    index: "id",
+    score: "score",
+};
 
 /// A reranker at an endpoint with the API of Cohere and Jina (`POST /rerank`), or on Workers AI.
 ///
@@ -57,7 +63,7 @@ const WORKERS_AI: Form =
 #[derive(Clone, Debug)]
 pub struct RerankModel {
     model: Model,
-    form: Form,
+    form: RerankFormat,
 }
 
 impl RerankModel {
@@ -127,13 +133,12 @@ impl RerankModel {
     /// Sets a parameter of the request, such as `return_documents`. The model, the question and the passages cannot be replaced.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.model.set_parameter(name.into(), value.into());
+        self.model.parameters.insert(name.into(), value.into());
         self
     }
 
-    /// Returns the body of a request.
     fn body(&self, question: &str, passages: Vec<String>) -> String {
-        let Form { text, count, .. } = self.form;
+        let RerankFormat { text, count, .. } = self.form;
         let mut request = self.model.request();
         request.insert("query".into(), question.into());
         request.insert(count.into(), passages.len().into());
@@ -146,23 +151,23 @@ impl RerankModel {
     }
 }
 
-impl Form {
+impl RerankFormat {
     /// Reads the scores of `count` passages. A passage without a score has negative infinity.
-    fn read(self, answer: &[u8], count: usize) -> Result<Vec<f64>, Failure> {
+    fn read(self, answer: &[u8], count: usize) -> Result<Vec<f64>, ModelFailure> {
         let document = Document::parse(answer, JsonLimits::DEFAULT);
-        let document = document.map_err(|_| Failure::Broken("it is not JSON, or it has too many values"))?;
+        let document = document.map_err(|_| ModelFailure::Broken("it is not JSON, or it has too many values"))?;
         let results = document.root().get(self.results).filter(|results| results.kind() == JsonKind::Array);
-        let results = results.ok_or(Failure::Broken("it has no array of results"))?;
+        let results = results.ok_or(ModelFailure::Broken("it has no array of results"))?;
         let mut scores = vec![f64::NEG_INFINITY; count];
         for result in results.items() {
             let index = result.get(self.index).and_then(|index| index.text().parse::<usize>().ok());
             let place = index.and_then(|index| scores.get_mut(index));
-            let place = place.ok_or(Failure::Broken("a score has no index, or one that is out of range"))?;
+            let place = place.ok_or(ModelFailure::Broken("a score has no index, or one that is out of range"))?;
             if place.is_finite() {
-                return Err(Failure::Broken("two scores have the same index"));
+                return Err(ModelFailure::Broken("two scores have the same index"));
             }
             let score = result.get(self.score).and_then(number);
-            *place = score.ok_or(Failure::Broken("a score is not a finite number"))?;
+            *place = score.ok_or(ModelFailure::Broken("a score is not a finite number"))?;
         }
         Ok(scores)
     }
@@ -179,7 +184,7 @@ impl Scorer for RerankModel {
         let body = self.body(question, passages);
         async move {
             let read = |answer: &[u8]| this.form.read(answer, count);
-            ask(&this.model, &body, read, deadline(&cx), &cx).await.map_err(Failed::error)
+            ask(&this.model, &body, read, deadline(&cx), &cx).await
         }
         .boxed_local()
     }

@@ -2,17 +2,22 @@ use std::time::Duration;
 
 use futures::future::{pending, ready};
 
-use super::{Candidate, Rerank, Reranked};
+use super::Rerank;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
+use crate::rag::stages::Stage;
+use crate::rag::{FoundPassage, Passage};
 use crate::testing::{TestHost, context, run};
 
-const TEXTS: [&str; 4] = ["a", "b", "c", "d"];
-
-/// Returns candidates with these similarities.
-fn candidates(similarities: &[Option<f64>]) -> Vec<Candidate<'static>> {
-    let texts = TEXTS.into_iter().zip(similarities);
-    texts.map(|(text, similarity)| Candidate { text, similarity: *similarity }).collect()
+/// Returns passages with these similarities, numbered from 0.
+fn candidates(similarities: &[Option<f64>]) -> Vec<FoundPassage> {
+    let passages = (0..).zip(similarities);
+    passages
+        .map(|(id, similarity)| FoundPassage {
+            similarity: *similarity,
+            ..FoundPassage::new(Passage { id, ..Passage::default() }, 0.0)
+        })
+        .collect()
 }
 
 /// Returns settings whose scorer gives these scores.
@@ -21,16 +26,17 @@ fn scoring(scores: &[f64]) -> Rerank {
     Rerank::by(move |_: String, _: Vec<String>, _: Context| ready(Ok(scores.clone())))
 }
 
-fn order(rerank: &Rerank, candidates: &[Candidate<'_>]) -> Result<Vec<Reranked>, HandlerError> {
+fn order(rerank: &Rerank, mut passages: Vec<FoundPassage>) -> Result<Vec<FoundPassage>, HandlerError> {
     let host = TestHost::new();
-    run(host.run(rerank.order("question", candidates, &context(&host)))).expect("it ends")
+    let ordered = run(host.run(rerank.order("question", &mut passages, &context(&host)))).expect("it ends");
+    ordered.map(|()| passages)
 }
 
 /// Returns the order of the candidates, and their scores in hundredths.
-fn ranking(rerank: &Rerank, similarities: &[Option<f64>]) -> (Vec<usize>, Vec<f64>) {
-    let reranked = order(rerank, &candidates(similarities)).expect("an order");
+fn ranking(rerank: &Rerank, similarities: &[Option<f64>]) -> (Vec<i64>, Vec<f64>) {
+    let reranked = order(rerank, candidates(similarities)).expect("an order");
     let hundredths = |score: f64| (score * 100.0).round();
-    reranked.iter().map(|passage| (passage.candidate, hundredths(passage.score))).unzip()
+    reranked.iter().map(|passage| (passage.passage.id, hundredths(passage.score))).unzip()
 }
 
 /// R78, R79: the score is the weighted mean of the scorer's score, the cosine from 0, and the position.
@@ -78,9 +84,10 @@ fn scores_are_brought_to_0_to_1() {
         (vec![f64::NEG_INFINITY, 2.0, 0.0], vec![0.0, 88.0, 50.0]),
         (vec![f64::NEG_INFINITY; 3], vec![0.0, 0.0, 0.0]),
     ] {
-        let mut reranked = order(&scoring(&scores), &candidates(&[None; 3])).expect("an order");
-        reranked.sort_by_key(|passage| passage.candidate);
-        let found: Vec<_> = reranked.iter().map(|passage| (passage.semantic * 100.0).round()).collect();
+        let mut reranked = order(&scoring(&scores), candidates(&[None; 3])).expect("an order");
+        reranked.sort_by_key(|passage| passage.passage.id);
+        let found: Vec<_> =
+            reranked.iter().map(|passage| (passage.rerank.unwrap_or_default() * 100.0).round()).collect();
         assert_eq!(found, semantic, "{scores:?}");
         assert!(reranked.iter().all(|passage| (0.0..=1.0).contains(&passage.score)), "{scores:?}");
     }
@@ -90,16 +97,16 @@ fn scores_are_brought_to_0_to_1() {
 #[test]
 fn unusable_scores_are_errors() {
     for scores in [&[][..], &[0.5], &[0.5, 0.5, 0.5], &[0.5, f64::NAN], &[f64::INFINITY, 0.5]] {
-        let error = order(&scoring(scores), &candidates(&[None, None])).expect_err("an error");
+        let error = order(&scoring(scores), candidates(&[None, None])).expect_err("an error");
         assert!(error.message().starts_with("The reranker gave an answer that cannot be used."), "{error:?}");
     }
     let failing = Rerank::by(|_: String, _: Vec<String>, _: Context| ready(Err(HandlerError::new("No."))));
-    assert_eq!(order(&failing, &candidates(&[None])).expect_err("an error").message(), "No.");
+    assert_eq!(order(&failing, candidates(&[None])).expect_err("an error").message(), "No.");
 
     let silent = Rerank::by(|_: String, _: Vec<String>, _: Context| pending());
     let host = TestHost::new();
-    let candidates = candidates(&[None]);
-    let late = run(host.run(silent.order("question", &candidates, &context(&host)))).expect("it ends");
+    let mut candidates = candidates(&[None]);
+    let late = run(host.run(silent.order("question", &mut candidates, &context(&host)))).expect("it ends");
     assert!(late.expect_err("an error").message().starts_with("The reranker did not answer within 10 s."));
     assert_eq!(host.waits(), [Duration::from_secs(10)]);
 }
@@ -112,12 +119,12 @@ fn passages_are_bounded() {
         ready(Ok(vec![0.5; passages.len()]))
     });
     let long = format!("x{}", "é".repeat(2000));
-    let many = vec![Candidate { text: &long, similarity: None }; 60];
-    assert_eq!(order(&check, &many).expect("an order").len(), 50);
+    let many = vec![FoundPassage::new(Passage { text: long, ..Passage::default() }, 0.0); 60];
+    assert_eq!(order(&check, many).expect("an order").len(), 50);
 
     let unused =
         Rerank::by(|_: String, _: Vec<String>, _: Context| -> futures::future::Ready<_> { panic!("a request") });
-    assert_eq!(order(&unused, &[]).expect("an order"), []);
+    assert_eq!(order(&unused, Vec::new()).expect("an order"), []);
     for (top_k, candidates) in [(0, 30), (10, 30), (11, 33), (17, 50), (usize::MAX, 50)] {
         assert_eq!(Rerank::candidates(top_k), candidates, "{top_k}");
     }

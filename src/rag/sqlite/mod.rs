@@ -1,7 +1,4 @@
 //! A store in SQLite, such as D1.
-//!
-//! `statements` has the texts of the statements. `rows` has their values, and reads the rows of their results. `vectors` adds the search by
-//! meaning.
 
 mod rows;
 mod statements;
@@ -11,7 +8,6 @@ use std::collections::BTreeSet;
 
 use edge_json::number;
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
 use super::document::Document;
 use super::filter::Filter;
@@ -20,13 +16,13 @@ use super::passage::{Edge, Passage, PassageId, Space};
 use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{SaveStore, Saved, SearchStore};
+use super::store::{SaveStore, Saved, SearchStore, StoreFuture};
 use super::store_error::{StoreError, StoreFailure};
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
 use crate::storage::{Database, Rows, Statement};
 use crate::words::query::{IndexedWord, Words, beginning};
-use rows::{Array, Group, Statistics, array, found, groups, passages, read, unavailable};
+use rows::{Array, DocumentGroup, Statistics, array, found, groups, passages, read, unavailable};
 
 /// The prefix of the tables in the texts of the statements.
 const PREFIX: &str = "rag";
@@ -112,8 +108,8 @@ impl SqlitePassages {
     }
 
     /// Returns the statements that write a group.
-    fn write(&self, space: &Space, group: &Group) -> Vec<Statement> {
-        let Group { documents, keys, chunks, metadata, links, .. } = group;
+    fn write(&self, space: &Space, group: &DocumentGroup) -> Vec<Statement> {
+        let DocumentGroup { documents, keys, chunks, metadata, links, .. } = group;
         let before = [
             (statements::INSERT_SPACE, vec![]),
             (statements::DELETE_DOCUMENTS, vec![documents]),
@@ -217,8 +213,9 @@ impl SqlitePassages {
     pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<Saved, StoreError> {
         check_all(documents)?;
         let groups = groups(documents)?;
-        let count =
-            |group: &Group| self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()]);
+        let count = |group: &DocumentGroup| {
+            self.statement(statements::COUNT, space, vec![group.documents.json(), group.keys.json()])
+        };
         let mut batch: Vec<_> = groups.iter().map(count).collect();
         batch.extend(groups.iter().flat_map(|group| self.write(space, group)));
         let mut saved = Saved { chunks: groups.iter().map(|group| group.count).sum(), ..Saved::default() };
@@ -280,10 +277,6 @@ impl SqlitePassages {
         id.ok_or_else(|| unavailable("an INSERT returned no id"))
     }
 
-    async fn find(&self, search: Search) -> Result<SearchResult, StoreError> {
-        Ok(self.candidates(&search).await?.ranked())
-    }
-
     /// Returns the passages with any of the words of a question.
     async fn candidates(&self, search: &Search) -> Result<ByWords, StoreError> {
         search.filter.check()?;
@@ -323,8 +316,8 @@ impl SqlitePassages {
 }
 
 impl SearchStore for SqlitePassages {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
-        self.find(search).boxed_local()
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult> {
+        async move { Ok(self.candidates(&search).await?.ranked()) }.boxed_local()
     }
 
     fn passages<'a>(
@@ -332,7 +325,7 @@ impl SearchStore for SqlitePassages {
         space: &'a Space,
         ids: &'a [PassageId],
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         async move {
             let statement = self.filtered(statements::PASSAGES, space, filter, vec![array(ids)])?;
             passages(statement.all().await?)
@@ -346,7 +339,7 @@ impl SearchStore for SqlitePassages {
         ids: &'a [PassageId],
         distance: usize,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Passage>> {
         async move {
             let values = vec![array(ids), distance.to_string()];
             passages(self.filtered(statements::NEIGHBOURS, space, filter, values)?.all().await?)
@@ -360,17 +353,17 @@ impl SearchStore for SqlitePassages {
         seeds: &'a [PassageId],
         threshold: f64,
         filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Edge>> {
         async move { self.find_edges(&statements::edges(false), space, seeds, threshold, filter).await }.boxed_local()
     }
 }
 
 impl SaveStore for SqlitePassages {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
         self.save_all(space, std::slice::from_ref(document)).boxed_local()
     }
 
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool> {
         async move {
             let removed: Vec<String> = self.remove_statement(space, document).all().await?;
             Ok(!removed.is_empty())

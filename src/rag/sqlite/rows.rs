@@ -16,7 +16,7 @@ use crate::rag::store_error::{StoreError, StoreFailure};
 
 /// Documents that are written by the same statements. Each array is the value of a parameter.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct DocumentGroup {
     /// The documents, as `[name, metadata, chunks]`.
     pub(super) documents: Array,
     /// The chunks, as `[name, hash, ordinal, has metadata]`.
@@ -33,11 +33,11 @@ pub(super) struct Group {
 
 /// Divides valid documents into groups. D1 limits a value to 2 MB, so a new group, or a new array of chunks, begins when an array is long. The
 /// limits of a document keep the rest of an array below 1.5 MB.
-pub(super) fn groups(documents: &[Document]) -> Result<Vec<Group>, StoreError> {
-    let mut groups: Vec<Group> = Vec::new();
+pub(super) fn groups(documents: &[Document]) -> Result<Vec<DocumentGroup>, StoreError> {
+    let mut groups: Vec<DocumentGroup> = Vec::new();
     for document in documents {
-        if groups.last().is_none_or(Group::is_full) {
-            groups.push(Group::default());
+        if groups.last().is_none_or(DocumentGroup::is_full) {
+            groups.push(DocumentGroup::default());
         }
         if let Some(last) = groups.last_mut() {
             last.add(document)?;
@@ -46,7 +46,7 @@ pub(super) fn groups(documents: &[Document]) -> Result<Vec<Group>, StoreError> {
     Ok(groups)
 }
 
-impl Group {
+impl DocumentGroup {
     fn is_full(&self) -> bool {
         self.documents.is_full() || self.keys.is_full() || self.links.is_full()
     }

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::Value as JsonValue;
 
-use super::answer::{Contents, UriOf, answer};
+use super::answer::{UriOf, answer};
 use super::schema;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -17,9 +17,8 @@ use crate::limits::RAG_ANSWER_BYTES;
 use crate::protocol::description::is_blank;
 use crate::rag::filter::{Fields, Filter};
 use crate::rag::passage::Passage;
-use crate::rag::retriever::Retriever;
+use crate::rag::retriever::{Retriever, SearchScope};
 use crate::rag::search::Search;
-use crate::rag::search_scope::SearchScope;
 use crate::schema::{Schema, SchemaError};
 use crate::server::tool::Tool;
 use crate::server::tool_handler::{AnyToolHandler, ToolFuture};
@@ -58,9 +57,9 @@ impl SearchTool {
     /// Creates the tool `search-<index>`, or `related-<index>` if the retriever follows connections.
     pub fn new(retriever: Retriever) -> Self {
         let (prefix, description) =
-            if retriever.has_graph() { ("related", DESCRIPTION_OF_GRAPH) } else { ("search", DESCRIPTION) };
+            if retriever.graph.is_some() { ("related", DESCRIPTION_OF_GRAPH) } else { ("search", DESCRIPTION) };
         Self {
-            name: format!("{prefix}-{}", retriever.index()).into(),
+            name: format!("{prefix}-{}", retriever.index).into(),
             description: description.into(),
             fields: Fields::new(),
             includes_sources: true,
@@ -112,9 +111,9 @@ impl SearchTool {
         let of_fields = || self.fields.check().err().map(|error| error.to_string());
         let problem = self.retriever.problem().or_else(of_fields);
         let problem = problem.map(|problem| format!("has an invalid setting: {problem}"));
-        let input = Schema::of_value(&schema::input(&self.fields, self.retriever.limit()));
+        let input = Schema::of_value(&schema::input(&self.fields, self.retriever.most));
         let (name, description) = (self.name.clone(), self.description.clone());
-        let title = if self.retriever.has_graph() { "Find related passages" } else { "Search passages" };
+        let title = if self.retriever.graph.is_some() { "Find related passages" } else { "Search passages" };
         let handler = SearchHandler { settings: Rc::new(self), input };
         let mut tool = Tool::of_handler(name, description, Box::new(handler)).title(title);
         tool.problem = problem;
@@ -124,13 +123,8 @@ impl SearchTool {
     async fn answer(&self, search: Search, cx: &Context) -> Result<ToolResult, HandlerError> {
         cx.progress(0.0, Some(1.0), "Searching");
         let found = self.retriever.retrieve(search, cx).await?;
-        let chosen = cx.extension::<SearchScope>().and_then(|chosen| chosen.include_sources);
-        let contents = Contents {
-            includes_sources: chosen.unwrap_or(self.includes_sources),
-            most_text: self.most_text,
-            uri: &*self.uri,
-        };
-        answer(found, &contents, cx)
+        let chosen = cx.extension::<SearchScope>().and_then(|scope| scope.include_sources);
+        answer(found, chosen.unwrap_or(self.includes_sources), self.most_text, &*self.uri, cx)
     }
 
     /// Reads the arguments, which fit the schema.

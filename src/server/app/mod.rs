@@ -47,10 +47,9 @@ const LARGE: u64 = 1 << 20;
 pub struct App {
     resource: Resource,
     access: Access,
-    /// The problem with the page, if it is known.
     page_problem: Option<&'static str>,
     origins: Vec<(List, Text)>,
-    permissions: Vec<Permission>,
+    permissions: Vec<AppPermission>,
     domain: Option<Text>,
     prefers_border: bool,
     is_for_development: bool,
@@ -59,7 +58,7 @@ pub struct App {
 
 /// A permission that the page of an [`App`] asks of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permission {
+pub enum AppPermission {
     /// The camera.
     Camera,
     /// The microphone.
@@ -70,7 +69,7 @@ pub enum Permission {
     ClipboardWrite,
 }
 
-impl Permission {
+impl AppPermission {
     const fn name(self) -> &'static str {
         match self {
             Self::Camera => "camera",
@@ -160,7 +159,7 @@ impl App {
 
     /// Asks the browser for a permission. A client may refuse it.
     #[must_use]
-    pub fn permission(mut self, permission: Permission) -> Self {
+    pub fn permission(mut self, permission: AppPermission) -> Self {
         self.permissions.push(permission);
         self
     }
@@ -231,14 +230,13 @@ impl App {
         }
         let mut settings = vec![("csp", csp.into()), ("prefersBorder", self.prefers_border.into())];
         if !self.permissions.is_empty() {
-            let permission = |permission: &Permission| (permission.name(), object(Vec::new()));
+            let permission = |permission: &AppPermission| (permission.name(), object(Vec::new()));
             settings.push(("permissions", object(self.permissions.iter().map(permission).collect())));
         }
         settings.extend(self.domain.as_deref().map(|domain| ("domain", domain.into())));
         object(settings)
     }
 
-    /// Returns the resource with the page.
     fn into_resource(self) -> Resource {
         let settings = Rc::new(self.settings());
         let Self { resource: Resource { read, description, .. }, access, .. } = self;
@@ -252,7 +250,6 @@ impl App {
     }
 }
 
-/// Returns the contents of an app: one page, with the settings of the app.
 fn page(contents: Vec<ResourceContents>, settings: &Value) -> Result<Vec<ResourceContents>, HandlerError> {
     let broken =
         |problem: &str| HandlerError::new("The page of this app cannot be shown.").because(format!("it {problem}"));

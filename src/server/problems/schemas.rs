@@ -29,7 +29,6 @@ const DEPTH: usize = 100;
 
 const DEFINITIONS: &str = "#/$defs/";
 
-/// Returns a schema, and all schemas in it.
 pub(super) fn positions(root: &Value) -> Vec<Position<'_>> {
     positions_in(root, root)
 }

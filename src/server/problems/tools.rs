@@ -1,10 +1,12 @@
-//! The rules about tools.
+//! Tools as `tools/list` has them in the newest revision: their sizes, and the rules about them.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::listed::ListedTool;
-use super::size::{SizeLimits, tokens};
-use crate::protocol::description::is_blank;
+use super::schemas::{Position, positions};
+use crate::protocol::description::{ToolAnnotations, ToolDescription, is_blank};
+use crate::server::tool::Tool;
 
 /// The maximum number of characters of a description.
 const DESCRIPTION: usize = 1024;
@@ -15,6 +17,98 @@ const PREFIX: usize = 43;
 
 /// The maximum number of characters of the name of an argument.
 const ARGUMENT_NAME: usize = 64;
+
+/// The size of a tool in `tools/list` of the newest revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolSize {
+    /// The name of the tool.
+    pub name: String,
+    /// The number of bytes of JSON.
+    pub bytes: usize,
+}
+
+impl ToolSize {
+    /// Returns the estimated number of tokens: one for 4 bytes.
+    pub fn tokens(&self) -> usize {
+        tokens(self.bytes)
+    }
+}
+
+/// The largest sizes that the check accepts, in estimated tokens.
+///
+/// ```
+/// use edge_mcp::check::SizeLimits;
+///
+/// let mut limits = SizeLimits::default();
+/// limits.tool_tokens = 2000;
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SizeLimits {
+    /// The tokens of one tool. The default is 1000: a tenth of the tokens of all tools.
+    pub tool_tokens: usize,
+    /// The tokens of all tools. The default is 10 000, which Claude's documentation gives for 50 tools.
+    pub tokens: usize,
+}
+
+impl Default for SizeLimits {
+    fn default() -> Self {
+        Self { tool_tokens: 1000, tokens: 10_000 }
+    }
+}
+
+/// Returns the number of bytes of a list of tools with these sizes: a comma between two tools, and `{"tools":[]}` around them.
+pub(super) fn list_bytes(tools: impl ExactSizeIterator<Item = usize>) -> usize {
+    let around = r#"{"tools":[]}"#.len().saturating_add(tools.len().saturating_sub(1));
+    tools.fold(around, usize::saturating_add)
+}
+
+/// Estimates the number of tokens of JSON in English.
+///
+/// Source: <https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them>, "1 token ~= 4 chars in English".
+pub(super) fn tokens(bytes: usize) -> usize {
+    bytes.div_ceil(4)
+}
+
+pub(super) struct ListedTool<'t> {
+    pub tool: &'t Tool,
+    pub input: Value,
+    pub bytes: usize,
+}
+
+impl<'t> ListedTool<'t> {
+    /// Describes a tool of a server that was built, so its schemas are valid.
+    pub(super) fn new(tool: &'t Tool) -> Option<Self> {
+        let (input, output) = (tool.input_schema().ok()?, tool.published_output().ok()?);
+        let annotations = &tool.annotations;
+        let description = ToolDescription {
+            metadata: &tool.metadata,
+            input_schema: input.json(),
+            output_schema: output.as_ref().map(|schema| schema.json()),
+            annotations: (*annotations != ToolAnnotations::default()).then_some(Cow::Borrowed(annotations)),
+        };
+        let bytes = serde_json::to_vec(&description).ok()?.len();
+        Some(Self { tool, input: serde_json::from_str(input.json().get()).ok()?, bytes })
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("tool `{}`", self.tool.name())
+    }
+
+    /// Returns the first problem that `test` finds in the input schema, as the predicate of a sentence.
+    pub(super) fn first_schema_problem(&self, test: fn(&Position<'_>) -> Option<String>) -> Option<String> {
+        let problem = |at: &Position<'_>| {
+            let found = test(at)?;
+            Some(format!("has an input schema in which {} {found}", at.shown()))
+        };
+        positions(&self.input).iter().find_map(problem)
+    }
+
+    pub(super) fn size(&self) -> ToolSize {
+        ToolSize { name: self.tool.name().to_owned(), bytes: self.bytes }
+    }
+}
 
 pub(super) fn title(listed: &ListedTool<'_>, _: SizeLimits) -> Option<String> {
     let tool = listed.tool;

@@ -1,12 +1,10 @@
 //! The rules about the server as a whole.
 
-use super::listed::ListedTool;
-use super::size::{SizeLimits, list_bytes, tokens};
+use super::tools::{ListedTool, SizeLimits, list_bytes, tokens};
 use crate::registry::adapted;
 use crate::server::access::Access;
 use crate::server::definitions::Definitions;
 
-/// A server, and the access to it.
 pub(super) struct CheckedServer<'s> {
     pub definitions: &'s Definitions,
     pub tools: &'s [ListedTool<'s>],

@@ -9,7 +9,7 @@ use super::sets::{SkillSet, SkillSets, open_sets, shown_entries, shows};
 use super::store::{SkillEntry, SkillFile};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::call::failure;
+use crate::host::log;
 use crate::limits::{SKILL_PAGE, SKILLS_LISTED};
 use crate::protocol::description::ResourceDescription;
 use crate::protocol::resource_contents::ResourceContents;
@@ -66,7 +66,7 @@ async fn listed(sets: Vec<SkillSet>, cx: Context) -> Result<Vec<ResourceDescript
                 Ok(entries) => entries,
                 // The skills of another server are not worth the other resources.
                 Err(error) if set.is_foreign => {
-                    failure::log(cx.host(), "skills", error.message());
+                    log::failure(cx.host(), "skills", error.message());
                     break;
                 }
                 Err(error) => return Err(error),

@@ -10,11 +10,11 @@ use worker::js_sys::{Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 
-use super::{Kind, binding, message};
+use super::{BindingKind, binding, message};
 use crate::config::ConfigError;
 use crate::models::{Ai, AiFailure};
 
-const WORKERS_AI: Kind = Kind { method: "run", section: "[ai]", settings: "`binding`" };
+const WORKERS_AI: BindingKind = BindingKind { method: "run", section: "[ai]", settings: "`binding`" };
 
 #[wasm_bindgen(module = "/src/worker/bindings/ai.js")]
 extern "C" {
@@ -26,12 +26,12 @@ extern "C" {
 /// # Errors
 /// wrangler.toml has no such binding of `[ai]`.
 pub fn ai(env: &Env, name: &'static str) -> Result<Rc<dyn Ai>, ConfigError> {
-    Ok(Rc::new(WorkersAi(binding(env, name, WORKERS_AI)?)))
+    Ok(Rc::new(AiBinding(binding(env, name, WORKERS_AI)?)))
 }
 
-struct WorkersAi(JsValue);
+struct AiBinding(JsValue);
 
-impl Ai for WorkersAi {
+impl Ai for AiBinding {
     fn run(&self, model: &str, inputs: String) -> LocalBoxFuture<'static, Result<Vec<u8>, AiFailure>> {
         let answer = run(&self.0, model, &inputs);
         async move {

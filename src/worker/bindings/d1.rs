@@ -8,13 +8,16 @@ use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 
-use super::{Kind, binding, message};
+use super::{BindingKind, binding, message};
 use crate::config::ConfigError;
 use crate::limits::SQL_RESULT_BYTES;
 use crate::storage::{Database, DatabaseError, DatabaseFailure, Engine, SqlValue, Statement};
 
-const D1_DATABASE: Kind =
-    Kind { method: "prepare", section: "[[d1_databases]]", settings: "`binding`, `database_name` and `database_id`" };
+const D1_DATABASE: BindingKind = BindingKind {
+    method: "prepare",
+    section: "[[d1_databases]]",
+    settings: "`binding`, `database_name` and `database_id`",
+};
 
 #[wasm_bindgen(module = "/src/worker/bindings/d1.js")]
 extern "C" {

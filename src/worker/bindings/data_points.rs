@@ -5,15 +5,18 @@ use worker::js_sys::Array;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 
-use super::{Kind, binding};
+use super::{BindingKind, binding};
 use crate::config::ConfigError;
 use crate::host::{Operation, Outcome, Span, Telemetry};
 
 /// The longest index that the platform accepts, in bytes. The names of tools of other servers can be longer.
 const INDEX: usize = 96;
 
-const DATASET: Kind =
-    Kind { method: "writeDataPoint", section: "[[analytics_engine_datasets]]", settings: "`binding` and `dataset`" };
+const DATASET: BindingKind = BindingKind {
+    method: "writeDataPoint",
+    section: "[[analytics_engine_datasets]]",
+    settings: "`binding` and `dataset`",
+};
 
 #[wasm_bindgen(module = "/src/worker/bindings/data_points.js")]
 extern "C" {

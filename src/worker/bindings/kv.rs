@@ -8,13 +8,13 @@ use worker::js_sys::{Array, Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsCast, JsValue};
 
-use super::{Kind, binding, message};
+use super::{BindingKind, binding, message};
 use crate::config::ConfigError;
 use crate::limits::KV_PAGE;
 use crate::storage::{KvEngine, KvError, KvKey, KvKeys, KvStore, ListKeys};
 
-const KV_NAMESPACE: Kind =
-    Kind { method: "getWithMetadata", section: "[[kv_namespaces]]", settings: "`binding` and `id`" };
+const KV_NAMESPACE: BindingKind =
+    BindingKind { method: "getWithMetadata", section: "[[kv_namespaces]]", settings: "`binding` and `id`" };
 
 #[wasm_bindgen(module = "/src/worker/bindings/kv.js")]
 extern "C" {
@@ -33,22 +33,22 @@ extern "C" {
 /// wrangler.toml has no such binding of `[[kv_namespaces]]`.
 pub fn kv(env: &Env, name: &'static str) -> Result<KvStore, ConfigError> {
     let binding = binding(env, name, KV_NAMESPACE)?;
-    Ok(KvStore::new(name, Namespace { name, binding }))
+    Ok(KvStore::new(name, KvNamespace { name, binding }))
 }
 
-struct Namespace {
+struct KvNamespace {
     name: &'static str,
     binding: JsValue,
 }
 
-impl Namespace {
+impl KvNamespace {
     async fn answer(&self, promise: Promise) -> Result<JsValue, KvError> {
         let failed = |error: JsValue| KvError::new(format!("the store `{}` failed ({})", self.name, message(&error)));
         JsFuture::from(promise).await.map_err(failed)
     }
 }
 
-impl KvEngine for Namespace {
+impl KvEngine for KvNamespace {
     fn get(&self, key: &str) -> LocalBoxFuture<'_, Result<Option<Vec<u8>>, KvError>> {
         let answer = get(&self.binding, key);
         async move {

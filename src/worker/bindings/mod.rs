@@ -25,7 +25,7 @@ pub use kv::kv;
 pub use vectorize::vectorize;
 
 /// A kind of binding.
-struct Kind {
+struct BindingKind {
     /// A method that only bindings of this kind have.
     method: &'static str,
     /// The section of wrangler.toml that declares the binding.
@@ -38,7 +38,11 @@ struct Kind {
 ///
 /// # Errors
 /// wrangler.toml has no binding of this kind with this name.
-fn binding(env: &Env, name: &'static str, Kind { method, section, settings }: Kind) -> Result<JsValue, ConfigError> {
+fn binding(
+    env: &Env,
+    name: &'static str,
+    BindingKind { method, section, settings }: BindingKind,
+) -> Result<JsValue, ConfigError> {
     let binding = Reflect::get(env, &name.into()).unwrap_or_default();
     let is_such = Reflect::get(&binding, &method.into()).is_ok_and(|method| method.is_function());
     if is_such {

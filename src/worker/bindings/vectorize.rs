@@ -10,13 +10,13 @@ use worker::js_sys::{Array, Float32Array, Promise};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 
-use super::{Kind, binding, message};
+use super::{BindingKind, binding, message};
 use crate::config::ConfigError;
 use crate::limits::{VECTOR_DELETIONS, VECTOR_MATCHES, VECTOR_UPSERT};
 use crate::rag::{IndexedVector, PassageId, VectorIndex, VectorIndexError, VectorQuery};
 
-const VECTORIZE: Kind =
-    Kind { method: "deleteByIds", section: "[[vectorize]]", settings: "`binding` and `index_name`" };
+const VECTORIZE: BindingKind =
+    BindingKind { method: "deleteByIds", section: "[[vectorize]]", settings: "`binding` and `index_name`" };
 
 #[wasm_bindgen(module = "/src/worker/bindings/vectorize.js")]
 extern "C" {

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use edge_mcp::client::{CallResult, McpClient, Peer};
-use edge_mcp::{Context, HandlerError, Json, LogLevel, ToolResult};
+use edge_mcp::protocol::LogLevel;
+use edge_mcp::{Context, HandlerError, Json, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use edge_mcp::client::{Elicitation, McpClient, McpClientBuilder, Upstream};
+use edge_mcp::protocol::Revision;
 use edge_mcp::worker::Service;
-use edge_mcp::{ConfigError, Elicited, Revision};
+use edge_mcp::{ConfigError, FormAnswer};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use worker::Env;
@@ -54,7 +55,7 @@ fn upstream(Server { url, token, revision }: &Server, env: &Env) -> Result<Upstr
 }
 
 fn with_answers(builder: McpClientBuilder, name: String, upstream: Upstream) -> McpClientBuilder {
-    builder.server(name, upstream.on_elicitation(|form, _| async move { Ok(Elicited::Accepted(filled(&form))) }))
+    builder.server(name, upstream.on_elicitation(|form, _| async move { Ok(FormAnswer::Accepted(filled(&form))) }))
 }
 
 /// Returns the content of a form: `Lyon` in each field.

@@ -11,14 +11,13 @@ mod tenants;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::auth::StateKeys;
 use edge_mcp::client::{Listing, McpClient, Peer};
 use edge_mcp::rag::{MemoryStore, SqlitePassages, SqliteVectors};
 use edge_mcp::storage::{Database, KvStore};
 use edge_mcp::testing::vector_store_contract;
 use edge_mcp::worker::{data_points, database, kv, tracing};
-use edge_mcp::{
-    BuildError, ConfigError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, StateKeys, Tool,
-};
+use edge_mcp::{BuildError, ConfigError, Context, Endpoint, HandlerError, Json, McpServer, RequestInfo, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

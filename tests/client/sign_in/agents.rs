@@ -1,8 +1,9 @@
 //! Agents with tools of a server to which their caller must sign in.
 
 use edge_mcp::agents::{ChatAgent, ChatModel};
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Endpoint, McpServer, Revision};
+use edge_mcp::{Endpoint, McpServer};
 use serde_json::{Value, json};
 
 use super::asking::{CALLER, accept, ada, questions, round_of};

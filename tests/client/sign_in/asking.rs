@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
 use edge_mcp::client::McpClient;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Answer, Client};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Presented, Principal, Revision, TokenRefusal, Tool};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 use super::authorization_server::{TOKEN, access};
@@ -19,7 +21,7 @@ pub const CALLER: &str = "SECRET-caller";
 const FIRST: &str = "tracker.sign-in.1";
 
 /// Returns the person to whom the token belongs. The pages of the program know the same person.
-pub async fn ada(presented: Presented<'_>) -> Result<Principal, TokenRefusal> {
+pub async fn ada(presented: PresentedToken<'_>) -> Result<Principal, TokenRefusal> {
     if presented.token() == CALLER { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use edge_mcp::Principal;
+use edge_mcp::auth::Principal;
 use edge_mcp::client::MemoryTokens;
 use http::Method;
 use serde_json::json;

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::testing::{self, TestHost};
-use edge_mcp::{Context, Principal, RequestInfo};
+use edge_mcp::{Context, RequestInfo};
 
 use super::program::Program;
 
@@ -116,7 +117,7 @@ pub fn altered(text: &str) -> String {
 
 pub fn context(request: http::request::Builder, host: &TestHost, person: Option<Principal>) -> Context {
     let (head, ()) = request.body(()).expect("a request").into_parts();
-    Context::of_request(RequestInfo::new(Rc::new(head), person), Rc::new(host.clone()))
+    Context::for_program(RequestInfo::new(Rc::new(head), person), Rc::new(host.clone()))
 }
 
 pub fn run<T>(host: &TestHost, future: impl Future<Output = T>) -> T {

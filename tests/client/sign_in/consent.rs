@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{McpClient, MemoryTokens, SignIn};
+use edge_mcp::http::PageRequest;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Context, Endpoint, HandlerError, McpServer, PageRequest, Principal};
+use edge_mcp::{Context, Endpoint, HandlerError, McpServer};
 use http::Request;
 use serde_json::json;
 

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{McpClient, MemoryTokens, SignIn, Transport, Upstream};
 use edge_mcp::host::{FetchError, Host, Opened, Outbound};
-use edge_mcp::{Principal, Revision};
+use edge_mcp::protocol::Revision;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
 use http::{HeaderMap, Method};

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use base64::Engine;
+use edge_mcp::auth::{PresentedToken, Principal, TokenRefusal};
 use edge_mcp::client::SignIn;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Context, HandlerError, McpServer, Presented, Principal, TokenRefusal, Tool};
+use edge_mcp::{Context, HandlerError, McpServer, Tool};
 use serde_json::{Value, json};
 
 use super::asking::CALLER;
@@ -136,7 +137,7 @@ fn secrets_are_only_where_they_belong() {
         };
         McpServer::builder("desk", "1.0.0").tool(Tool::new("find", "Finds an issue.", find)).build()
     });
-    let ada = async |presented: Presented<'_>| {
+    let ada = async |presented: PresentedToken<'_>| {
         if presented.token() == CALLER { Ok(Principal::new("ada")) } else { Err(TokenRefusal::Expired) }
     };
     let endpoint = endpoint.auth(ada);

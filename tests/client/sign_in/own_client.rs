@@ -1,7 +1,8 @@
 //! The clients that the operator registered, and the servers that may use them.
 
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{Failure, McpClient, OwnClient, Upstream};
-use edge_mcp::{Principal, Revision};
+use edge_mcp::protocol::Revision;
 use serde_json::json;
 
 use super::authorization_server::{AUTHORIZE, ISSUER, REGISTER, RESOURCE_METADATA, TOKEN};

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use edge_mcp::Context;
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{
     ClientError, Connection, Failure, McpClient, MemoryTokens, OwnClient, SignIn, TokenKeys, TokenStore, Upstream,
 };
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::TestHost;
-use edge_mcp::{Context, Principal, Revision};
 use serde_json::json;
 
 use super::authorization_server::{AuthorizationServer, TRACKER};

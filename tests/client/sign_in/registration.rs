@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use edge_mcp::Revision;
 use edge_mcp::client::{McpClient, MemoryTokens, SignIn, Upstream};
+use edge_mcp::protocol::Revision;
 use futures::future::join;
 use serde_json::{Value, json};
 
@@ -214,7 +214,7 @@ fn a_client_authenticates_with_its_method() {
         program.host.advance(Duration::from_hours(1));
         program.call("ada").expect("a result");
         let cx = Browser::default().context(&program.host, "", "", &[]);
-        let ada = edge_mcp::Principal::new("ada");
+        let ada = edge_mcp::auth::Principal::new("ada");
         run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &ada)).expect("it is forgotten");
         let requests = program.host.requests();
         let requests: Vec<_> =
@@ -296,7 +296,7 @@ fn the_first_registration_counts() {
     let other = program.again(KEY, SignIn::dynamic_registration);
     let context = || Browser::default().context(&program.host, "", "?server=tracker", &[]);
     let (one, two) = (context(), context());
-    let ada = edge_mcp::Principal::new("ada");
+    let ada = edge_mcp::auth::Principal::new("ada");
     let both = join(program.sign_in.begin(&program.client, &one, &ada), other.sign_in.begin(&other.client, &two, &ada));
     let (first, second) = run(&program.host, both);
     for page in [first, second] {
@@ -363,7 +363,7 @@ fn the_sign_in_after_a_removal_asks_whether_the_client_is_known() {
     let program = registering();
     program.sign_in_as("ada");
     let cx = Browser::default().context(&program.host, "", "", &[]);
-    let ada = edge_mcp::Principal::new("ada");
+    let ada = edge_mcp::auth::Principal::new("ada");
     run(&program.host, program.sign_in.forget(&program.client, "tracker", &cx, &ada)).expect("it is forgotten");
     program.authorization.reply(TOKEN, Reply::new(401, &json!({ "error": "invalid_client" })));
     program.sign_in_as("ada");

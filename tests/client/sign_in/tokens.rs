@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use edge_mcp::Principal;
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{Failure, MemoryTokens, SignIn, SqliteTokens, token_migration};
 use edge_mcp::host::Host;
 use edge_mcp::testing::{TestDatabase, TestHost};

@@ -2,7 +2,8 @@
 //!
 //! code: E0271
 
-use edge_mcp::{Context, Tool, ToolEvent};
+use edge_mcp::call::ToolEvent;
+use edge_mcp::{Context, Tool};
 
 fn tool() -> Tool {
     Tool::new("greet", "Says hello.", || async { "Hello" }).hook(|event: ToolEvent, _: Context| async move {

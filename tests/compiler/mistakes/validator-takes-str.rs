@@ -2,7 +2,8 @@
 //!
 //! code: E0631
 
-use edge_mcp::{Endpoint, Principal, TokenRefusal};
+use edge_mcp::auth::{Principal, TokenRefusal};
+use edge_mcp::Endpoint;
 
 async fn check(token: &str) -> Result<Principal, TokenRefusal> {
     match token {

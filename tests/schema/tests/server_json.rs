@@ -7,9 +7,10 @@ use std::fs;
 
 use edge_json::{Document, JsonLimits};
 use edge_json_schema::{CheckSteps, Options, Validator};
+use edge_mcp::McpServer;
 use edge_mcp::McpServerBuilder;
+use edge_mcp::content::{Icon, Theme};
 use edge_mcp::registry::{Argument, Command, Input, Package, Remote, Repository};
-use edge_mcp::{Icon, McpServer, Theme};
 use serde_json::{Value, json};
 
 const SCHEMA: &str =

@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::auth::StateKeys;
+use edge_mcp::call::ToolEvent;
 use edge_mcp::client::Upstream;
 use edge_mcp::gateway::{Catalogue, Gateway, Mount};
 use edge_mcp::host::{FetchError, Host, Level, NoRandomness, Opened, Outbound};
 use edge_mcp::testing::STATE_KEY;
-use edge_mcp::{Context, Endpoint, HandlerError, LogPolicy, McpServer, StateKeys, StaticTokens, ToolEvent};
+use edge_mcp::{Context, Endpoint, HandlerError, LogPolicy, McpServer, StaticTokens};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::LocalBoxFuture;

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use edge_mcp::auth::{Algorithm, AnyOf, Introspection, Jwt, Principal};
 use edge_mcp::host::PublicKey;
-use edge_mcp::{Algorithm, AnyOf, Introspection, Jwt, Principal};
 use edge_mcp_test_support::random::Random;
 use futures::channel::oneshot;
 use http::{HeaderMap, HeaderValue};

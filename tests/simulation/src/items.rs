@@ -8,9 +8,10 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::cache::{CacheHint, Cacheable};
 use edge_mcp::{
-    CacheHint, Cacheable, Completion, Context, HandlerError, McpServerBuilder, Prompt, PromptArgument, RequestInfo,
-    Resource, ResourceDescription, ResourceTemplate,
+    Completion, Context, HandlerError, McpServerBuilder, Prompt, PromptArgument, RequestInfo, Resource,
+    ResourceDescription, ResourceTemplate,
 };
 use edge_mcp_test_support::random::Random;
 use serde::{Deserialize, Serialize};

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use edge_mcp::auth::StateKeys;
 use edge_mcp::client::{McpClient, SignIn, Upstream};
 use edge_mcp::host::{BodyError, Host, Request};
+use edge_mcp::http::Body;
+use edge_mcp::protocol::{LogLevel, Revision};
 use edge_mcp::tasks::Task;
 use edge_mcp::testing::STATE_KEY;
-use edge_mcp::{
-    Body, Context, Endpoint, HandlerError, Limits, LogLevel, LogPolicy, McpServer, RequestInfo, Revision, StateKeys,
-    StaticTokens, Tool,
-};
+use edge_mcp::{Context, Endpoint, HandlerError, Limits, LogPolicy, McpServer, RequestInfo, StaticTokens, Tool};
 use futures::channel::{mpsc, oneshot};
 use futures::future::{pending, ready};
 use futures::{FutureExt, StreamExt};

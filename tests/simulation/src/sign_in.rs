@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{McpClient, SignIn, SqliteTokens, TokenStore, TokenStoreError, token_migration};
+use edge_mcp::http::PageRequest;
 use edge_mcp::testing::TestDatabase;
-use edge_mcp::{Context, Endpoint, HandlerError, PageRequest, Principal, StaticTokens};
+use edge_mcp::{Context, Endpoint, HandlerError, StaticTokens};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use http::Response;

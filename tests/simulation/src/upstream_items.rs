@@ -3,7 +3,8 @@
 //! What a server says belongs to the caller whose token it gets: descriptions, cursors, contents and notifications.
 
 use edge_mcp::client::Call;
-use edge_mcp::{Context, HandlerError, LogLevel};
+use edge_mcp::protocol::LogLevel;
+use edge_mcp::{Context, HandlerError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

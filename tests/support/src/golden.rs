@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use edge_mcp::Endpoint;
+use edge_mcp::protocol::Revision;
 use edge_mcp::testing::{self, Client};
-use edge_mcp::{Endpoint, Revision};
 
 /// Compares the tools that `endpoint` lists with those in `file`.
 pub fn compare_tools(endpoint: &Endpoint, file: &Path) {

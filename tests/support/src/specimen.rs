@@ -7,12 +7,13 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::rc::Rc;
 
+use edge_mcp::content::{Annotations, Icon, Role, Theme};
 use edge_mcp::host::{self, BodyError, Host};
+use edge_mcp::http::Body;
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{
-    Annotations, Body, BuildError, Completion, Content, Context, Endpoint, HandlerError, Icon, Json, McpServer, Prompt,
-    PromptArgument, PromptMessage, PromptResult, RequestInfo, Resource, ResourceContents, ResourceDescription,
-    ResourceTemplate, Role, Theme, Tool,
+    BuildError, Completion, Content, Context, Endpoint, HandlerError, Json, McpServer, Prompt, PromptArgument,
+    PromptMessage, PromptResult, RequestInfo, Resource, ResourceContents, ResourceDescription, ResourceTemplate, Tool,
 };
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;

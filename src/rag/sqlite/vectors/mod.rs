@@ -1,33 +1,19 @@
 //! A store in SQLite that also finds passages by their vectors.
 //!
-//! A search reads the codes of its space, and compares them with the code of the question: `scan`. The vectors of the nearest passages are
-//! then compared exactly: `find`. `save` writes vectors, codes and connections. `tables` has the database, and `statements` the texts of the
-//! statements.
+//! A search reads the codes of its space, and compares them with the code of the question. The vectors of the nearest passages are then
+//! compared exactly.
 
 mod find;
 mod save;
 mod scan;
 mod statements;
-mod tables;
 
 use std::rc::Rc;
-
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
 use super::{SqlitePassages, check_prefix};
 use crate::config::ConfigError;
 use crate::limits::{RAG_SCANNED, RAG_SCANNED_MOST};
-use crate::rag::document::Document;
-use crate::rag::filter::Filter;
-use crate::rag::passage::{Edge, Passage, PassageId, Space};
-use crate::rag::search::Search;
-use crate::rag::search_result::SearchResult;
-use crate::rag::store::{SaveStore, Saved, SearchStore};
-use crate::rag::store_error::StoreError;
 use crate::rag::vector_index::VectorIndex;
-use crate::rag::vector_store::{Pending, VectorStore};
-use tables::Tables;
 
 /// Returns the SQL that creates the tables of the vectors, for a migration of the program after that of [`migration`](super::migration).
 ///
@@ -44,109 +30,36 @@ pub fn vector_migration(prefix: &str) -> Result<String, ConfigError> {
 /// A search reads a code of each passage of its space, which is 1 row and 0.2 bytes for each dimension. For more than 50 000 passages in one
 /// space, or for many searches at the same time, use [`vector_index`](Self::vector_index).
 #[derive(Clone)]
-pub struct SqliteVectors(Tables);
+pub struct SqliteVectors {
+    passages: SqlitePassages,
+    /// The service that finds the nearest vectors. Without one, a search reads the codes.
+    index: Option<Rc<dyn VectorIndex>>,
+    /// The most passages of a space in which a search reads the codes.
+    most_scanned: usize,
+}
 
 impl SqliteVectors {
     /// Creates a store with the passages of `passages`.
     pub fn new(passages: SqlitePassages) -> Self {
-        Self(Tables { passages, index: None, most_scanned: RAG_SCANNED })
+        Self { passages, index: None, most_scanned: RAG_SCANNED }
     }
 
     /// Finds the nearest passages with another service, such as Vectorize, instead of reading the codes. The database still has the
     /// vectors, and decides which passages a caller sees.
     #[must_use]
     pub fn vector_index(self, index: Rc<dyn VectorIndex>) -> Self {
-        Self(Tables { index: Some(index), ..self.0 })
+        Self { index: Some(index), ..self }
     }
 
     /// Sets the most passages of a space in which a search reads the codes: 50 000 by default, at most 100 000. The codes of 100 000
     /// passages with 768 dimensions have 15 MB.
     #[must_use]
     pub fn most_scanned(self, passages: usize) -> Self {
-        Self(Tables { most_scanned: passages.min(RAG_SCANNED_MOST), ..self.0 })
+        Self { most_scanned: passages.min(RAG_SCANNED_MOST), ..self }
     }
 
     /// Returns the store that finds passages by their words, and that saves documents.
     pub fn passages(&self) -> &SqlitePassages {
-        &self.0.passages
-    }
-}
-
-impl SearchStore for SqliteVectors {
-    fn search(&self, search: Search) -> LocalBoxFuture<'_, Result<SearchResult, StoreError>> {
-        self.0.find(search).boxed_local()
-    }
-
-    fn passages<'a>(
-        &'a self,
-        space: &'a Space,
-        ids: &'a [PassageId],
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        SearchStore::passages(&self.0.passages, space, ids, filter)
-    }
-
-    fn neighbours<'a>(
-        &'a self,
-        space: &'a Space,
-        ids: &'a [PassageId],
-        distance: usize,
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Passage>, StoreError>> {
-        self.0.passages.neighbours(space, ids, distance, filter)
-    }
-
-    fn edges<'a>(
-        &'a self,
-        space: &'a Space,
-        seeds: &'a [PassageId],
-        threshold: f64,
-        filter: &'a Filter,
-    ) -> LocalBoxFuture<'a, Result<Vec<Edge>, StoreError>> {
-        let statement = crate::rag::sqlite::statements::edges(true);
-        async move { self.0.passages.find_edges(&statement, space, seeds, threshold, filter).await }.boxed_local()
-    }
-}
-
-impl SaveStore for SqliteVectors {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> LocalBoxFuture<'a, Result<Saved, StoreError>> {
-        self.0.passages.save(space, document)
-    }
-
-    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> LocalBoxFuture<'a, Result<bool, StoreError>> {
-        self.0.passages.remove(space, document)
-    }
-}
-
-impl VectorStore for SqliteVectors {
-    fn pending<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        most: usize,
-    ) -> LocalBoxFuture<'a, Result<Pending, StoreError>> {
-        self.0.read_pending(space, model, most).boxed_local()
-    }
-
-    fn save_vectors<'a>(
-        &'a self,
-        space: &'a Space,
-        model: &'a str,
-        vectors: Vec<(PassageId, Vec<f32>)>,
-    ) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        self.0.save_all_vectors(space, model, vectors).boxed_local()
-    }
-
-    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        self.0.count_refusals(space, ids).boxed_local()
-    }
-
-    fn remove_vectors<'a>(&'a self, index: &'a str) -> LocalBoxFuture<'a, Result<(), StoreError>> {
-        async move {
-            let delete = |sql: &str| self.0.passages.plain(sql, vec![index.to_owned()]);
-            self.0.passages.database.batch(statements::DELETE_ALL.map(delete)).await?;
-            Ok(())
-        }
-        .boxed_local()
+        &self.passages
     }
 }

@@ -2,67 +2,92 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::scan::{Model, Scan};
-use super::statements;
-use super::tables::{Tables, near_by_index, of_index, read_vectors};
+use futures::FutureExt;
+
+use super::find::{near_by_index, read_vectors};
+use super::scan::{ModelRow, Scan};
+use super::{SqliteVectors, statements};
 use crate::limits::{
     RAG_CENTRE_VECTORS, RAG_EMBEDDING_BATCH, RAG_NEIGHBOUR_CANDIDATES, RAG_NEIGHBOURS_KEPT, RAG_REFUSALS,
 };
 use crate::rag::connections::{NewVector, connections};
+use crate::rag::document::Document;
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
+use crate::rag::store::{SaveStore, Saved, StoreFuture};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
-use crate::rag::vector_store::{Pending, dimensions};
+use crate::rag::vector_store::{PassageVectors, PendingPassages, VectorStore, dimensions};
 use crate::rag::vectors::code::{centre_text, code, mean};
-use crate::rag::vectors::scan::is_centred;
 use crate::storage::Statement;
+
+/// The numbers of saved vectors after which the centre is calculated. Until the first, it is zero.
+const CENTRED_AT: [usize; 2] = [64, 1024];
 
 /// The most attempts to save vectors while others change the centre.
 const ATTEMPTS: u8 = 3;
 
-impl Tables {
-    pub(super) async fn read_pending(&self, space: &Space, model: &str, most: usize) -> Result<Pending, StoreError> {
-        let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
-        let pending =
-            self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
-        let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
-        let results = self.passages.database.batch([recorded, count, pending]).await?;
-        let [recorded, count, pending] = results.as_slice() else {
-            return Err(unavailable("a batch has too few results"));
-        };
-        if let Some(recorded) = recorded.first::<Model>()? {
-            recorded.check(model, recorded.dimensions)?;
+impl SaveStore for SqliteVectors {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
+        self.passages.save(space, document)
+    }
+
+    fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool> {
+        self.passages.remove(space, document)
+    }
+}
+
+impl VectorStore for SqliteVectors {
+    fn pending<'a>(&'a self, space: &'a Space, model: &'a str, most: usize) -> StoreFuture<'a, PendingPassages> {
+        async move {
+            let count = self.passages.statement(statements::COUNT_PENDING, space, Vec::new());
+            let pending =
+                self.passages.statement(statements::PENDING, space, vec![most.to_string(), RAG_REFUSALS.to_string()]);
+            let recorded = self.passages.statement(statements::MODEL, space, Vec::new());
+            let results = self.passages.database.batch([recorded, count, pending]).await?;
+            let [recorded, count, pending] = results.as_slice() else {
+                return Err(unavailable("a batch has too few results"));
+            };
+            if let Some(recorded) = recorded.first::<ModelRow>()? {
+                recorded.check(model, recorded.dimensions)?;
+            }
+            let (count, refused) = count.first()?.unwrap_or_default();
+            Ok(PendingPassages { passages: passages(pending.all()?)?, count, refused })
         }
-        let (count, refused) = count.first()?.unwrap_or_default();
-        Ok(Pending { passages: passages(pending.all()?)?, count, refused })
+        .boxed_local()
     }
 
-    pub(super) async fn count_refusals(&self, space: &Space, ids: &[PassageId]) -> Result<(), StoreError> {
-        self.passages.statement(statements::REFUSE, space, vec![array(ids)]).run().await?;
-        Ok(())
-    }
-
-    /// Saves vectors in batches, because a batch reads many vectors to find similar passages.
-    pub(super) async fn save_all_vectors(
-        &self,
-        space: &Space,
-        model: &str,
-        vectors: Vec<(PassageId, Vec<f32>)>,
-    ) -> Result<(), StoreError> {
-        let dimensions = dimensions(&vectors)?;
-        let of_space =
-            self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
-        let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
-        let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
-        let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
-        for batch in new.chunks(RAG_EMBEDDING_BATCH) {
-            self.save_batch(space, model, dimensions, batch).await?;
+    fn save_vectors<'a>(&'a self, space: &'a Space, model: &'a str, vectors: PassageVectors) -> StoreFuture<'a, ()> {
+        // The vectors are saved in batches, because a batch reads many vectors to find similar passages.
+        async move {
+            let dimensions = dimensions(&vectors)?;
+            let of_space =
+                self.passages.statement(statements::OF_SPACE, space, vec![array(vectors.iter().map(|(id, _)| *id))]);
+            let of_space: BTreeSet<PassageId> = of_space.all().await?.into_iter().collect();
+            let vectors = vectors.into_iter().filter(|(id, _)| of_space.contains(id));
+            let new: Vec<_> = vectors.map(|(id, vector)| NewVector::new(id, vector)).collect();
+            for batch in new.chunks(RAG_EMBEDDING_BATCH) {
+                self.save_batch(space, model, dimensions, batch).await?;
+            }
+            Ok(())
         }
-        Ok(())
+        .boxed_local()
     }
 
+    fn refuse<'a>(&'a self, space: &'a Space, ids: &'a [PassageId]) -> StoreFuture<'a, ()> {
+        let refuse = self.passages.statement(statements::REFUSE, space, vec![array(ids)]);
+        async move { Ok(refuse.run().await.map(drop)?) }.boxed_local()
+    }
+
+    fn remove_vectors<'a>(&'a self, index: &'a str) -> StoreFuture<'a, ()> {
+        let delete = |sql: &str| self.passages.plain(sql, vec![index.to_owned()]);
+        let deleted = self.passages.database.batch(statements::DELETE_ALL.map(delete));
+        async move { Ok(deleted.await.map(drop)?) }.boxed_local()
+    }
+}
+
+impl SqliteVectors {
     async fn save_batch(
         &self,
         space: &Space,
@@ -75,7 +100,7 @@ impl Tables {
             if let Some(index) = &self.index {
                 // The service has a vector before the database says so. A vector of a passage that does not exist has no effect.
                 let vector = |new: &NewVector| IndexedVector { id: new.id, vector: new.vector.clone() };
-                index.upsert(&space.namespace(), new.iter().map(vector).collect()).await.map_err(of_index)?;
+                index.upsert(&space.namespace(), new.iter().map(vector).collect()).await?;
             }
             match self.passages.database.batch(batch).await.map_err(StoreError::from) {
                 // Another call has changed the model or its centre in the meantime.
@@ -121,7 +146,7 @@ impl Tables {
         batch.push(self.passages.statement(statements::SAVE_VECTORS, space, vec![serialized(&vectors)?]));
         if self.index.is_none() {
             let codes: Vec<_> = if is_centred {
-                new.iter().map(|new| (new.id, code(&new.vector, &scan.codes.centre))).collect()
+                new.iter().map(|new| (new.id, code(&new.vector, &scan.centre))).collect()
             } else {
                 // All codes change with the centre. So the batch fails if another call has saved vectors that are not in `all`.
                 let mut all = self.all_vectors(space).await?;
@@ -167,4 +192,10 @@ impl Tables {
         near.retain(|id| new.iter().all(|new| new.id != *id));
         Ok(connections(new, &self.vectors(search, model, &near).await?))
     }
+}
+
+/// Returns whether the centre of an index is up to date. `generation` is how often it was calculated, and `saved` the number of vectors that were
+/// saved.
+fn is_centred(generation: usize, saved: usize) -> bool {
+    generation >= CENTRED_AT.iter().filter(|number| saved >= **number).count()
 }

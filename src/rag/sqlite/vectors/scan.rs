@@ -2,19 +2,17 @@
 
 use serde::Deserialize;
 
-use super::statements;
-use super::tables::Tables;
+use super::{SqliteVectors, statements};
 use crate::rag::passage::PassageId;
 use crate::rag::search::{Meaning, Search};
 use crate::rag::sqlite::rows::unavailable;
 use crate::rag::sqlite::statements::filtered_by;
 use crate::rag::store_error::{StoreError, StoreFailure};
-use crate::rag::vectors::code::parse_centre;
-use crate::rag::vectors::scan::{Codes, Page};
+use crate::rag::vectors::code::{Nearest, candidates, code, parse_centre};
 
 /// The model of an index, and the number of passages of a space.
 #[derive(Deserialize)]
-pub(super) struct Model {
+pub(super) struct ModelRow {
     #[serde(rename = "model")]
     pub(super) name: String,
     pub(super) dimensions: usize,
@@ -27,18 +25,20 @@ pub(super) struct Model {
 #[derive(Default)]
 pub(super) struct Scan {
     /// The model, if the index has vectors.
-    pub(super) model: Option<Model>,
-    pub(super) codes: Codes,
+    pub(super) model: Option<ModelRow>,
+    /// The centre of the codes. Empty if it is zero.
+    pub(super) centre: Vec<f32>,
+    /// The codes of some passages each, and the numbers of these passages.
+    pages: Vec<(String, Vec<PassageId>)>,
 }
 
-impl Model {
+impl ModelRow {
     /// # Errors
     /// The vectors of the index come from another model, or have other dimensions.
     pub(super) fn check(&self, model: &str, dimensions: usize) -> Result<(), StoreError> {
         StoreError::check_model((&self.name, self.dimensions), (model, dimensions))
     }
 
-    /// Returns the centre of the vectors, or an empty list if it is zero.
     fn centre(&self) -> Result<Vec<f32>, StoreError> {
         let is_complete = |centre: &Vec<f32>| centre.is_empty() || centre.len() == self.dimensions;
         let centre = parse_centre(&self.centre).filter(is_complete);
@@ -46,7 +46,7 @@ impl Model {
     }
 }
 
-impl Tables {
+impl SqliteVectors {
     /// Reads the codes in which a search by meaning looks for the nearest passages.
     pub(super) async fn scan(&self, search: &Search, meaning: &Meaning) -> Result<Scan, StoreError> {
         let scan = self.read_codes(search).await?;
@@ -81,14 +81,14 @@ impl Tables {
         // Both statements are in one transaction, because the codes are relative to the centre in the model.
         let results = self.passages.database.batch([model, codes]).await?;
         let [model, codes] = results.as_slice() else { return Err(unavailable("a batch has too few results")) };
-        let model: Option<Model> = model.first()?;
-        let centre = model.as_ref().map(Model::centre).transpose()?.unwrap_or_default();
+        let model: Option<ModelRow> = model.first()?;
+        let centre = model.as_ref().map(ModelRow::centre).transpose()?.unwrap_or_default();
         let page = |(codes, ids): (String, String)| {
             let ids = ids.split(',').map(|id| id.parse().ok()).collect::<Option<_>>().ok_or_else(malformed)?;
-            Ok(Page { codes, ids })
+            Ok((codes, ids))
         };
         let pages = codes.all()?.into_iter().map(page).collect::<Result<_, StoreError>>()?;
-        Ok(Scan { model, codes: Codes { centre, pages } })
+        Ok(Scan { model, centre, pages })
     }
 }
 
@@ -97,8 +97,13 @@ fn malformed() -> StoreError {
 }
 
 impl Scan {
-    /// Returns the passages whose codes are nearest to that of a vector.
+    /// Returns the passages whose codes are nearest to that of a vector. By default, these are 1 % of the passages, from 200 to 800.
     pub(super) fn near(&self, vector: &[f32], most: Option<usize>) -> Result<Vec<PassageId>, StoreError> {
-        self.codes.near(vector, most).ok_or_else(malformed)
+        let most = most.unwrap_or_else(|| candidates(self.pages.iter().map(|(_, ids)| ids.len()).sum()));
+        let mut nearest = Nearest::new(&code(vector, &self.centre), most);
+        for (codes, ids) in &self.pages {
+            nearest.page(codes, ids).ok_or_else(malformed)?;
+        }
+        Ok(nearest.ids())
     }
 }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use edge_mcp::auth::Principal;
 use edge_mcp::client::{McpClient, SignIn};
 use edge_mcp::host::Host;
-use edge_mcp::{Context, Principal, RequestInfo};
+use edge_mcp::{Context, RequestInfo};
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{Request, Response};
 
@@ -33,7 +34,7 @@ pub(crate) async fn open(link: &str, sign_in: &SignIn, client: &McpClient, host:
 /// Returns the context of a request of the browser to the program.
 fn visit(url: &str, cookie: &str, host: &Rc<dyn Host>) -> Result<Context, Failed> {
     let (head, ()) = Request::get(url).header(COOKIE, cookie).body(())?.into_parts();
-    Ok(Context::of_request(RequestInfo::new(Rc::new(head), None), host.clone()))
+    Ok(Context::for_program(RequestInfo::new(Rc::new(head), None), host.clone()))
 }
 
 fn location(page: &Response<Vec<u8>>) -> Result<&str, Failed> {

@@ -13,11 +13,13 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::rc::Rc;
 
+use edge_mcp::auth::Algorithm;
 use edge_mcp::client::{
     AuthorizationServer, ClientCredentials, McpClient, MemoryTokens, OwnClient, SignIn, SigningKey, TokenKeys, Upstream,
 };
 use edge_mcp::host::Host;
-use edge_mcp::{Algorithm, Context, Elicited, RequestInfo, Revision};
+use edge_mcp::protocol::Revision;
+use edge_mcp::{Context, FormAnswer, RequestInfo};
 use futures::executor::LocalPool;
 use serde_json::{Value, json};
 
@@ -52,7 +54,7 @@ fn run() -> Result<(), Failed> {
     let host: Rc<dyn Host> = Rc::new(LocalHost::new(pool.spawner()));
     let sign_in = sign_in(&data)?;
     // The client adds the defaults of a form to the fields of the answer.
-    let mut upstream = Upstream::at(&url)?.on_elicitation(|_, _| async { Ok(Elicited::Accepted(json!({}))) });
+    let mut upstream = Upstream::at(&url)?.on_elicitation(|_, _| async { Ok(FormAnswer::Accepted(json!({}))) });
     if let Some(credentials) = credentials(&scenario, &data)? {
         upstream = upstream.client_credentials(credentials);
     } else if scenario.starts_with("auth/") {
@@ -72,7 +74,7 @@ fn run() -> Result<(), Failed> {
 
     let (head, ()) = http::Request::new(()).into_parts();
     let caller = RequestInfo::new(Rc::new(head), Some(browser::person()));
-    let cx = Context::of_request(caller, host.clone());
+    let cx = Context::for_program(caller, host.clone());
     let program = Program { client, sign_in, host, cx };
     let outcome = pool.run_until(scenarios::run(&scenario, &program, &data));
     // The end of a session is a task that nothing waits for.

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
-use super::{Searched, Step};
+use super::{Searched, Stage, StageFuture};
 use crate::call::error::HandlerError;
 use crate::limits::RAG_CONTEXT;
 use crate::rag::passage::{Passage, PassageId};
@@ -14,32 +13,28 @@ use crate::rag::search_result::{FoundPassage, SearchResult};
 use crate::rag::store::SearchStore;
 
 /// A position in a section: the document, the headings, and the position of the passage in the document.
-type Position = (String, String, usize);
+type SectionPosition = (String, String, usize);
 
 /// The passages that were found, and those around them, in the order of each document.
-type ByPosition = BTreeMap<Position, Part>;
+type ByPosition = BTreeMap<SectionPosition, SectionPart>;
 
-struct Part {
+struct SectionPart {
     text: String,
     /// The number of the kept passage that contains this one.
     owner: Option<usize>,
 }
 
 /// The number of neighbours that are added to a passage on each side.
-pub(in crate::rag) struct Neighbours(pub(in crate::rag) usize);
+pub(in crate::rag) struct SectionNeighbours(pub(in crate::rag) usize);
 
-impl Step for Neighbours {
+impl Stage for SectionNeighbours {
     fn problem(&self) -> Option<String> {
         (self.0 > RAG_CONTEXT).then(|| format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.0))
     }
 
-    fn apply<'a>(
-        &'a self,
-        mut found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
         async move {
-            found.passages = add(of.store, of.search, found.passages, self.0).await?;
+            found.passages = add(searched.store, searched.search, found.passages, self.0).await?;
             Ok(found)
         }
         .boxed_local()
@@ -55,7 +50,7 @@ async fn add(
 ) -> Result<Vec<FoundPassage>, HandlerError> {
     let Search { space, filter, .. } = search;
     let ids: Vec<PassageId> = passages.iter().map(|found| found.passage.id).collect();
-    let part = |passage: &Passage| (position(passage), Part { text: passage.text.clone(), owner: None });
+    let part = |passage: &Passage| (position(passage), SectionPart { text: passage.text.clone(), owner: None });
     let mut parts = ByPosition::new();
     if neighbours > 0 && !ids.is_empty() {
         parts.extend(store.neighbours(space, &ids, neighbours, filter).await?.iter().map(part));
@@ -71,7 +66,7 @@ fn merged(passages: Vec<FoundPassage>, mut parts: ByPosition, neighbours: usize)
     for found in passages {
         let own = position(&found.passage);
         let sides = around(&own, &parts, neighbours);
-        let owner_of = |position: &Position| parts.get(position)?.owner;
+        let owner_of = |position: &SectionPosition| parts.get(position)?.owner;
         let of_neighbours = || sides.iter().filter_map(|side| side.iter().find_map(owner_of)).min();
         let owner = owner_of(&own).or_else(of_neighbours).unwrap_or_else(|| {
             kept.push(found);
@@ -98,7 +93,7 @@ fn merged(passages: Vec<FoundPassage>, mut parts: ByPosition, neighbours: usize)
 }
 
 /// Returns the positions before and after a position in its section, the nearest first.
-fn around(own: &Position, parts: &ByPosition, neighbours: usize) -> [Vec<Position>; 2] {
+fn around(own: &SectionPosition, parts: &ByPosition, neighbours: usize) -> [Vec<SectionPosition>; 2] {
     let (document, heading, ordinal) = own;
     let side = |at: fn(usize, usize) -> Option<usize>| {
         (1..=neighbours)
@@ -109,6 +104,6 @@ fn around(own: &Position, parts: &ByPosition, neighbours: usize) -> [Vec<Positio
     [side(usize::checked_sub), side(usize::checked_add)]
 }
 
-fn position(passage: &Passage) -> Position {
+fn position(passage: &Passage) -> SectionPosition {
     (passage.document.clone(), passage.heading.clone(), passage.ordinal)
 }

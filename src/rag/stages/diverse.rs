@@ -1,14 +1,44 @@
-//! Diversity: an order of items in which similar items do not follow each other (maximal marginal relevance, MMR).
+//! The preference for different passages.
 
-use super::int8::Int8;
-use crate::rag::order::descending;
+use edge_json::number::text;
+use futures::FutureExt;
+use futures::future::ready;
+
+use super::{Searched, Stage, StageFuture};
+use crate::limits::RAG_CANDIDATES;
+use crate::rag::order::{descending, rearranged};
+use crate::rag::search_result::SearchResult;
+use crate::rag::vectors::int8::Int8;
+
+/// The weight of the score against the similarity to better passages.
+pub(in crate::rag) struct Diverse(pub(in crate::rag) f64);
+
+impl Stage for Diverse {
+    fn problem(&self) -> Option<String> {
+        (!(0.0..=1.0).contains(&self.0)).then(|| format!("`diverse` must be from 0 to 1 (got {})", text(self.0)))
+    }
+
+    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
+        found.passages.truncate(RAG_CANDIDATES);
+        let scores: Vec<_> = found.passages.iter().map(|found| found.score).collect();
+        let vectors: Vec<_> = found.passages.iter().map(|found| found.vector.as_deref().map(Int8::of)).collect();
+        let order = diverse(&scores, &vectors, self.0, found.passages.len());
+        found.passages = rearranged(found.passages, order);
+        if !searched.includes_vectors {
+            for found in &mut found.passages {
+                found.vector = None;
+            }
+        }
+        ready(Ok(found)).boxed_local()
+    }
+}
 
 /// Returns the positions of at most `most` items in their new order: each next item has the greatest
 /// `lambda * score - (1 - lambda) * greatest cosine to those taken`. An item without a vector has no cosine. Of equal items, the first one
 /// is taken.
 ///
 /// `lambda` is 0 to 1: 1 is the order of the scores. The time grows with the product of `most` and the number of items.
-pub(in crate::rag) fn diverse(scores: &[f64], vectors: &[Option<Int8>], lambda: f64, most: usize) -> Vec<usize> {
+fn diverse(scores: &[f64], vectors: &[Option<Int8>], lambda: f64, most: usize) -> Vec<usize> {
     let mut left: Vec<Candidate<'_>> = scores
         .iter()
         .enumerate()

@@ -1,4 +1,4 @@
-//! Log lines about problems, and warnings that each isolate logs only once.
+//! Log lines about failures and problems, and warnings that each isolate logs only once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,6 +7,7 @@ use edge_json::{object, write};
 
 use crate::host::{Host, Level};
 use crate::limits::WARNINGS;
+use crate::text::shortened;
 
 /// The warnings about one party that an isolate has logged.
 struct Share {
@@ -20,15 +21,15 @@ thread_local! {
 }
 
 /// Logs a warning, unless this isolate has logged it before. For a warning whose text does not depend on what others send.
-pub(crate) fn once(host: &Rc<dyn Host>, event: &str, problem: &str) {
-    once_about(host, event, ["", problem], problem);
+pub(crate) fn warning_once(host: &Rc<dyn Host>, event: &str, problem: &str) {
+    warning_once_about(host, event, ["", problem], problem);
 }
 
 /// Logs a warning about a subject of a party, unless this isolate has logged a warning of this event about this subject before.
 ///
 /// A party is another program that can choose the subjects and the texts, such as a mounted server. Its name comes from this program. Each party has
 /// its own [`WARNINGS`] subjects, so it cannot silence the warnings about another one.
-pub(crate) fn once_about(host: &Rc<dyn Host>, event: &str, [party, subject]: [&str; 2], problem: &str) {
+pub(crate) fn warning_once_about(host: &Rc<dyn Host>, event: &str, [party, subject]: [&str; 2], problem: &str) {
     let is_new = WRITTEN.with_borrow_mut(|written| {
         let share = written.iter_mut().find(|share| share.event == event && share.party == party);
         let Some(Share { subjects, .. }) = share else {
@@ -43,11 +44,20 @@ pub(crate) fn once_about(host: &Rc<dyn Host>, event: &str, [party, subject]: [&s
         is_new
     });
     if is_new {
-        log(host, Level::Warning, event, problem);
+        warning(host, event, problem);
     }
 }
 
-/// Logs a problem.
-pub(crate) fn log(host: &Rc<dyn Host>, level: Level, event: &str, problem: &str) {
+/// Logs why `subject` (a tool, a URI scheme, a method, the server) failed. The caller gets a fixed text.
+pub(crate) fn failure(host: &Rc<dyn Host>, subject: &str, cause: &str) {
+    let members = vec![("event", "failure".into()), ("subject", shortened(subject).into()), ("cause", cause.into())];
+    host.log(Level::Error, &write::text(&object(members)));
+}
+
+pub(crate) fn warning(host: &Rc<dyn Host>, event: &str, problem: &str) {
+    line(host, Level::Warning, event, problem);
+}
+
+pub(crate) fn line(host: &Rc<dyn Host>, level: Level, event: &str, problem: &str) {
     host.log(level, &write::text(&object(vec![("event", event.into()), ("problem", problem.into())])));
 }

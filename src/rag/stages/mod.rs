@@ -1,14 +1,12 @@
-//! The steps after a search, which change the passages and their order.
-//!
-//! `rank` has the steps that reorder passages, `connected` adds passages that are connected with them, and `context` adds their neighbours.
+//! The stages after a search, which change the passages and their order.
 
 pub(super) mod connected;
 pub(super) mod context;
-pub(super) mod rank;
+pub(super) mod diverse;
 
 use futures::future::LocalBoxFuture;
 
-use super::graph::WalkOverrides;
+use super::graph::GraphOptions;
 use super::search::Search;
 use super::search_result::SearchResult;
 use super::store::SearchStore;
@@ -18,18 +16,20 @@ use crate::call::error::HandlerError;
 /// The sentence for a caller, who cannot change the setting.
 pub(super) const INVALID: &str = "The search failed, because a setting of this server is not valid.";
 
-/// A step after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of
-/// steps that it does not use.
-pub(super) trait Step {
+pub(super) fn invalid_scope(problem: &str) -> HandlerError {
+    HandlerError::new(INVALID).because(format!("a setting of `SearchScope` is not valid: {problem}"))
+}
+
+pub(super) type StageFuture<'a> = LocalBoxFuture<'a, Result<SearchResult, HandlerError>>;
+
+/// A stage after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of
+/// stages that it does not use.
+pub(super) trait Stage {
     /// Returns a sentence about the first setting that is not valid.
     fn problem(&self) -> Option<String>;
 
     /// Changes the passages and their order.
-    fn apply<'a>(
-        &'a self,
-        found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>>;
+    fn apply<'a>(&'a self, found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a>;
 }
 
 /// A search whose candidates were found.
@@ -42,7 +42,7 @@ pub(super) struct Searched<'a> {
     pub(super) is_per_document: bool,
     /// Whether the passages of the result have their vectors.
     pub(super) includes_vectors: bool,
-    /// The settings of walks that the request has.
-    pub(super) walks: &'a WalkOverrides,
+    /// The change of the options of connections that the request has.
+    pub(super) graph: Option<&'a dyn Fn(GraphOptions) -> GraphOptions>,
     pub(super) cx: &'a Context,
 }

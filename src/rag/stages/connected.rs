@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use edge_json::number::text;
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
-use super::{INVALID, Searched, Step};
+use super::{Searched, Stage, StageFuture, invalid_scope};
 use crate::call::error::HandlerError;
-use crate::rag::graph::{GraphOptions, Walk, WalkOverrides, walk};
+use crate::rag::graph::{GraphOptions, Walk, walk};
 use crate::rag::order::{descending, ordered};
 use crate::rag::passage::PassageId;
 use crate::rag::search::Search;
@@ -20,22 +19,21 @@ const SEEDS: usize = 2;
 /// The number of connected passages that are read if only some passages of each document are taken, as a multiple of the passages to return.
 const SPARE: usize = 3;
 
-impl Step for GraphOptions {
+impl Stage for GraphOptions {
     fn problem(&self) -> Option<String> {
         self.problem()
     }
 
-    fn apply<'a>(
-        &'a self,
-        mut found: SearchResult,
-        of: &'a Searched<'a>,
-    ) -> LocalBoxFuture<'a, Result<SearchResult, HandlerError>> {
+    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
         async move {
-            let options = with_overrides(*self, of.walks)?;
+            let options = searched.graph.map_or(*self, |change| change(*self));
+            if let Some(problem) = options.problem() {
+                return Err(invalid_scope(&problem));
+            }
             // Only some passages of each document are taken, so more are read.
-            let most = if of.is_per_document { of.top_k.saturating_mul(SPARE) } else { of.top_k };
+            let most = if searched.is_per_document { searched.top_k.saturating_mul(SPARE) } else { searched.top_k };
             found.mode = SearchMode::Graph;
-            add(&mut found, of.store, of.search, most, &options).await?;
+            add(&mut found, searched.store, searched.search, most, &options).await?;
             Ok(found)
         }
         .boxed_local()
@@ -94,20 +92,4 @@ async fn add(
         [i64::from(found.passage.id != best), descending(found.score), descending(similarity)]
     });
     Ok(())
-}
-
-/// Returns the options of the walks of a request.
-fn with_overrides(options: GraphOptions, chosen: &WalkOverrides) -> Result<GraphOptions, HandlerError> {
-    let options = GraphOptions {
-        random_walk_steps: chosen.steps.unwrap_or(options.random_walk_steps),
-        restart_prob: chosen.restart_prob.unwrap_or(options.restart_prob),
-        ..options
-    };
-    match options.problem() {
-        Some(problem) => {
-            let problem = format!("a setting of `SearchScope` is not valid: {problem}");
-            Err(HandlerError::new(INVALID).because(problem))
-        }
-        None => Ok(options),
-    }
 }
