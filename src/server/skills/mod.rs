@@ -5,7 +5,7 @@
 pub(crate) mod catalog;
 pub(crate) mod entry;
 pub(crate) mod methods;
-mod resources;
+pub(crate) mod resources;
 pub(crate) mod store;
 
 use std::cell::RefCell;
@@ -17,7 +17,6 @@ use self::catalog::Catalog;
 use self::store::{SkillRecord, SkillStore};
 use super::access::{Access, access_methods, permits};
 use super::definitions::Definitions;
-use super::resource::ResourceTemplate;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::SKILL_READS;
@@ -60,8 +59,8 @@ impl Skills {
 }
 
 impl Skills {
-    /// Adds the skills to those of the server, and declares the extension. Returns the template of their files, if it is not yet there.
-    pub(crate) fn add_to(self, all: &SkillSets, definitions: &mut Definitions) -> Option<ResourceTemplate> {
+    /// Adds the skills to those of the server, and declares the extension. Returns whether they are the first ones.
+    pub(crate) fn add_to(self, all: &SkillSets, definitions: &mut Definitions) -> bool {
         let mut sets = all.borrow_mut();
         for uri in &self.uris {
             if sets.iter().any(|set| set.uris.contains(uri)) {
@@ -71,9 +70,8 @@ impl Skills {
         }
         let at = sets.iter().position(|known| known.is_foreign && !self.is_foreign).unwrap_or(sets.len());
         sets.insert(at, Rc::new(self));
-        let template = (sets.len() == 1).then(|| resources::template(all));
         definitions.extensions.insert(EXTENSION.to_owned(), object(vec![("directoryRead", true.into())]));
-        template
+        sets.len() == 1
     }
 
     /// Returns the skills after `after` that the caller of `cx` can see: `limit` of them, and fewer only at the end. A hidden skill must not be

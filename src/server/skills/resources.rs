@@ -19,7 +19,7 @@ use crate::server::resource::{Contents, NOT_FOUND, ResourceTemplate};
 use crate::text::visible;
 
 /// Returns the template of the files of skills. It lists the `SKILL.md` of each skill.
-pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
+pub(crate) fn template(sets: &SkillSets) -> ResourceTemplate {
     let (of_list, of_read) = (sets.clone(), sets.clone());
     let read =
         move |uri: &str, _, cx: Context| read(open_sets(&of_read, &cx), normalized(uri).into_owned(), cx).boxed_local();
