@@ -25,7 +25,7 @@ use crate::text::shortened;
 
 /// What a body holds.
 #[derive(Debug)]
-pub(super) enum Content<'d> {
+pub(super) enum Messages<'d> {
     /// Messages that need no response.
     NoRequest(Era),
     /// One request.
@@ -43,7 +43,7 @@ pub(super) fn classify<'d>(
     root: Value<'d>,
     head: &BoundedRequest,
     limits: &Limits,
-) -> Result<Content<'d>, Box<HttpError>> {
+) -> Result<Messages<'d>, Box<HttpError>> {
     let version = request_headers::version(head)?;
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
@@ -57,10 +57,10 @@ pub(super) fn classify<'d>(
                 "A client must not send responses in this revision, because the server does not send requests.",
             ));
         }
-        Incoming::Response => return Ok(Content::NoRequest(Era::Legacy)),
+        Incoming::Response => return Ok(Messages::NoRequest(Era::Legacy)),
         Incoming::Notification { claims_revision } => {
             let modern = claims_revision || header_era == Some(Era::Modern);
-            return Ok(Content::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
+            return Ok(Messages::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
         }
     };
     let id = request.id.clone();
@@ -69,7 +69,7 @@ pub(super) fn classify<'d>(
         Ok(Era::Legacy) => read_legacy(request, head, version.as_deref()),
         Err(error) => Err(error.into()),
     };
-    read.map(Box::new).map(Content::Request).map_err(|error| error.with_id(Some(id)))
+    read.map(Box::new).map(Messages::Request).map_err(|error| error.with_id(Some(id)))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
@@ -155,7 +155,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
 ///
 /// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
 #[inline(never)]
-fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Content<'d>, Box<HttpError>> {
+fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Messages<'d>, Box<HttpError>> {
     let length = root.items().count();
     if length == 0 {
         return Err(invalid("The batch is empty."));
@@ -178,8 +178,8 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Con
     let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
-        Some(_) if requests.is_empty() => Ok(Content::NoRequest(Era::Legacy)),
-        Some(revision) => Ok(Content::Batch(requests.into_iter().map(|request| legacy(request, revision)).collect())),
+        Some(_) if requests.is_empty() => Ok(Messages::NoRequest(Era::Legacy)),
+        Some(revision) => Ok(Messages::Batch(requests.into_iter().map(|request| legacy(request, revision)).collect())),
     }
 }
 

@@ -16,7 +16,16 @@ const PUBLIC_TWICE: usize = 3;
 
 /// The types that carry a call from the request to the handler and back to the response, with the beginning of the path of their file. At
 /// most eight: each further one is a copy of the members of another.
-const CARRIERS: &[(&str, &str)] = &[];
+const CARRIERS: &[(&str, &str)] = &[
+    ("BoundedRequest", "engine/"),
+    ("Message", "engine/"),
+    ("Caller", "engine/"),
+    ("MethodCall", "engine/"),
+    ("Context", "call/"),
+    ("Running", "engine/"),
+    ("Answer", "engine/"),
+    ("Reply", "http/"),
+];
 
 /// A type at the top level of a file.
 struct Type<'a> {
