@@ -17,7 +17,7 @@ use crate::engine::limits::Limits;
 use crate::engine::message::Message;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::protocol::message::{Message as Incoming, NotAMessage, Request};
+use crate::protocol::message::{JsonRpcMessage, NotAMessage, Request};
 use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
@@ -50,15 +50,15 @@ pub(super) fn classify<'d>(
         request_headers::check_batch(head)?;
         return batch(root, version.as_deref(), limits.batch);
     }
-    let request = match Incoming::read(root).map_err(not_a_message)? {
-        Incoming::Request(request) => request,
-        Incoming::Response if header_era == Some(Era::Modern) => {
+    let request = match JsonRpcMessage::read(root).map_err(not_a_message)? {
+        JsonRpcMessage::Request(request) => request,
+        JsonRpcMessage::Response if header_era == Some(Era::Modern) => {
             return Err(invalid(
                 "A client must not send responses in this revision, because the server does not send requests.",
             ));
         }
-        Incoming::Response => return Ok(Messages::NoRequest(Era::Legacy)),
-        Incoming::Notification { claims_revision } => {
+        JsonRpcMessage::Response => return Ok(Messages::NoRequest(Era::Legacy)),
+        JsonRpcMessage::Notification { claims_revision } => {
             let modern = claims_revision || header_era == Some(Era::Modern);
             return Ok(Messages::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
         }
@@ -165,14 +165,14 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Mes
     }
     let mut requests = Vec::with_capacity(length);
     for item in root.items() {
-        match Incoming::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
-            Incoming::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
-            Incoming::Notification { claims_revision: true } => return Err(no_batches()),
-            Incoming::Request(request) if request.known_method == Some(Method::Initialize) => {
+        match JsonRpcMessage::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
+            JsonRpcMessage::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
+            JsonRpcMessage::Notification { claims_revision: true } => return Err(no_batches()),
+            JsonRpcMessage::Request(request) if request.known_method == Some(Method::Initialize) => {
                 return Err(invalid("`initialize` must not be part of a batch. Send it alone."));
             }
-            Incoming::Request(request) => requests.push(request),
-            Incoming::Notification { .. } | Incoming::Response => {}
+            JsonRpcMessage::Request(request) => requests.push(request),
+            JsonRpcMessage::Notification { .. } | JsonRpcMessage::Response => {}
         }
     }
     let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
