@@ -25,6 +25,8 @@ const PARTS = [
   [/^tests\/e2e\/scripts\//, ['scripts']],
   [/^tests\/e2e\//, ['e2e']],
   [/^tests\/rag\//, ['e2e']],
+  [/^(tests\/stress\/|scripts\/stress)/, ['scripts', 'e2e', 'stress']],
+  [/^(tests\/chaos\/|scripts\/chaos)/, ['scripts', 'e2e', 'chaos']],
   [/^tests\/.*\.(rs|toml|snap|json)$/, ['format', 'lint', 'core', 'app']],
   [/^docs\/performance\.md$/, ['core', 'scripts', 'build']],
   [/\.md$/, ['core', 'scripts', 'e2e']],

@@ -26,12 +26,18 @@ const MEASURED = ['app', 'examples/weather', 'examples/gateway']
 /** Returns the profile with which the tests use the Worker of a folder of this repository. */
 export const profileOf = (folder) => GROUPS.find(([, folders]) => folders.includes(folder))?.[0] ?? 'quick'
 
+/**
+ * Returns the profile of cargo for a profile of the tests. cargo keeps procedural macros and build scripts once for each profile. If scripts/test
+ * compiles `dev` without debug information, `dev` is the same as `quick`, and `lint` has compiled these programs.
+ */
+export const cargoProfile = (profile) => (profile === 'quick' && process.env.CARGO_PROFILE_DEV_DEBUG === '0' ? 'dev' : profile)
+
 const nameOf = (folder) => /^name = "(.*)"$/m.exec(readFileSync(join(ROOT, folder, 'Cargo.toml'), 'utf8'))[1]
 
 async function build() {
   const links = []
   for (const [profile, folders] of GROUPS) {
-    const modules = await compile(profile, folders.flatMap((folder) => ['-p', nameOf(folder)]))
+    const modules = await compile(cargoProfile(profile), folders.flatMap((folder) => ['-p', nameOf(folder)]))
     for (const folder of folders) {
       const module = modules.find((file) => file.endsWith(`/${nameOf(folder).replaceAll('-', '_')}.wasm`))
       const linked = MEASURED.includes(folder) ? profile : 'quick'

@@ -19,31 +19,32 @@ use crate::protocol::error::{ErrorCode, RpcError};
 use crate::protocol::message::Request;
 use crate::protocol::revision::Era;
 use crate::server::builder::McpServerBuilder;
-use crate::server::definitions::Definitions;
-use crate::server::extension::{Extension, ExtensionMethod, ExtensionResult, ExtensionWork, MethodFuture};
+use crate::server::extension::{
+    Extension, ExtensionMethod, ExtensionMethods, ExtensionResult, ExtensionWork, MethodFuture,
+};
 
 impl McpServerBuilder {
     /// Adds an extension of the protocol with its methods, and declares it. [`extension`](Self::extension) only declares one.
     pub fn serve(mut self, extension: Extension) -> Self {
         let definitions = &mut self.definitions;
-        if let Some(problem) = extension.problem(&definitions.extension_methods) {
+        if let Some(problem) = extension.problem(&definitions.extension_methods.all) {
             definitions.item_problem.get_or_insert_with(|| ("extension", extension.id.clone(), problem));
         }
         definitions.extensions.insert(extension.id.into_owned(), extension.settings);
-        definitions.extension_methods.extend(extension.methods.into_iter().map(Rc::new));
-        enable_extension_methods(definitions);
+        definitions.extension_methods.all.extend(extension.methods.into_iter().map(Rc::new));
+        enable_extension_methods(&mut definitions.extension_methods);
         self
     }
 }
 
 /// Makes a server answer the methods of its extensions.
-pub(crate) fn enable_extension_methods(definitions: &mut Definitions) {
-    definitions.start_extension_method = Some(start);
+pub(crate) fn enable_extension_methods(methods: &mut ExtensionMethods) {
+    methods.start = Some(start);
 }
 
 /// Starts a method, or returns `None` if the server has none of an extension.
 pub(super) fn begin(call: &Call, request: &Request<'_>, method: Rc<ExtensionMethod>) -> Option<Result<Work, RpcError>> {
-    let start = call.server.definitions.start_extension_method?;
+    let start = call.server.definitions.extension_methods.start?;
     Some(start(&call.cx, request, method.clone()).map(|work| respond(call.clone(), method, work).boxed_local()))
 }
 

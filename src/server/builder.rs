@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::access::Access;
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::definitions::{Definitions, Install, Sources};
+use super::definitions::{Definitions, Sources};
 use super::extension::{ExtensionMethod, identifier_problem};
 use super::hook::hook;
 use super::list::CachedLists;
@@ -126,7 +126,7 @@ impl McpServer {
 
     /// Returns the method `name` of an extension in `revision`, if the caller can see it.
     pub(crate) fn extension_method(&self, name: &str, revision: Revision) -> Option<Rc<ExtensionMethod>> {
-        let mut methods = self.definitions.extension_methods.iter();
+        let mut methods = self.definitions.extension_methods.all.iter();
         let method = methods.find(|method| method.name == name && method.since <= revision)?;
         let exists = self.has_task_service || self.passes_tasks() || method.extension != task::EXTENSION;
         (exists && self.shows(&method.access)).then(|| method.clone())
@@ -354,10 +354,12 @@ impl McpServerBuilder {
     /// # Errors
     /// [`BuildError`] names the first item with an invalid definition.
     pub fn build(mut self) -> Result<McpServer, BuildError> {
-        if let Some(task) = self.definitions.tools.iter().find_map(|tool| tool.durable_task().cloned())
-            && let Some(install) = task.install().downcast_ref::<Install>()
-        {
-            install(&mut self.definitions);
+        let definitions = &mut self.definitions;
+        if let Some(task) = definitions.tools.iter().find_map(|tool| tool.durable_task()) {
+            task.install(&mut definitions.extension_methods);
+        }
+        if let Some(job_tools) = definitions.tools.iter().find_map(|tool| tool.job_tools) {
+            definitions.tools.extend(job_tools().map(Rc::new));
         }
         self.definitions.prefer_explicit_tools();
         if let Some(close) = self.definitions.close_to_pages {

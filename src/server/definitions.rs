@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::build_error::BuildError;
 use super::cache::{CacheHint, Cacheable};
-use super::extension::{ExtensionMethod, StartMethod};
+use super::extension::ExtensionMethods;
 use super::list::ListKind;
 use super::prompt::Prompt;
 use super::resource::{Resource, ResourceTemplate};
@@ -55,10 +55,7 @@ pub(crate) struct Definitions {
     pub sources: Option<Sources>,
     /// The first parts of `ui://` URIs that belong to mounted servers.
     pub reserved_authorities: Vec<Text>,
-    pub extension_methods: Vec<Rc<ExtensionMethod>>,
-    /// The function that starts a method of an extension. Only a builder method that adds such methods sets it, so the wasm module of another
-    /// server does not contain the function.
-    pub start_extension_method: Option<StartMethod>,
+    pub extension_methods: ExtensionMethods,
     /// The skills and their methods. Their type belongs to the room of methods, and only that room reads it. Only `McpServerBuilder::skills`
     /// sets it, so the wasm module of a server without skills does not contain the methods.
     pub skill_methods: Option<Rc<dyn Any>>,
@@ -71,9 +68,6 @@ pub(crate) struct Definitions {
     /// The problems of the sources, if none of them answered.
     found_failure: Option<String>,
 }
-
-/// A function that adds items to a server. See [`ToolTask::install`](super::tool_task::ToolTask::install).
-pub(crate) type Install = fn(&mut Definitions);
 
 /// A function that tells clients that pages must not call these tools, except for those that say themselves who may call them.
 pub(crate) type CloseToPages = fn(&mut [Rc<Tool>]);

@@ -119,6 +119,15 @@ pub(crate) type MethodFuture = LocalBoxFuture<'static, Result<ExtensionResult, H
 /// A method that runs. Its result is `None` if the handler waits for an answer of the client.
 pub(crate) type ExtensionWork = LocalBoxFuture<'static, Result<Option<ExtensionResult>, RpcError>>;
 
+/// The methods of all extensions of a server.
+#[derive(Clone, Default)]
+pub(crate) struct ExtensionMethods {
+    pub all: Vec<Rc<ExtensionMethod>>,
+    /// The function that starts a method. Only a builder method that adds methods sets it, so the wasm module of another server does not contain the
+    /// function.
+    pub start: Option<StartMethod>,
+}
+
 /// The function that checks the parameters of a method and calls its handler.
 pub(crate) type StartMethod = fn(&Context, &Request<'_>, Rc<ExtensionMethod>) -> Result<ExtensionWork, RpcError>;
 

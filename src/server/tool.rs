@@ -79,6 +79,8 @@ pub struct Tool {
     /// The member of the arguments of a request that has the arguments of this tool. `None` for a tool that the request names itself.
     pub(crate) arguments_member: Option<&'static str>,
     pub(crate) task: Option<Rc<dyn ToolTask>>,
+    /// Creates the tools for jobs, if a call of this tool can become one.
+    pub(crate) job_tools: Option<fn() -> [Self; 2]>,
     /// Whether the tool is for the jobs of durable tasks.
     pub(crate) is_for_jobs: bool,
     /// `None` for a tool with a handler of its own.
@@ -170,6 +172,7 @@ impl Tool {
             called: None,
             arguments_member: None,
             task: None,
+            job_tools: None,
             is_for_jobs: false,
             origin: None,
             problem: None,

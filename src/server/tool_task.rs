@@ -1,7 +1,6 @@
 //! How the calls of a tool become durable tasks. The room `tasks` implements it.
 
-use std::any::Any;
-
+use super::extension::ExtensionMethods;
 use super::tool_handler::ToolCall;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -25,6 +24,6 @@ pub(crate) trait ToolTask {
     /// Returns whether the tool needs an endpoint with durable tasks.
     fn is_required(&self) -> bool;
 
-    /// Returns an [`Install`](super::definitions::Install), which adds the methods and the tools that clients need for tasks.
-    fn install(&self) -> Box<dyn Any>;
+    /// Adds the methods that clients need for tasks.
+    fn install(&self, methods: &mut ExtensionMethods);
 }

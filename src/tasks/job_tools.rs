@@ -1,6 +1,5 @@
 //! The tools for clients that do not know tasks: a call that takes long becomes a job.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -13,7 +12,6 @@ use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
 use crate::limits::TASK_WAIT_SECONDS;
 use crate::protocol::content::Content;
-use crate::server::definitions::Definitions;
 use crate::server::tool::Tool;
 
 /// The tools. They exist once for all tools with tasks.
@@ -38,11 +36,8 @@ struct CancelArguments {
     job: String,
 }
 
-/// Adds the tools to a server, unless no call of it ever becomes a job.
-pub(super) fn install(definitions: &mut Definitions) {
-    if !definitions.tools.iter().any(|tool| tool.durable_task().is_some_and(|task| task.has_job())) {
-        return;
-    }
+/// Creates the tools.
+pub(super) fn tools() -> [Tool; 2] {
     let result = Tool::new(
         RESULT,
         "Returns the result of a job that another tool started, or tells that it still runs.",
@@ -56,10 +51,7 @@ pub(super) fn install(definitions: &mut Definitions) {
         .destructive()
         .idempotent()
         .closed_world();
-    for mut tool in [result, cancel] {
-        tool.is_for_jobs = true;
-        definitions.tools.push(Rc::new(tool));
-    }
+    [result, cancel].map(|tool| Tool { is_for_jobs: true, ..tool })
 }
 
 /// Returns the result of a call that goes on as the job `id`.

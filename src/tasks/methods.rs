@@ -19,8 +19,7 @@ use crate::call::passed_task::TaskRequest;
 use crate::engine::enable_extension_methods;
 use crate::protocol::revision::Revision;
 use crate::protocol::task::{CANCEL, EXTENSION, GET, ID, UPDATE};
-use crate::server::definitions::Definitions;
-use crate::server::extension::{ExtensionMethod, ExtensionResult};
+use crate::server::extension::{ExtensionMethod, ExtensionMethods, ExtensionResult};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -55,18 +54,18 @@ impl JsonSchema for Responses {
 }
 
 /// Adds the methods to a server, once.
-pub(super) fn install(definitions: &mut Definitions) {
-    if definitions.extension_methods.iter().any(|method| method.extension == EXTENSION) {
+pub(super) fn install(known: &mut ExtensionMethods) {
+    if known.all.iter().any(|method| method.extension == EXTENSION) {
         return;
     }
     let methods =
         [ExtensionMethod::new(GET, get), ExtensionMethod::new(UPDATE, update), ExtensionMethod::new(CANCEL, cancel)];
     for method in methods {
         let method = method.since(Revision::V2026_07_28).target(ID).requires_client();
-        definitions.extension_methods.push(Rc::new(method.of_extension(EXTENSION)));
+        known.all.push(Rc::new(method.of_extension(EXTENSION)));
     }
-    definitions.extension_methods.push(Rc::new(listen::method()));
-    enable_extension_methods(definitions);
+    known.all.push(Rc::new(listen::method()));
+    enable_extension_methods(known);
 }
 
 async fn get(TaskParams { task_id }: TaskParams, cx: Context) -> Result<ExtensionResult, HandlerError> {

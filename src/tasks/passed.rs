@@ -57,7 +57,7 @@ impl McpServerBuilder {
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
     pub fn pass_tasks(mut self) -> Self {
-        methods::install(&mut self.definitions);
+        methods::install(&mut self.definitions.extension_methods);
         self.definitions.passed_tasks = Some(Rc::new(Passing));
         self
     }

@@ -1,6 +1,5 @@
 //! The start of a task, in the request that calls its tool.
 
-use std::any::Any;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -29,7 +28,7 @@ use crate::limits::{OPEN_TASK_SECONDS, TASK_REQUESTS_SECONDS};
 use crate::protocol::error::{INTERNAL, RpcError};
 use crate::protocol::revision::Era;
 use crate::protocol::task::EXTENSION;
-use crate::server::definitions::Install;
+use crate::server::extension::ExtensionMethods;
 use crate::server::tool_handler::ToolCall;
 use crate::server::tool_task::ToolTask;
 use crate::text::Text;
@@ -90,12 +89,8 @@ impl ToolTask for Task {
         self.is_required
     }
 
-    fn install(&self) -> Box<dyn Any> {
-        let install: Install = |definitions| {
-            methods::install(definitions);
-            job_tools::install(definitions);
-        };
-        Box::new(install)
+    fn install(&self, methods: &mut ExtensionMethods) {
+        methods::install(methods);
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use edge_json::{Document, JsonLimits};
 
+use super::job_tools;
 use crate::call::handler::{Arguments, read};
 use crate::limits::{LONGEST_TASK_SECONDS, TASK_SECONDS, TASK_WAIT_SECONDS, TASKS_PER_CALLER};
 use crate::server::tool::Tool;
@@ -140,6 +141,7 @@ impl Tool {
     /// The [deadline](Self::deadline) applies only to calls that do not become tasks.
     #[must_use]
     pub fn task(mut self, task: Task) -> Self {
+        self.job_tools = task.has_job.then_some(job_tools::tools);
         self.task = Some(Rc::new(task));
         self
     }

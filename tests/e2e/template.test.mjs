@@ -12,12 +12,14 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 
 import { startHost } from './apps/host.mjs'
+import { cargoProfile } from '../../scripts/lib/workers.mjs'
 import { ROOT } from './worker.mjs'
 
 const run = promisify(execFile)
 
 const folder = await mkdtemp(join(tmpdir(), 'edge-mcp-template-'))
 const home = join(folder, 'desks')
+const manifest = await readFile(join(ROOT, 'Cargo.toml'), 'utf8')
 const choice = join(ROOT, '.tools/wasm-toolchain')
 const isDebian = existsSync(choice) && (await readFile(choice, 'utf8')).trim() === 'debian'
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target')
@@ -50,7 +52,8 @@ process.on('exit', () => {
 
 before(async () => {
   await run(join(ROOT, 'scripts/new'), [home, '--rag'])
-  await shareLibrary(home, 'default-features = false, features = ["client", "page", "rag", "tasks", "worker"]')
+  await shareDependencies()
+  await shareLibrary()
   // The link replaces `npm ci`. The packages of the repository have the same versions.
   await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'))
   const port = await freePort()
@@ -62,19 +65,46 @@ before(async () => {
 after(() => process.kill(-child.pid, 'SIGKILL'))
 
 /**
- * Gives a server the profiles of this repository, and features with which this repository has compiled the library, so that cargo does not
- * compile it again. Without features that it does not use, a server has less code, but no other code.
+ * Lets a server share what cargo has compiled for the Workers of this repository: it gets the profiles of this repository, and the features of
+ * these Workers. Without features that it does not use, a server has less code, but no other code.
  */
-async function shareLibrary(home, features) {
+async function shareDependencies() {
   const file = join(home, 'Cargo.toml')
-  const ours = await readFile(join(ROOT, 'Cargo.toml'), 'utf8')
   const profiles = ['dev', 'dev.package', 'dev.build-override', 'quick'].map((name) => {
-    const start = ours.indexOf(`[profile.${name}]`)
+    const start = manifest.indexOf(`[profile.${name}]`)
     assert.ok(start >= 0, name)
-    return ours.slice(start, ours.indexOf('\n\n', start))
+    return manifest.slice(start, manifest.indexOf('\n\n', start))
   })
-  const manifest = (await readFile(file, 'utf8')).replace(/^\[profile\.quick\]\n(?:.+\n)*/m, '').replace(/^(edge-mcp = \{ path = "[^"]*").*/m, `$1, ${features} }`)
-  await writeFile(file, `${manifest}\n${profiles.join('\n\n')}\n`)
+  const features = '["client", "page", "rag", "tasks", "worker"]'
+  const own = (await readFile(file, 'utf8')).replace(/^\[profile\.quick\]\n(?:.+\n)*/m, '')
+    .replace(/^(edge-mcp = \{ path = "[^"]*").*/m, `$1, default-features = false, features = ${features} }`)
+  await writeFile(file, `${own}\n${profiles.join('\n\n')}\n`)
+  const config = await readFile(join(home, 'wrangler.toml'), 'utf8')
+  assert.ok(config.includes('"node scripts/build.js"'), config)
+  await writeFile(join(home, 'wrangler.toml'), config.replace('"node scripts/build.js"', `"node scripts/build.js ${cargoProfile('quick')}"`))
+}
+
+/**
+ * Makes the folder another root of the workspace of this repository, with the new servers as members. cargo names what it compiles after the
+ * path of its package in the workspace, so the native tests of the servers use the library that `core` has compiled.
+ */
+async function shareLibrary() {
+  for (const name of ['crates', 'src', 'tests']) await symlink(join(ROOT, name), join(folder, name))
+  await copyFile(join(ROOT, 'Cargo.lock'), join(folder, 'Cargo.lock'))
+  await writeFile(join(folder, 'Cargo.toml'), manifest.replace(/^members = .*/m, 'members = ["native-*"]\nexclude = ["desks"]'))
+}
+
+/** Creates a server in this workspace. */
+async function createNative(kind, options) {
+  const created = join(folder, `native-${kind}`)
+  await run(join(ROOT, 'scripts/new'), [created, ...options])
+  const file = join(created, 'Cargo.toml')
+  // Only the root of a workspace has profiles.
+  const own = (await readFile(file, 'utf8')).replace(/^\[(workspace|profile\.\w+)\]\n(?:.+\n)*/gm, '')
+    .replace(/^edge-mcp = \{ path = "[^"]*".*/m, 'edge-mcp = { path = "..", features = ["gateway", "rag", "tasks"] }')
+  assert.ok(own.includes('path = ".."') && !own.includes('[profile'), own)
+  await writeFile(file, own)
+  return created
 }
 
 /** Waits until the server answers. `npm run dev` builds the server first. */
@@ -89,9 +119,7 @@ async function untilServed() {
 
 for (const [kind, options] of [['with', ['--rag']], ['without', []], ['empty', ['--empty']]]) {
   test(`the code of a new server with the options [${options}] is formatted, and its native tests pass`, async () => {
-    const created = join(folder, `native-${kind}`)
-    await run(join(ROOT, 'scripts/new'), [created, '--name', 'desks', ...options])
-    await shareLibrary(created, 'features = ["gateway", "rag", "tasks"]')
+    const created = await createNative(kind, options)
     await run('cargo', ['fmt', '--check'], { cwd: created })
     const { stdout, stderr } = await run('npm', ['test'], { cwd: created, env: environment })
     assert.match(stdout, /^test result: ok\. [1-9]\d* passed; 0 failed/m)

@@ -1,7 +1,8 @@
-//! Tests of the structure of `src/`: the imports and method calls between files, and the sizes of the modules.
+//! Tests of the structure of `src/`: the imports and method calls between files, the sizes of the modules, and the names of types.
 //!
 //! A module is a file or folder directly in `src/`. Each module imports only modules above it in [`MODULES`], and no two files import
 //! each other, directly or indirectly. A call of a method whose `impl` is outside the home of its type counts as an import of that file.
+//! `names` checks the names of types, and `walks` the paths of calls in ARCHITECTURE.md.
 
 // Tests and their helpers may panic when an assumption fails.
 #![allow(clippy::expect_used, clippy::panic, clippy::arithmetic_side_effects)]
@@ -10,7 +11,9 @@ mod cycles;
 mod imports;
 mod methods;
 mod names;
+mod public_names;
 mod source;
+mod walks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -186,7 +189,7 @@ const ROOT_NAMES: usize = 40;
 
 #[test]
 fn the_root_has_few_names() {
-    let names = names::public_names(&sources());
+    let names = public_names::public_names(&sources());
     let root: Vec<_> = names.iter().filter(|(module, _)| module.is_empty()).map(|(_, name)| name).collect();
     assert!(root.len() <= ROOT_NAMES, "{} names at the root, at most {ROOT_NAMES}: {root:?}", root.len());
 }
@@ -198,7 +201,7 @@ const SHARED: [&str; 3] = ["Request", "SkillEntry", "SkillFile"];
 #[test]
 fn each_public_type_has_one_path_and_its_own_name() {
     let mut paths = BTreeMap::<String, Vec<String>>::new();
-    for (module, name) in names::public_names(&sources()) {
+    for (module, name) in public_names::public_names(&sources()) {
         if name.starts_with(char::is_uppercase) && !SHARED.contains(&name.as_str()) {
             paths.entry(name).or_default().push(module);
         }

@@ -1,76 +1,106 @@
-//! The public names of the crate, as far as `pub` items of its public modules show them.
+//! The names of types. A reader who finds a name should know which type it is.
 
-use crate::Sources;
-use crate::imports::flatten;
-use crate::source::{code, length_of_item};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the public names, each with the path of its module: empty for the root. Hidden items and the prelude are left out.
-pub(crate) fn public_names(sources: &Sources) -> Vec<(String, String)> {
-    let mut names = Vec::new();
-    let root = sources.get("lib.rs").map(|text| code(text)).unwrap_or_default();
-    collect("", &root, sources, &mut names);
-    names
+use crate::source::{code, is_word};
+use crate::{Sources, sources, sources_of};
+
+/// The names that several types of this crate have, with the reason. At most 20, and none of them is public twice.
+const NAMES_USED_TWICE: &[(&str, &str)] = &[];
+
+/// The number of names that several types have and that are not in [`NAMES_USED_TWICE`]. It only decreases.
+const WITHOUT_REASON: usize = 60;
+
+/// The number of names that several public types have. It only decreases.
+const PUBLIC_TWICE: usize = 3;
+
+/// The types that carry a call from the request to the handler and back to the response, with the beginning of the path of their file. At
+/// most eight: each further one is a copy of the members of another.
+const CARRIERS: &[(&str, &str)] = &[];
+
+/// A type at the top level of a file.
+struct Type<'a> {
+    name: &'a str,
+    /// lib.rs exports it. The lint `unreachable_pub` ensures that no other type is only `pub`.
+    is_public: bool,
 }
 
-fn collect(module: &str, code: &str, sources: &Sources, names: &mut Vec<(String, String)>) {
-    let mut rest = code;
-    while !rest.trim().is_empty() {
-        let (item, after) = rest.split_at(length_of_item(rest));
-        rest = after;
-        let (attributes, item) = split_attributes(item);
-        let Some(item) = item.strip_prefix("pub ").filter(|_| !attributes.contains("doc(hidden)")) else { continue };
-        let (keyword, item) = item.split_once(' ').unwrap_or((item, ""));
-        match keyword {
-            "use" => {
-                names.extend(flatten(item.trim_end_matches(';')).into_iter().map(|it| (module.to_owned(), it.name)))
-            }
-            "mod" => {
-                let (name, body) = item.split_once('{').unwrap_or((item.trim_end_matches(';'), ""));
-                let path = format!("{module}{}{}", if module.is_empty() { "" } else { "::" }, name.trim());
-                let file = path.replace("::", "/");
-                let file = sources.get(&format!("{file}/mod.rs")).or_else(|| sources.get(&format!("{file}.rs")));
-                let body = file.map_or_else(|| body.trim_end_matches('}').to_owned(), |text| crate::source::code(text));
-                if name.trim() != "prelude" {
-                    collect(&path, &body, sources, names);
-                }
-            }
-            _ => {
-                let name = item.trim_start_matches("fn ").split(|c| !crate::source::is_word(c)).next();
-                names.extend(name.map(|name| (module.to_owned(), name.to_owned())));
-            }
+/// Returns the types that the code of a file defines.
+fn types(code: &str) -> impl Iterator<Item = Type<'_>> {
+    code.lines().filter_map(|line| {
+        let (visibility, item) = match line.strip_prefix("pub") {
+            Some(rest) if rest.starts_with('(') => rest.split_once(") ")?,
+            Some(rest) => ("pub", rest.trim_start()),
+            None => ("", line),
+        };
+        let (keyword, name) = item.split_once(' ')?;
+        let is_type = matches!(keyword, "struct" | "enum" | "trait" | "type" | "union");
+        let name = name.split(|character| !is_word(character)).next()?;
+        (is_type && !name.is_empty()).then_some(Type { name, is_public: visibility == "pub" })
+    })
+}
+
+/// Returns the names that several types have, with the files of these types.
+fn used_twice(sources: &Sources, is_public_only: bool) -> BTreeMap<String, Vec<&str>> {
+    let mut files = BTreeMap::<String, Vec<&str>>::new();
+    for (file, text) in sources.iter().filter(|(file, _)| !file.ends_with("tests.rs")) {
+        for found in types(&code(text)).filter(|found| found.is_public || !is_public_only) {
+            files.entry(found.name.to_owned()).or_default().push(file);
         }
     }
+    files.retain(|_, files| files.len() > 1);
+    files
 }
 
-/// Splits an item after its attributes.
-fn split_attributes(item: &str) -> (&str, &str) {
-    let mut rest = item.trim_start();
-    while rest.starts_with("#[") || rest.starts_with("#!") {
-        let mut depth = 0_usize;
-        let end = rest.char_indices().find(|(_, character)| {
-            depth += usize::from(*character == '[');
-            depth -= usize::from(*character == ']' && depth > 0);
-            *character == ']' && depth == 0
-        });
-        rest = rest.get(end.map_or(rest.len(), |(at, _)| at + 1)..).unwrap_or_default().trim_start();
-    }
-    item.split_at(item.len() - rest.len())
+fn lines(names: &BTreeMap<String, Vec<&str>>) -> String {
+    names.iter().map(|(name, files)| format!("{name}: {}\n", files.join(", "))).collect()
 }
 
 #[test]
-fn public_names_are_found() {
-    let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
-    let sources = Sources::from([
-        file(
-            "lib.rs",
-            "#![allow(x)] mod a; pub mod b; pub mod c { pub use crate::a::{One, Two as Second}; } pub mod prelude { pub use crate::One; } \
-             #[doc(hidden)] pub mod d { pub use crate::a::Three; } pub use a::Four; pub(crate) use a::Five;",
+fn no_two_public_types_have_the_same_name() {
+    let sources = sources();
+    let names = used_twice(&sources, true);
+    assert!(names.len() <= PUBLIC_TWICE, "{} names of public types are used twice:\n{}", names.len(), lines(&names));
+}
+
+#[test]
+fn few_types_have_the_same_name_and_each_has_a_reason() {
+    let sources = sources();
+    let mut names = used_twice(&sources, false);
+    assert!(NAMES_USED_TWICE.len() <= 20, "at most 20 names have a reason");
+    for (name, _) in NAMES_USED_TWICE {
+        assert!(names.remove(*name).is_some(), "only one type is named {name}: remove it from NAMES_USED_TWICE");
+    }
+    assert!(names.len() <= WITHOUT_REASON, "{} names are used twice without a reason:\n{}", names.len(), lines(&names));
+}
+
+#[test]
+fn few_types_carry_a_call() {
+    let sources = sources();
+    assert!(CARRIERS.len() <= 8, "at most 8 types carry a call: {CARRIERS:?}");
+    for (carrier, place) in CARRIERS {
+        let is_defined = |(file, text): (&String, &String)| {
+            file.starts_with(place) && types(&code(text)).any(|found| found.name == *carrier)
+        };
+        assert!(sources.iter().any(is_defined), "{place} defines no type {carrier}");
+    }
+    let names: BTreeSet<_> = CARRIERS.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), CARRIERS.len(), "{CARRIERS:?}");
+}
+
+#[test]
+fn names_that_are_used_twice_are_found() {
+    let sources = sources_of(&[
+        (
+            "http/page.rs",
+            "pub struct Page;\npub(crate) enum Kind {\n    struct Inner;\n}\n// type Comment = ();\nstruct Form<T>(T);",
         ),
-        file(
-            "b.rs",
-            "#[derive(Clone)] pub struct Six { pub one: u8 } impl Six { pub fn f() {} } pub fn seven() {} struct Eight;",
-        ),
+        ("rag/page.rs", "pub(super) trait Page {}\npub type Kind = u8;\nunion Form { a: u8 }"),
+        ("rag/tests.rs", "struct Inner;\npub struct Page;"),
+        ("text.rs", "pub struct Page(u8);\n#[cfg(test)]\nmod tests {\nstruct Form;\n}"),
     ]);
-    let names: Vec<_> = public_names(&sources).into_iter().map(|(module, name)| format!("{module}::{name}")).collect();
-    assert_eq!(names, ["b::Six", "b::seven", "c::One", "c::Second", "::Four"]);
+    let expected =
+        "Form: http/page.rs, rag/page.rs\nKind: http/page.rs, rag/page.rs\nPage: http/page.rs, rag/page.rs, text.rs\n";
+    assert_eq!(lines(&used_twice(&sources, false)), expected);
+    assert_eq!(lines(&used_twice(&sources, true)), "Page: http/page.rs, text.rs\n");
 }

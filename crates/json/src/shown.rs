@@ -36,6 +36,10 @@ const DECEPTIVE: [(char, char); 21] = [
 
 /// Returns whether a character is a control character, is invisible, or changes the direction of the text around it.
 pub fn is_deceptive(character: char) -> bool {
+    // Most texts are ASCII, and every request has some that are checked.
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
     let row = DECEPTIVE.partition_point(|(_, last)| *last < character);
     DECEPTIVE.get(row).is_some_and(|(first, _)| *first <= character)
 }

@@ -80,7 +80,7 @@ describe('the count', () => {
 test('--list prints the names of the parts', async () => {
   const { output } = await scriptsTest(['--list'])
   assert.deepEqual(output.trim().split('\n').map((line) => line.split(' ')[0]),
-    ['format', 'lint', 'docs', 'core', 'app', 'package', 'scripts', 'build', 'deploy', 'e2e', 'conformance'])
+    ['format', 'lint', 'docs', 'core', 'app', 'package', 'scripts', 'build', 'deploy', 'e2e', 'conformance', 'stress', 'chaos'])
 })
 
 test('quick checks the format, and runs clippy and the native tests', async () => {

@@ -16,7 +16,7 @@ const ROOT = new URL('../../../', import.meta.url).pathname.replace(/\/$/, '')
 const run = promisify(execFile)
 const read = (...path) => readFile(join(ROOT, ...path), 'utf8')
 const IN_TEMPLATE = '.github/workflows/ci.yml'
-const WORKFLOWS = ['.github/workflows/ci.yml', '.github/workflows/interop.yml', join('template', IN_TEMPLATE)]
+const WORKFLOWS = ['.github/workflows/ci.yml', '.github/workflows/interop.yml', '.github/workflows/nightly.yml', join('template', IN_TEMPLATE)]
 
 let folder
 before(async () => { folder = await mkdtemp(join(tmpdir(), 'workflows-')) })

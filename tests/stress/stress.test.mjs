@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 
-import { memoryKib, run } from '../stress/run.mjs'
-import { ROOT, startWorker } from './worker.mjs'
+import { memoryKib, run } from './run.mjs'
+import { ROOT, startWorker } from '../e2e/worker.mjs'
 
 test('the knowledge base answers correctly under load', async (t) => {
   const worker = await startWorker({ config: (toml) => toml.replace(/limit = \d+/, 'limit = 1000000000') })

@@ -5,9 +5,9 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 
-import { killRun } from '../chaos/kills.mjs'
-import { loadRun } from '../chaos/load.mjs'
-import { ROOT } from './worker.mjs'
+import { killRun } from './kills.mjs'
+import { loadRun } from './load.mjs'
+import { ROOT } from '../e2e/worker.mjs'
 
 test('after 8 kills, each task has ended correctly, with one effect for each step', async () => {
   const { failures, logs, ...counts } = await killRun({ kills: 8, seed: 1 })
