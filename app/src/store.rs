@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::rag::{self, Indexed, Indexer, SearchStore, SqlitePassages, SqliteVectors, StoreFailure};
+use edge_mcp::rag::{self, IndexReport, Indexer, SearchStore, SqlitePassages, SqliteVectors, StoreFailure};
 use edge_mcp::storage::{Database, DatabaseError};
 use edge_mcp::{Context, HandlerError};
 
@@ -127,18 +127,18 @@ impl Documents {
     }
 
     /// Saves vectors of passages that have none. Without an embedding model, it does nothing.
-    pub(crate) async fn embed(&self, cx: &Context) -> Indexed {
+    pub(crate) async fn embed(&self, cx: &Context) -> IndexReport {
         match &self.indexer {
             Some(indexer) => indexer.embed(&space(), cx).await,
-            None => Indexed::default(),
+            None => IndexReport::default(),
         }
     }
 
     /// Does the same as [`embed`](Self::embed). If the vectors come from another model, it first deletes them.
-    pub(crate) async fn reindex(&self, cx: &Context) -> Result<Indexed, HandlerError> {
+    pub(crate) async fn reindex(&self, cx: &Context) -> Result<IndexReport, HandlerError> {
         match &self.indexer {
             Some(indexer) => indexer.reindex(&space(), cx).await,
-            None => Ok(Indexed::default()),
+            None => Ok(IndexReport::default()),
         }
     }
 

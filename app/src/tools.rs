@@ -1,6 +1,6 @@
 //! The tools that read, save, delete and list documents.
 
-use edge_mcp::rag::Indexed;
+use edge_mcp::rag::IndexReport;
 use edge_mcp::{Context, HandlerError, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub(crate) struct Embedded<T> {
 }
 
 impl<T> Embedded<T> {
-    pub(crate) fn new(result: T, Indexed { pending, note, .. }: Indexed) -> Self {
+    pub(crate) fn new(result: T, IndexReport { pending, note, .. }: IndexReport) -> Self {
         Self { result, pending, note }
     }
 }

@@ -9,7 +9,7 @@ use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::handler::{Handler, Parameters};
 use crate::call::result::{IntoToolResult, ToolResult};
-use crate::call::step_memory::Status;
+use crate::call::step_memory::StepStatus;
 use crate::protocol::description::is_blank;
 use crate::schema::{HasJsonSchema, Schema, SchemaError};
 use crate::server::builder::McpServerBuilder;
@@ -125,7 +125,7 @@ impl AnyToolHandler for WithRun {
             return Ok(work);
         }
         let with_run = move |ended: Result<ToolResult, HandlerError>| {
-            let status = if ended.is_ok() { Status::Success } else { Status::Failed };
+            let status = if ended.is_ok() { StepStatus::Success } else { StepStatus::Failed };
             let run = object(vec![("status", status.name().into()), ("steps", cx.rounds().step_runs())]);
             match ended {
                 Ok(result) => Ok(result.meta(RUN, run)),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::journal::{Journal, JournalError};
-use super::step_memory::{Status, StepMemory, StepResult};
+use super::step_memory::{StepMemory, StepResult, StepStatus};
 use super::task_info::Begin;
 use crate::host::{Host, NoRandomness};
 use crate::limits::QUESTIONS;
@@ -356,14 +356,14 @@ impl Rounds {
 }
 
 /// A running step. The round does not end before this value is dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningStep {
     rounds: Rc<Rounds>,
     host: Rc<dyn Host>,
     run: usize,
-    status: Status,
+    status: StepStatus,
 }
 
-impl Running {
+impl RunningStep {
     /// Begins a step if the handler does not wait for something else. Otherwise the future stays pending until the round ends.
     pub(super) async fn begin(rounds: &Rc<Rounds>, place: &str, step: &str, host: &Rc<dyn Host>) -> Self {
         if let Some(journal) = rounds.journal() {
@@ -382,16 +382,16 @@ impl Running {
             std::future::pending::<()>().await;
         }
         let run = rounds.steps.borrow_mut().begin(place, step, host.now_ms());
-        Self { rounds: rounds.clone(), host: host.clone(), run, status: Status::Failed }
+        Self { rounds: rounds.clone(), host: host.clone(), run, status: StepStatus::Failed }
     }
 
     /// Ends the step successfully.
     pub(super) fn succeed(mut self) {
-        self.status = Status::Success;
+        self.status = StepStatus::Success;
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningStep {
     fn drop(&mut self) {
         self.rounds.steps.borrow_mut().end(self.run, self.status, self.host.now_ms());
     }

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use super::call_path::{CallPath, CurrentPath};
 use super::context::Context;
 use super::error::HandlerError;
-use super::rounds::{Rounds, Running};
+use super::rounds::{Rounds, RunningStep};
 use crate::host::log;
 use crate::protocol::error::INTERNAL;
 
@@ -179,7 +179,7 @@ fn run<'a>(
             None => {}
         }
         // The round waits for this step until its result is stored.
-        let running = Running::begin(cx.rounds(), path.place(), &name, cx.host()).await;
+        let running = RunningStep::begin(cx.rounds(), path.place(), &name, cx.host()).await;
         let result = StepWork { current_path: cx.current_path().clone(), path: path.clone(), work }.await?;
         if let Some(result) = result {
             cx.rounds().remember(path.place(), &name, result);

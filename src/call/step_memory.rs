@@ -44,7 +44,7 @@ impl StepResult {
 struct StepRun {
     place: String,
     step: String,
-    status: Status,
+    status: StepStatus,
     /// Milliseconds since 1970-01-01T00:00:00Z. `None` if an earlier round finished the step.
     started_at: Option<u64>,
     ended_at: Option<u64>,
@@ -63,13 +63,13 @@ impl StepRun {
 
 /// The state of a step, or of the run of a workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum StepStatus {
     Running,
     Success,
     Failed,
 }
 
-impl Status {
+impl StepStatus {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -111,7 +111,7 @@ impl StepMemory {
 
     /// Adds a step whose result an earlier attempt of a durable task stored.
     pub(crate) fn add_finished(&mut self, place: &str, step: &str) {
-        let (place, step, status) = (place.to_owned(), step.to_owned(), Status::Success);
+        let (place, step, status) = (place.to_owned(), step.to_owned(), StepStatus::Success);
         self.runs.push(StepRun { place, step, status, started_at: None, ended_at: None, waits: false });
     }
 
@@ -153,12 +153,12 @@ impl StepMemory {
 
     /// Begins a step. Returns the index of its run.
     pub(crate) fn begin(&mut self, place: &str, step: &str, now_ms: u64) -> usize {
-        let (place, step, status) = (place.to_owned(), step.to_owned(), Status::Running);
+        let (place, step, status) = (place.to_owned(), step.to_owned(), StepStatus::Running);
         self.runs.push(StepRun { place, step, status, started_at: Some(now_ms), ended_at: None, waits: false });
         self.runs.len().saturating_sub(1)
     }
 
-    pub(crate) fn end(&mut self, run: usize, status: Status, now_ms: u64) {
+    pub(crate) fn end(&mut self, run: usize, status: StepStatus, now_ms: u64) {
         if let Some(run) = self.runs.get_mut(run) {
             run.status = status;
             run.ended_at = Some(now_ms);
@@ -172,7 +172,7 @@ impl StepMemory {
 
     /// Marks the running steps that contain `place` as waiting for the next round.
     pub(crate) fn wait_at(&mut self, place: &str) {
-        let contains_place = |run: &&mut StepRun| run.status == Status::Running && place.starts_with(&run.place);
+        let contains_place = |run: &&mut StepRun| run.status == StepStatus::Running && place.starts_with(&run.place);
         for run in self.runs.iter_mut().filter(contains_place) {
             run.waits = true;
         }
@@ -180,7 +180,7 @@ impl StepMemory {
 
     /// Returns the names of the running steps that can still finish in this round.
     pub(crate) fn unblocked(&self) -> impl Iterator<Item = &str> {
-        self.runs.iter().filter(|run| run.status == Status::Running && !run.waits).map(|run| &*run.step)
+        self.runs.iter().filter(|run| run.status == StepStatus::Running && !run.waits).map(|run| &*run.step)
     }
 
     /// Returns the names of the steps that ran again in this round, although an earlier round finished them, because

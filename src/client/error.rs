@@ -116,7 +116,7 @@ pub enum Failure {
         /// The `data` of the error, as JSON text.
         data: Option<String>,
     },
-    /// The server continues the call as a task, which has not ended in time. [`Peer::task`](super::Peer::task) waits for it again or cancels it.
+    /// The server continues the call as a task, which has not ended in time. [`Peer::task`](super::Peer::task) waits for it again.
     StillRunning(RemoteTask),
     /// The task of the call was cancelled, by the server or because it has not ended in time.
     TaskCancelled,

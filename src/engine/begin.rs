@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::slice;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::choice::Choice;
 use super::head::BoundedRequest;
 use super::header_params;
@@ -11,7 +11,7 @@ use super::limits::Limits;
 use super::message::{Attempt, Caller, Message};
 use super::methods;
 use super::refusal::{Refusal, misconfigured};
-use super::running::{Receiver, Running};
+use super::running::{NotificationReceiver, Running};
 use super::target::Target;
 use crate::auth::{Principal, StateKeys};
 use crate::call::client_extensions::ClientDetails;
@@ -96,7 +96,7 @@ impl Engine {
         let mirrors = attempt.is_none().then_some(&*head);
         check(slice::from_ref(message), slice::from_ref(&target), &info, mirrors)?;
         let (live, receiver) = self.open(message, &target, &server, accepts_stream, &host)?.unzip();
-        let place = Place { info, trace, live, attempt, response_limit: self.limits.output };
+        let place = CallParts { info, trace, live, attempt, response_limit: self.limits.output };
         Ok(Running { receiver, ..self.assemble(message, target, server, place, host) })
     }
 
@@ -112,7 +112,7 @@ impl Engine {
         let response_limit = self.limits.output.checked_div(messages.len()).unwrap_or_default();
         let begin = |(message, target): (&Message<'_>, Target)| {
             let (info, trace) = (info.of_message(client(message)), self.trace(&message.request, &host));
-            let place = Place { info, trace, live: None, attempt: None, response_limit };
+            let place = CallParts { info, trace, live: None, attempt: None, response_limit };
             self.assemble(message, target, server.clone(), place, host.clone())
         };
         Ok(messages.iter().zip(targets).map(begin).collect())
@@ -124,7 +124,7 @@ impl Engine {
         message: &Message<'_>,
         target: Target,
         server: McpServer,
-        Place { info, trace, live, attempt, response_limit }: Place,
+        CallParts { info, trace, live, attempt, response_limit }: CallParts,
         host: Rc<dyn Host>,
     ) -> Running {
         let rounds = Rounds::new(message.capabilities, self.limits.state);
@@ -145,7 +145,7 @@ impl Engine {
             live,
         };
         let cx = Context::new(exchange, Some(Rc::new(server.clone())));
-        methods::begin(Call { server, cx, method: target.method, response_limit }, &message.request, target)
+        methods::begin(MethodCall { server, cx, method: target.method, response_limit }, &message.request, target)
     }
 
     /// Opens the way of notifications to the client, if it asked for them and the method sends some.
@@ -157,7 +157,7 @@ impl Engine {
         server: &McpServer,
         accepts_stream: bool,
         host: &Rc<dyn Host>,
-    ) -> Result<Option<(Live, Receiver)>, Refusal> {
+    ) -> Result<Option<(Live, NotificationReceiver)>, Refusal> {
         let listens = target.method == Some(Method::Listen);
         let mut requested = RequestedNotifications::default();
         if target.notifies() {
@@ -175,7 +175,7 @@ impl Engine {
         let connection = Rc::<ClientConnection>::default();
         let logger: Text = server.definitions.info.name.clone();
         let live = Live { outbox, logger, connection: connection.clone(), is_watched: false.into() };
-        Ok(Some((live, Receiver { notifications, connection })))
+        Ok(Some((live, NotificationReceiver { notifications, connection })))
     }
 
     /// Creates the information about a request.
@@ -244,7 +244,7 @@ impl Engine {
 }
 
 /// The place of a call: what differs between the calls of one caller.
-struct Place {
+struct CallParts {
     info: RequestInfo,
     trace: Option<Rc<Trace>>,
     live: Option<Live>,

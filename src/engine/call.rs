@@ -9,7 +9,7 @@ use crate::server::list::ListKind;
 
 /// The data for answering a request, except its parameters. It is cheap to clone and borrows nothing from the request.
 #[derive(Clone)]
-pub(super) struct Call {
+pub(super) struct MethodCall {
     pub server: McpServer,
     pub cx: Context,
     /// The method, or `None` if the server does not offer it.
@@ -18,7 +18,7 @@ pub(super) struct Call {
     pub response_limit: usize,
 }
 
-impl Call {
+impl MethodCall {
     /// Returns the call with the items that the sources of the server find for the list `kind`.
     ///
     /// # Errors

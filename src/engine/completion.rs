@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde::Serialize;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::running::Work;
 use super::target::{Item, unknown_template, wrong_target};
 use super::{envelope, handler_error, params};
@@ -28,7 +28,7 @@ struct CompleteResult {
 }
 
 /// Answers `completion/complete`. For an argument without a completion, the list of suggestions is empty.
-pub(super) fn complete(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
+pub(super) fn complete(call: &MethodCall, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
     let argument = params::object(request, "argument")?;
     let name = params::member(argument, "argument", "name")?;
     let value = params::member(argument, "argument", "value")?;
@@ -56,7 +56,7 @@ pub(super) fn complete(call: &Call, request: &Request<'_>, target: Item) -> Resu
 
 /// Runs the completion of the argument `name`, if there is one, and returns the response.
 async fn respond(
-    call: Call,
+    call: MethodCall,
     name: String,
     deadline: Duration,
     suggestions: Option<SuggestionsFuture>,
@@ -72,7 +72,7 @@ async fn respond(
     envelope::complete_with_meta(&call, CompleteResult { completion }, meta.as_ref()).map(Some)
 }
 
-fn of_prompt<'p>(call: &Call, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {
+fn of_prompt<'p>(call: &MethodCall, prompt: &'p Prompt, argument: &str) -> Result<Option<&'p Completion>, RpcError> {
     if let Some(all) = &prompt.completions.all {
         return Ok(Some(all));
     }

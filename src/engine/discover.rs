@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::envelope;
 use crate::protocol::capabilities::{EmptyObject, ServerCapabilities};
 use crate::protocol::message::Request;
@@ -24,7 +24,7 @@ struct DiscoverResult<'a> {
 
 /// Answers `server/discover`. The result lists only modern revisions. Otherwise, a client could choose an older revision and name it in
 /// `_meta`, which older revisions do not read.
-pub(super) fn discover(call: &Call, _: &Request<'_>) -> MethodResponse {
+pub(super) fn discover(call: &MethodCall, _: &Request<'_>) -> MethodResponse {
     let mut capabilities = capabilities(&call.server);
     if call.server.offers_tasks() {
         // Legacy revisions do not have this extension.

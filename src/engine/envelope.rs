@@ -6,7 +6,7 @@ use edge_json::write::{self, Raw};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use crate::call::failure;
 use crate::protocol::description::Implementation;
 use crate::protocol::message::{long_response, result_response};
@@ -18,7 +18,7 @@ use crate::server::list::ListKind;
 
 /// The common members of a result.
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct ResultEnvelope<'a> {
     #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     result_type: Option<&'a str>,
     #[serde(flatten)]
@@ -39,13 +39,13 @@ struct ResultMeta<'a> {
 }
 
 /// Returns the response with `result`.
-pub(super) fn complete(call: &Call, result: impl Serialize) -> MethodResponse {
+pub(super) fn complete(call: &MethodCall, result: impl Serialize) -> MethodResponse {
     respond(call, "complete", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`. The members of `meta` go into the `_meta` of the result.
 pub(super) fn complete_with_meta(
-    call: &Call,
+    call: &MethodCall,
     result: impl Serialize,
     meta: Option<&Map<String, Value>>,
 ) -> MethodResponse {
@@ -53,18 +53,18 @@ pub(super) fn complete_with_meta(
 }
 
 /// Returns the response that asks the client for input. `result` has the questions.
-pub(super) fn input_required(call: &Call, result: impl Serialize) -> MethodResponse {
+pub(super) fn input_required(call: &MethodCall, result: impl Serialize) -> MethodResponse {
     respond(call, "input_required", serialize(call, result), None, None)
 }
 
 /// Returns the response with `result`, for one of the six methods whose results have a cache hint.
-pub(super) fn complete_cacheable(call: &Call, result: impl Serialize, hint: CacheHint) -> MethodResponse {
+pub(super) fn complete_cacheable(call: &MethodCall, result: impl Serialize, hint: CacheHint) -> MethodResponse {
     cacheable(call, serialize(call, result), hint)
 }
 
 /// Returns the response with the contents of a resource. The members of `meta` go into the `_meta` of the result.
 pub(super) fn complete_read(
-    call: &Call,
+    call: &MethodCall,
     result: impl Serialize,
     hint: CacheHint,
     meta: Option<&Map<String, Value>>,
@@ -72,14 +72,14 @@ pub(super) fn complete_read(
     respond(call, "complete", serialize(call, result), Some(hint_for(call, hint)), meta)
 }
 
-fn cacheable(call: &Call, response: serde_json::Result<Vec<u8>>, hint: CacheHint) -> MethodResponse {
+fn cacheable(call: &MethodCall, response: serde_json::Result<Vec<u8>>, hint: CacheHint) -> MethodResponse {
     let meta = call.server.definitions.found_meta.as_ref();
     respond(call, "complete", response, Some(hint_for(call, hint)), meta)
 }
 
 /// Returns the response with the result of a method of an extension.
 pub(super) fn of_extension(
-    call: &Call,
+    call: &MethodCall,
     result: Raw<'_>,
     result_type: &str,
     hint: Option<CacheHint>,
@@ -89,7 +89,7 @@ pub(super) fn of_extension(
 }
 
 /// Returns the cache hint of a result, which is private if the result depends on the caller.
-fn hint_for(call: &Call, hint: CacheHint) -> CacheHint {
+fn hint_for(call: &MethodCall, hint: CacheHint) -> CacheHint {
     match () {
         // The result of a retry depends on the answers in the request, so it must not be cached.
         () if call.cx.rounds().is_retry() => CacheHint::NONE,
@@ -100,7 +100,7 @@ fn hint_for(call: &Call, hint: CacheHint) -> CacheHint {
 }
 
 /// Returns the response with the list `kind`, if it is in the cache and the request has no cursor.
-pub(super) fn cached_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> Option<MethodResponse> {
+pub(super) fn cached_list(call: &MethodCall, kind: ListKind, cursor: Option<&str>) -> Option<MethodResponse> {
     let cache = list_cache(call, kind, cursor)?;
     let json = cache.get(kind, call.cx.revision())?;
     Some(complete_cacheable(call, Raw(&json), call.server.definitions.cache_of(kind.into())))
@@ -109,7 +109,7 @@ pub(super) fn cached_list(call: &Call, kind: ListKind, cursor: Option<&str>) -> 
 /// Returns the response with the list `kind`, and caches the list if it is the same for all callers. `bytes` is the number of bytes that the
 /// list has at least.
 pub(super) fn complete_list(
-    call: &Call,
+    call: &MethodCall,
     kind: ListKind,
     cursor: Option<&str>,
     list: impl Serialize,
@@ -128,17 +128,17 @@ pub(super) fn complete_list(
 }
 
 /// Returns the cache for the list `kind`, if the server may cache this list and the request has no cursor.
-fn list_cache<'a>(call: &'a Call, kind: ListKind, cursor: Option<&str>) -> Option<&'a CachedLists> {
+fn list_cache<'a>(call: &'a MethodCall, kind: ListKind, cursor: Option<&str>) -> Option<&'a CachedLists> {
     call.server.cached_lists.as_deref().filter(|cache| cursor.is_none() && cache.may_cache(kind))
 }
 
 /// Serializes the response. The compiler generates this function once for each type of result, so the function is small.
-fn serialize(call: &Call, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
+fn serialize(call: &MethodCall, result: impl Serialize) -> serde_json::Result<Vec<u8>> {
     result_response(call.cx.request_id(), &result)
 }
 
 fn respond(
-    call: &Call,
+    call: &MethodCall,
     result_type: &str,
     response: serde_json::Result<Vec<u8>>,
     cache: Option<CacheHint>,
@@ -156,7 +156,7 @@ fn respond(
                 subscription_id: (call.method == Some(Method::Listen)).then(|| Raw(call.cx.request_id().as_json())),
                 own,
             };
-            let envelope = Envelope { result_type, cache: cache.filter(|_| has_envelope), meta };
+            let envelope = ResultEnvelope { result_type, cache: cache.filter(|_| has_envelope), meta };
             with_members(response, &envelope)
         }
     });
@@ -165,7 +165,7 @@ fn respond(
 
 /// Adds `members` to the result of a response. The function joins both as text. A serializer for both together would be compiled once for
 /// each type of result.
-fn with_members(mut response: Vec<u8>, members: &Envelope<'_>) -> Result<Vec<u8>, serde_json::Error> {
+fn with_members(mut response: Vec<u8>, members: &ResultEnvelope<'_>) -> Result<Vec<u8>, serde_json::Error> {
     // Remove the closing braces of the result and the response.
     response.truncate(response.len().saturating_sub(2));
     let is_empty = response.ends_with(b"{");

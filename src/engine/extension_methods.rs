@@ -9,7 +9,7 @@ use edge_json::write::{ObjectWriter, Raw};
 use edge_json::{Document, JsonLimits, object};
 use futures::FutureExt;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::running::Work;
 use super::{envelope, handler_error, input_required};
 use crate::call::context::Context;
@@ -43,12 +43,20 @@ pub(crate) fn enable_extension_methods(methods: &mut ExtensionMethods) {
 }
 
 /// Starts a method, or returns `None` if the server has none of an extension.
-pub(super) fn begin(call: &Call, request: &Request<'_>, method: Rc<ExtensionMethod>) -> Option<Result<Work, RpcError>> {
+pub(super) fn begin(
+    call: &MethodCall,
+    request: &Request<'_>,
+    method: Rc<ExtensionMethod>,
+) -> Option<Result<Work, RpcError>> {
     let start = call.server.definitions.extension_methods.start?;
     Some(start(&call.cx, request, method.clone()).map(|work| respond(call.clone(), method, work).boxed_local()))
 }
 
-async fn respond(call: Call, method: Rc<ExtensionMethod>, work: ExtensionWork) -> Result<Option<Vec<u8>>, RpcError> {
+async fn respond(
+    call: MethodCall,
+    method: Rc<ExtensionMethod>,
+    work: ExtensionWork,
+) -> Result<Option<Vec<u8>>, RpcError> {
     let Some(result) = work.await? else { return Ok(None) };
     let result_type = result.result_type.as_deref().unwrap_or("complete");
     let hint = result.cache.map(|hint| if method.access.is_general() { hint } else { hint.for_this_caller() });

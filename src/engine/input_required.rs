@@ -6,7 +6,7 @@ use edge_json::{Kind, Value, object};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::request_state::{Asked, open, seal};
 use super::{envelope, params};
 use crate::call::context::Context;
@@ -76,7 +76,7 @@ fn resume_with(
 
 /// Returns the result with the questions of a handler. Its request state contains `digest`, the digest of the request.
 #[inline(never)]
-pub(super) fn ask(call: &Call, digest: Option<String>) -> MethodResponse {
+pub(super) fn ask(call: &MethodCall, digest: Option<String>) -> MethodResponse {
     let rounds = call.cx.rounds();
     let internal =
         |cause: &dyn std::fmt::Display| failure::internal(call.cx.host(), call.method_name(), &cause.to_string());
@@ -102,7 +102,7 @@ pub(super) fn ask(call: &Call, digest: Option<String>) -> MethodResponse {
 }
 
 /// Returns the error for a call whose request state would be too large.
-fn state_too_large(call: &Call, cause: &str) -> RpcError {
+fn state_too_large(call: &MethodCall, cause: &str) -> RpcError {
     log::failure(call.cx.host(), call.method_name(), &format!("the call cannot ask its client: {cause}"));
     let message = "This call cannot ask for input, because its request state is too large. \
                    Ask for less in one request.";

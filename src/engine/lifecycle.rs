@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::discover::capabilities;
 use super::{envelope, params};
 use crate::protocol::capabilities::ServerCapabilities;
@@ -29,7 +29,7 @@ struct InitializeResult<'a> {
 
 /// Answers `initialize`. If the requested revision is a legacy one, the result has this revision. Otherwise, it has the newest legacy
 /// revision.
-pub(super) fn initialize(call: &Call, request: &Request<'_>) -> MethodResponse {
+pub(super) fn initialize(call: &MethodCall, request: &Request<'_>) -> MethodResponse {
     let requested = params::string(request, "protocolVersion")?;
     params::optional_object(request, "capabilities")?;
     let client = params::optional_object(request, "clientInfo")?;
@@ -52,13 +52,13 @@ pub(super) fn initialize(call: &Call, request: &Request<'_>) -> MethodResponse {
 struct Empty {}
 
 /// Answers `ping` with `{}`.
-pub(super) fn ping(call: &Call, _: &Request<'_>) -> MethodResponse {
+pub(super) fn ping(call: &MethodCall, _: &Request<'_>) -> MethodResponse {
     envelope::complete(call, Empty {})
 }
 
 /// Answers `logging/setLevel`. Clients call this method if the server declares log messages. The function checks the level but does not
 /// store it: the level that the server declares applies.
-pub(super) fn set_log_level(call: &Call, request: &Request<'_>) -> MethodResponse {
+pub(super) fn set_log_level(call: &MethodCall, request: &Request<'_>) -> MethodResponse {
     let level = params::string(request, "level")?;
     if LogLevel::named(&level).is_none() {
         return Err(RpcError::invalid_params(format!("`params.level` must be one of {}", LogLevel::names())));

@@ -8,7 +8,7 @@
 
 use edge_json::{Kind, Value, write};
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::envelope;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
@@ -17,7 +17,7 @@ use crate::protocol::message::Request;
 ///
 /// # Errors
 /// -32602 if `params.notifications` is not an object.
-pub(super) fn listen(call: &Call, request: &Request<'_>) -> MethodResponse {
+pub(super) fn listen(call: &MethodCall, request: &Request<'_>) -> MethodResponse {
     if request.param("notifications").map(Value::kind) != Some(Kind::Object) {
         return Err(RpcError::invalid_params(
             "`params.notifications` is missing or is not an object; it names the notifications to listen for",

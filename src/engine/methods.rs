@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::FutureExt;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::pagination::cursor;
-use super::running::{Running, Stage, Work, within_limit};
+use super::running::{RunState, Running, Work, within_limit};
 use super::target::{Item, Target, operation};
 use super::{
     completion, discover, extension_methods, lifecycle, listen, prompt_methods, resource_methods, skill_methods,
@@ -22,18 +22,18 @@ use crate::text::shortened;
 
 /// Reads the parameters of `request`. Answers methods without a handler. For other methods, creates the future of the handler
 /// but does not poll it.
-pub(super) fn begin(call: Call, request: &Request<'_>, target: Target) -> Running {
+pub(super) fn begin(call: MethodCall, request: &Request<'_>, target: Target) -> Running {
     if let Some(trace) = call.cx.trace() {
         trace.start(&operation(&target, call.cx.revision()), call.cx.host());
     }
     let tool = target.tool().cloned();
     // If the program unwinds on panic, a panic fails only this request.
     let stage = catch_unwind(AssertUnwindSafe(|| read(&call, request, target.item)));
-    let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| Stage::Ended(Err(error)));
+    let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| RunState::Ended(Err(error)));
     Running { call, stage, tool, receiver: None, digest: None }
 }
 
-fn read(call: &Call, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<Stage, RpcError> {
+fn read(call: &MethodCall, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<RunState, RpcError> {
     let Some(method) = call.method else {
         return extension(call, request, item);
     };
@@ -65,10 +65,10 @@ fn read(call: &Call, request: &Request<'_>, item: Result<Item, RpcError>) -> Res
 }
 
 /// Starts a method of an extension.
-fn extension(call: &Call, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<Stage, RpcError> {
+fn extension(call: &MethodCall, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<RunState, RpcError> {
     let Ok(Item::Extension(method)) = item else { return Err(not_found(&request.method)) };
     let work = extension_methods::begin(call, request, method);
-    work.unwrap_or_else(|| Err(not_found(&request.method))).map(Stage::Working)
+    work.unwrap_or_else(|| Err(not_found(&request.method))).map(RunState::Working)
 }
 
 /// Answers a method that runs no handler.
@@ -77,43 +77,43 @@ fn extension(call: &Call, request: &Request<'_>, item: Result<Item, RpcError>) -
 /// stay separate functions. `#[inline(never)]` and calls by address, here and in `start_handler`, prevent the compiler from merging them.
 #[inline(never)]
 fn answer_directly(
-    call: &Call,
+    call: &MethodCall,
     request: &Request<'_>,
-    method: fn(&Call, &Request<'_>) -> MethodResponse,
-) -> Result<Stage, RpcError> {
+    method: fn(&MethodCall, &Request<'_>) -> MethodResponse,
+) -> Result<RunState, RpcError> {
     method(call, request)
         .and_then(|response| within_limit(call, response))
-        .map(|response| Stage::Ended(Ok(Some(response))))
+        .map(|response| RunState::Ended(Ok(Some(response))))
 }
 
 /// Answers a list. If the server has sources, it asks them first.
 #[inline(never)]
 fn list(
-    call: &Call,
+    call: &MethodCall,
     request: &Request<'_>,
     kind: ListKind,
-    list: fn(&Call, Option<&str>) -> MethodResponse,
-) -> Result<Stage, RpcError> {
+    list: fn(&MethodCall, Option<&str>) -> MethodResponse,
+) -> Result<RunState, RpcError> {
     let cursor = cursor(request)?;
     if call.server.definitions.has_sources() {
         let (call, cursor) = (call.clone(), cursor.map(Cow::into_owned));
         let work = async move { list(&call.with_sources(kind).await?, cursor.as_deref()).map(Some) };
-        return Ok(Stage::Working(work.boxed_local()));
+        return Ok(RunState::Working(work.boxed_local()));
     }
     list(call, cursor.as_deref())
         .and_then(|response| within_limit(call, response))
-        .map(|response| Stage::Ended(Ok(Some(response))))
+        .map(|response| RunState::Ended(Ok(Some(response))))
 }
 
 /// Starts a method that runs a handler.
 #[inline(never)]
 fn start_handler(
-    call: &Call,
+    call: &MethodCall,
     request: &Request<'_>,
     item: Item,
-    method: fn(&Call, &Request<'_>, Item) -> Result<Work, RpcError>,
-) -> Result<Stage, RpcError> {
-    method(call, request, item).map(Stage::Working)
+    method: fn(&MethodCall, &Request<'_>, Item) -> Result<Work, RpcError>,
+) -> Result<RunState, RpcError> {
+    method(call, request, item).map(RunState::Working)
 }
 
 /// Returns the error for a method that is not available. If the method needs a session, the error has the reason and an alternative.

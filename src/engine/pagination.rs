@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::params;
 use crate::protocol::error::RpcError;
 use crate::protocol::message::Request;
@@ -18,7 +18,7 @@ pub(super) fn cursor<'d>(request: &Request<'d>) -> Result<Option<Cow<'d, str>>, 
 
 /// Returns the page of `items` at `cursor`, and the cursor of the next page. Without a page size, the page has all items.
 pub(super) fn page<T>(
-    call: &Call,
+    call: &MethodCall,
     cursor: Option<&str>,
     mut items: Vec<T>,
 ) -> Result<(Vec<T>, Option<String>), RpcError> {

@@ -11,7 +11,7 @@ use edge_json::{Document, JsonLimits, write};
 use futures::FutureExt;
 use serde::Serialize;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::pagination::page;
 use super::prompt_versions::{select, versions};
 use super::running::Work;
@@ -46,7 +46,7 @@ struct GetPromptResult<'a> {
 }
 
 /// Answers `prompts/list`. The list has each name once, at the position of its first version, with the description of its last version.
-pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
+pub(super) fn list(call: &MethodCall, cursor: Option<&str>) -> MethodResponse {
     if let Some(response) = envelope::cached_list(call, ListKind::Prompts, cursor) {
         return response;
     }
@@ -79,7 +79,7 @@ fn describe<'a>(prompt: &'a Prompt, versions: &[&str], arguments: &'a [PromptArg
 }
 
 /// Answers `prompts/get`.
-pub(super) fn get(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
+pub(super) fn get(call: &MethodCall, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
     let Item::Prompt(prompt) = target else { return Err(wrong_target(call)) };
     let given = params::strings(request, "arguments")?;
     let internal = |error: SchemaError| failure::internal(call.cx.host(), &prompt.metadata.name, &error);
@@ -112,7 +112,7 @@ pub(super) fn get(call: &Call, request: &Request<'_>, target: Item) -> Result<Wo
 }
 
 /// Runs the handler of a prompt to its end, and returns the response.
-async fn respond(call: Call, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Option<Vec<u8>>, RpcError> {
+async fn respond(call: MethodCall, prompt: Rc<Prompt>, work: PromptFuture) -> Result<Option<Vec<u8>>, RpcError> {
     let Some(result) = run_or_ask(&call.cx, prompt.deadline, work).await? else { return Ok(None) };
     let result = result.map_err(|error| handler_error::without_own_code(&call.cx, &prompt.metadata.name, error))?;
     let revision = call.cx.revision();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde::Serialize;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::pagination::{cursor, page};
 use super::running::Work;
 use super::target::{Item, resource_not_found, wrong_target};
@@ -47,12 +47,12 @@ struct ReadResourceResult {
 }
 
 /// Answers `resources/list` with the resources, and then with the listed resources of each template.
-pub(super) fn list(call: &Call, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
+pub(super) fn list(call: &MethodCall, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
     let cursor = cursor(request)?.map(Cow::into_owned);
     Ok(list_from(call.clone(), cursor).boxed_local())
 }
 
-async fn list_from(call: Call, cursor: Option<String>) -> Result<Option<Vec<u8>>, RpcError> {
+async fn list_from(call: MethodCall, cursor: Option<String>) -> Result<Option<Vec<u8>>, RpcError> {
     let call = call.with_sources(ListKind::Resources).await?;
     if let Some(response) = envelope::cached_list(&call, ListKind::Resources, cursor.as_deref()) {
         return response.map(Some);
@@ -82,7 +82,7 @@ async fn list_from(call: Call, cursor: Option<String>) -> Result<Option<Vec<u8>>
 }
 
 /// Answers `resources/templates/list`.
-pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> MethodResponse {
+pub(super) fn list_templates(call: &MethodCall, cursor: Option<&str>) -> MethodResponse {
     if let Some(response) = envelope::cached_list(call, ListKind::ResourceTemplates, cursor) {
         return response;
     }
@@ -97,7 +97,7 @@ pub(super) fn list_templates(call: &Call, cursor: Option<&str>) -> MethodRespons
 }
 
 /// Answers `resources/read`.
-pub(super) fn read(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
+pub(super) fn read(call: &MethodCall, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
     let uri = params::string(request, "uri")?;
     input_required::resume(&call.cx, request)?;
     let cx = call.cx.clone();
@@ -123,7 +123,7 @@ pub(super) fn read(call: &Call, request: &Request<'_>, target: Item) -> Result<W
 }
 
 /// Runs the handler of the resource at `uri` to its end, and returns the response.
-async fn respond(call: Call, uri: String, reading: Reading) -> Result<Option<Vec<u8>>, RpcError> {
+async fn respond(call: MethodCall, uri: String, reading: Reading) -> Result<Option<Vec<u8>>, RpcError> {
     let Reading { name, mime_type, cache, deadline, contents } = reading;
     let Some(contents) = run_or_ask(&call.cx, deadline, contents).await? else { return Ok(None) };
     let Contents { parts, meta, is_foreign } = match contents {

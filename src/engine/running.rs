@@ -14,7 +14,7 @@ use futures::{FutureExt, poll};
 #[cfg(feature = "tasks")]
 use serde_json::value::RawValue;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::memory::Reservation;
 use super::request_state::request_digest;
 use super::{envelope, input_required};
@@ -35,25 +35,25 @@ use crate::server::tool::Tool;
 pub(super) type Work = LocalBoxFuture<'static, Result<Option<Vec<u8>>, RpcError>>;
 
 /// The state of a method after its parameters are read.
-pub(super) enum Stage {
+pub(super) enum RunState {
     Ended(Result<Option<Vec<u8>>, RpcError>),
     Working(Work),
 }
 
 /// A call whose parameters are read.
 pub(crate) struct Running {
-    pub(super) call: Call,
-    pub(super) stage: Stage,
+    pub(super) call: MethodCall,
+    pub(super) stage: RunState,
     /// The tool that runs, for the log.
     pub tool: Option<Rc<Tool>>,
     /// The other end of the notifications, if the answer can be a stream.
-    pub receiver: Option<Receiver>,
+    pub receiver: Option<NotificationReceiver>,
     /// The digest of the request, for the request state. [`detach`](Self::detach) sets it if the call can still ask.
     pub(super) digest: Option<String>,
 }
 
 /// The other end of the notifications of a call.
-pub(crate) struct Receiver {
+pub(crate) struct NotificationReceiver {
     pub notifications: Notifications,
     /// Tells the handler that the client has disconnected.
     pub connection: Rc<ClientConnection>,
@@ -79,18 +79,18 @@ impl Running {
     ///
     /// The same task must call [`finish`](Self::finish), because some futures keep the waker of their first poll.
     pub(crate) async fn first_poll(&mut self) {
-        if let Stage::Working(work) = &mut self.stage
+        if let RunState::Working(work) = &mut self.stage
             && let Poll::Ready(ended) = poll!(AssertUnwindSafe(work).catch_unwind())
         {
-            self.stage = Stage::Ended(ended.unwrap_or_else(|_| Err(RpcError::internal())));
+            self.stage = RunState::Ended(ended.unwrap_or_else(|_| Err(RpcError::internal())));
         }
     }
 
     /// Stores the digest of `request`, which the request state of a question needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
         let can_ask = match &self.stage {
-            Stage::Working(_) | Stage::Ended(Ok(None)) => true,
-            Stage::Ended(_) => false,
+            RunState::Working(_) | RunState::Ended(Ok(None)) => true,
+            RunState::Ended(_) => false,
         };
         let cx = &self.call.cx;
         // Older revisions have no input requests. Without keys, a question fails before it needs the digest.
@@ -137,32 +137,32 @@ impl Running {
 }
 
 /// Ends the span of a request, with the error of its response.
-fn end_span(call: &Call, error: Option<&RpcError>) {
+fn end_span(call: &MethodCall, error: Option<&RpcError>) {
     if let Some(trace) = call.cx.trace() {
         trace.end(error.map(|error| error.code));
     }
 }
 
 /// Runs a method to its end.
-async fn ended(stage: Stage) -> Result<Option<Vec<u8>>, RpcError> {
+async fn ended(stage: RunState) -> Result<Option<Vec<u8>>, RpcError> {
     match stage {
-        Stage::Ended(ended) => ended,
+        RunState::Ended(ended) => ended,
         // If the program unwinds on panic, a panic fails only this request.
-        Stage::Working(work) => {
+        RunState::Working(work) => {
             AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(RpcError::internal()))
         }
     }
 }
 
 /// Returns the response, or an error if it exceeds the limit.
-pub(super) fn within_limit(call: &Call, response: Vec<u8>) -> MethodResponse {
+pub(super) fn within_limit(call: &MethodCall, response: Vec<u8>) -> MethodResponse {
     if response.len() > call.response_limit { too_long(call, response.len()) } else { Ok(response) }
 }
 
 /// Returns the response that replaces a response of `length` bytes, which is too long.
 #[cold]
 #[inline(never)]
-fn too_long(call: &Call, length: usize) -> MethodResponse {
+fn too_long(call: &MethodCall, length: usize) -> MethodResponse {
     let message = format!(
         "The answer must have at most {} bytes (got {length}). Ask for less in one request.",
         call.response_limit

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use edge_json::write::Raw;
 use futures::FutureExt;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::pagination::cursor;
 use super::running::Work;
 use super::target::{Item, wrong_target};
@@ -25,7 +25,7 @@ use crate::server::skills::{SkillSets, Skills, methods};
 /// The skills of a server, and the function that starts one of the methods.
 struct SkillMethods {
     sets: SkillSets,
-    start: fn(&SkillSets, &Call, &Request<'_>) -> Result<Work, RpcError>,
+    start: fn(&SkillSets, &MethodCall, &Request<'_>) -> Result<Work, RpcError>,
 }
 
 impl McpServerBuilder {
@@ -46,14 +46,14 @@ impl McpServerBuilder {
 }
 
 /// Starts one of the methods. A server without skills does not have them.
-pub(super) fn begin(call: &Call, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
+pub(super) fn begin(call: &MethodCall, request: &Request<'_>, _: Item) -> Result<Work, RpcError> {
     let methods = call.server.definitions.skill_methods.as_ref();
     let methods = methods.and_then(|methods| methods.downcast_ref::<SkillMethods>());
     let SkillMethods { sets, start } = methods.ok_or_else(|| wrong_target(call))?;
     start(sets, call, request)
 }
 
-fn start(sets: &SkillSets, call: &Call, request: &Request<'_>) -> Result<Work, RpcError> {
+fn start(sets: &SkillSets, call: &MethodCall, request: &Request<'_>) -> Result<Work, RpcError> {
     let size = call.server.definitions.page_size.map_or(usize::MAX, NonZeroUsize::get);
     let cursor = || Ok::<_, RpcError>(cursor(request)?.map(Into::into));
     let uri = || params::string(request, "uri").map(Into::into);
@@ -66,7 +66,11 @@ fn start(sets: &SkillSets, call: &Call, request: &Request<'_>) -> Result<Work, R
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 
-async fn respond(call: Call, cacheable: Cacheable, work: SkillFuture<String>) -> Result<Option<Vec<u8>>, RpcError> {
+async fn respond(
+    call: MethodCall,
+    cacheable: Cacheable,
+    work: SkillFuture<String>,
+) -> Result<Option<Vec<u8>>, RpcError> {
     let name = call.method_name();
     let result = run_only(&call.cx, DEADLINE, name, work).await?;
     let result = result.map_err(|error| handler_error::without_own_code(&call.cx, name, error))?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use edge_json::object;
 
-use super::call::Call;
+use super::call::MethodCall;
 use super::message::Message;
 use super::{params, prompt_versions};
 use crate::call::context::unknown_tool;
@@ -123,7 +123,7 @@ pub(super) fn operation(Target { method, item }: &Target, revision: Revision) ->
 }
 
 /// Returns the error for a target that does not fit the method. The lookup never returns such a target.
-pub(super) fn wrong_target(call: &Call) -> RpcError {
+pub(super) fn wrong_target(call: &MethodCall) -> RpcError {
     failure::internal(call.cx.host(), call.method_name(), &"its target was resolved to another kind")
 }
 

@@ -12,7 +12,7 @@ use edge_json::write::Raw;
 use futures::FutureExt;
 use serde::Serialize;
 
-use super::call::{Call, MethodResponse};
+use super::call::{MethodCall, MethodResponse};
 use super::pagination::page;
 use super::running::Work;
 use super::target::{Item, wrong_target};
@@ -43,7 +43,7 @@ struct ListToolsResult<'a> {
 const TOOL_BYTES: usize = 160;
 
 /// Answers `tools/list`. The order is the order of registration.
-pub(super) fn list(call: &Call, cursor: Option<&str>) -> MethodResponse {
+pub(super) fn list(call: &MethodCall, cursor: Option<&str>) -> MethodResponse {
     if let Some(response) = envelope::cached_list(call, ListKind::Tools, cursor) {
         return response;
     }
@@ -86,7 +86,7 @@ fn annotations(tool: &Tool, revision: Revision) -> Option<Cow<'_, ToolAnnotation
 }
 
 /// Answers `tools/call`.
-pub(super) fn call(call: &Call, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
+pub(super) fn call(call: &MethodCall, request: &Request<'_>, target: Item) -> Result<Work, RpcError> {
     let Item::Tool(tool) = target else { return Err(wrong_target(call)) };
     let mut arguments = params::optional_object(request, "arguments")?;
     if let Some(member) = tool.arguments_member {
@@ -102,7 +102,12 @@ pub(super) fn call(call: &Call, request: &Request<'_>, target: Item) -> Result<W
 
 /// Runs a call of the tool `name` to its end, and returns the response. In older revisions, structured content that is not an object, or that
 /// has an output schema for other values, becomes a member of an object.
-async fn respond(call: Call, name: Text, is_of_objects: bool, work: ToolCall) -> Result<Option<Vec<u8>>, RpcError> {
+async fn respond(
+    call: MethodCall,
+    name: Text,
+    is_of_objects: bool,
+    work: ToolCall,
+) -> Result<Option<Vec<u8>>, RpcError> {
     let mut result = match work.await {
         Ok(Some(result)) => result,
         Ok(None) => return Ok(None),

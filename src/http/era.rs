@@ -17,7 +17,7 @@ use crate::engine::limits::Limits;
 use crate::engine::message::Message;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::error::{ErrorCode, RpcError};
-use crate::protocol::message::{Message as Incoming, NotAMessage, Request};
+use crate::protocol::message::{JsonRpcMessage, NotAMessage, Request};
 use crate::protocol::meta::{self, Envelope};
 use crate::protocol::method::Method;
 use crate::protocol::revision::{Era, Feature, Revision};
@@ -25,7 +25,7 @@ use crate::text::shortened;
 
 /// What a body holds.
 #[derive(Debug)]
-pub(super) enum Content<'d> {
+pub(super) enum Messages<'d> {
     /// Messages that need no response.
     NoRequest(Era),
     /// One request.
@@ -43,24 +43,24 @@ pub(super) fn classify<'d>(
     root: Value<'d>,
     head: &BoundedRequest,
     limits: &Limits,
-) -> Result<Content<'d>, Box<HttpError>> {
+) -> Result<Messages<'d>, Box<HttpError>> {
     let version = request_headers::version(head)?;
     let header_era = version.as_deref().map(Revision::era_of);
     if root.kind() == Kind::Array {
         request_headers::check_batch(head)?;
         return batch(root, version.as_deref(), limits.batch);
     }
-    let request = match Incoming::read(root).map_err(not_a_message)? {
-        Incoming::Request(request) => request,
-        Incoming::Response if header_era == Some(Era::Modern) => {
+    let request = match JsonRpcMessage::read(root).map_err(not_a_message)? {
+        JsonRpcMessage::Request(request) => request,
+        JsonRpcMessage::Response if header_era == Some(Era::Modern) => {
             return Err(invalid(
                 "A client must not send responses in this revision, because the server does not send requests.",
             ));
         }
-        Incoming::Response => return Ok(Content::NoRequest(Era::Legacy)),
-        Incoming::Notification { claims_revision } => {
+        JsonRpcMessage::Response => return Ok(Messages::NoRequest(Era::Legacy)),
+        JsonRpcMessage::Notification { claims_revision } => {
             let modern = claims_revision || header_era == Some(Era::Modern);
-            return Ok(Content::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
+            return Ok(Messages::NoRequest(if modern { Era::Modern } else { Era::Legacy }));
         }
     };
     let id = request.id.clone();
@@ -69,7 +69,7 @@ pub(super) fn classify<'d>(
         Ok(Era::Legacy) => read_legacy(request, head, version.as_deref()),
         Err(error) => Err(error.into()),
     };
-    read.map(Box::new).map(Content::Request).map_err(|error| error.with_id(Some(id)))
+    read.map(Box::new).map(Messages::Request).map_err(|error| error.with_id(Some(id)))
 }
 
 fn era_of(request: &Request<'_>, header_era: Option<Era>) -> Result<Era, RpcError> {
@@ -155,7 +155,7 @@ fn legacy_revision(version: Option<&str>) -> Result<Revision, RpcError> {
 ///
 /// Source: 2025-03-26, basic, "Batching". Later revisions have no batches.
 #[inline(never)]
-fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Content<'d>, Box<HttpError>> {
+fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Messages<'d>, Box<HttpError>> {
     let length = root.items().count();
     if length == 0 {
         return Err(invalid("The batch is empty."));
@@ -165,21 +165,21 @@ fn batch<'d>(root: Value<'d>, version: Option<&str>, limit: usize) -> Result<Con
     }
     let mut requests = Vec::with_capacity(length);
     for item in root.items() {
-        match Incoming::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
-            Incoming::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
-            Incoming::Notification { claims_revision: true } => return Err(no_batches()),
-            Incoming::Request(request) if request.known_method == Some(Method::Initialize) => {
+        match JsonRpcMessage::read(item).map_err(|NotAMessage { why, .. }| invalid(format!("In the batch: {why}.")))? {
+            JsonRpcMessage::Request(request) if meta::claim(request.meta).is_some() => return Err(no_batches()),
+            JsonRpcMessage::Notification { claims_revision: true } => return Err(no_batches()),
+            JsonRpcMessage::Request(request) if request.known_method == Some(Method::Initialize) => {
                 return Err(invalid("`initialize` must not be part of a batch. Send it alone."));
             }
-            Incoming::Request(request) => requests.push(request),
-            Incoming::Notification { .. } | Incoming::Response => {}
+            JsonRpcMessage::Request(request) => requests.push(request),
+            JsonRpcMessage::Notification { .. } | JsonRpcMessage::Response => {}
         }
     }
     let revision = legacy_revision(version).ok().filter(|revision| revision.has(Feature::Batches));
     match revision {
         None => Err(no_batches()),
-        Some(_) if requests.is_empty() => Ok(Content::NoRequest(Era::Legacy)),
-        Some(revision) => Ok(Content::Batch(requests.into_iter().map(|request| legacy(request, revision)).collect())),
+        Some(_) if requests.is_empty() => Ok(Messages::NoRequest(Era::Legacy)),
+        Some(revision) => Ok(Messages::Batch(requests.into_iter().map(|request| legacy(request, revision)).collect())),
     }
 }
 

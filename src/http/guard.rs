@@ -9,7 +9,7 @@ use crate::engine::head::BoundedRequest;
 const BOTH: &str = "application/json, text/event-stream";
 
 /// The information in the headers of a POST about its body and its answer.
-pub(super) struct Media {
+pub(super) struct Announcement {
     /// The announced length of the body (`Content-Length`), if there is one.
     pub announced: Option<usize>,
     /// Whether the client accepts event streams.
@@ -20,7 +20,7 @@ pub(super) struct Media {
 
 /// Checks media types and announced length.
 #[inline(never)]
-pub(super) fn check(head: &BoundedRequest, body_limit: usize) -> Result<Media, Box<HttpError>> {
+pub(super) fn check(head: &BoundedRequest, body_limit: usize) -> Result<Announcement, Box<HttpError>> {
     if !head.standard_header("content-type")?.is_some_and(|value| is_json(&value)) {
         return Err(HttpError::http(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -36,7 +36,7 @@ pub(super) fn check(head: &BoundedRequest, body_limit: usize) -> Result<Media, B
             "Answers are JSON, which the Accept header excludes. Send `Accept: application/json, text/event-stream`.",
         ));
     }
-    Ok(Media { announced: announced_length(head, body_limit)?, accepts_stream, is_stream_only: excludes_json })
+    Ok(Announcement { announced: announced_length(head, body_limit)?, accepts_stream, is_stream_only: excludes_json })
 }
 
 /// Returns the announced length of the body, if there is one.

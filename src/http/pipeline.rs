@@ -15,8 +15,8 @@ use http::{Response, StatusCode};
 use super::auth_failure::AuthFailure;
 use super::batch::answer_batch;
 use super::endpoint::Endpoint;
-use super::era::{Content, classify};
-use super::guard::Media;
+use super::era::{Messages, classify};
+use super::guard::Announcement;
 use super::http_error::{HttpError, status_of};
 use super::log_line::LogLine;
 use super::reply::Reply;
@@ -104,7 +104,8 @@ impl Endpoint {
             let has_page = cfg!(feature = "page") && *self.has_page;
             return other_methods::answer(request, &method, has_page).map(Reply::from);
         }
-        let Media { announced, accepts_stream, is_stream_only } = guard::check(request, self.engine.limits.body)?;
+        let Announcement { announced, accepts_stream, is_stream_only } =
+            guard::check(request, self.engine.limits.body)?;
         let principal = self.access.authenticate(request, url, &self.path, host, line).await?;
         let (body, reservation) = body::read(body, announced, &self.engine.limits, *started, host).await?;
         let (request, host) = (request.clone(), (*host).clone());
@@ -132,11 +133,11 @@ impl Endpoint {
         let limits = &self.engine.limits;
         let document = Document::parse(&body, limits.json).map_err(|error| body::not_json(&body, &error))?;
         match classify(document.root(), &head.request, limits)? {
-            Content::NoRequest(era) => {
+            Messages::NoRequest(era) => {
                 line.era(era);
                 Ok(Reply::accepted())
             }
-            Content::Batch(messages) => {
+            Messages::Batch(messages) => {
                 line.batch();
                 line.era(Era::Legacy);
                 let count =
@@ -154,7 +155,7 @@ impl Endpoint {
                 drop(body);
                 Ok(answer_batch(calls, limits, line).boxed_local().await)
             }
-            Content::Request(message) => {
+            Messages::Request(message) => {
                 let mut running = self.begin(&message, head, caller, line)?;
                 // A call with notifications runs in a task. Some futures keep the waker of their first poll, so only this task may poll them.
                 if running.receiver.is_none() {

@@ -18,7 +18,7 @@ use super::reply::Reply;
 use super::stream::{self, EventStream, Part, PartStream};
 use crate::call::connection::{ClientConnection, ConnectionGuard};
 use crate::engine::memory::Reservation;
-use crate::engine::running::{Answer, Receiver, Running};
+use crate::engine::running::{Answer, NotificationReceiver, Running};
 use crate::host::Host;
 use crate::limits::SILENCE_SECONDS;
 use crate::protocol::revision::Era;
@@ -35,8 +35,8 @@ pub(super) struct Job {
 }
 
 /// Starts the task of a call, and answers with a stream if the handler sends notifications.
-pub(super) async fn answer(job: Job, receiver: Receiver, host: &Rc<dyn Host>) -> Reply {
-    let Receiver { notifications, connection } = receiver;
+pub(super) async fn answer(job: Job, receiver: NotificationReceiver, host: &Rc<dyn Host>) -> Reply {
+    let NotificationReceiver { notifications, connection } = receiver;
     let (sender, rest) = mpsc::unbounded();
     // Notifies the handler when the stream is dropped.
     let open = ConnectionGuard(connection.clone());

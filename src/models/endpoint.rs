@@ -5,20 +5,20 @@ use futures::future::LocalBoxFuture;
 use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 
-use super::failure::{ModelFailure, Refusal};
+use super::failure::{ModelFailure, ModelRefusal};
 use super::read::json;
 use super::service::{FailedAttempt, ModelRequest, ModelService};
 use crate::config::SecureUrl;
 use crate::host::{FetchError, Fetched};
 
 /// The refusals with a status from the first to the second number. All other statuses reject the request.
-const STATUSES: [(u16, u16, Refusal); 6] = [
-    (401, 401, Refusal::Key),
-    (403, 403, Refusal::Key),
-    (408, 408, Refusal::Unreachable),
-    (413, 413, Refusal::TooLarge),
-    (429, 429, Refusal::Busy),
-    (500, u16::MAX, Refusal::Unreachable),
+const STATUSES: [(u16, u16, ModelRefusal); 6] = [
+    (401, 401, ModelRefusal::Key),
+    (403, 403, ModelRefusal::Key),
+    (408, 408, ModelRefusal::Unreachable),
+    (413, 413, ModelRefusal::TooLarge),
+    (429, 429, ModelRefusal::Busy),
+    (500, u16::MAX, ModelRefusal::Unreachable),
 ];
 
 #[derive(Debug)]
@@ -55,13 +55,13 @@ impl ModelService for ModelEndpoint {
 }
 
 fn unreachable(cause: &str) -> FailedAttempt {
-    ModelFailure::Refused(Refusal::Unreachable, format!("cannot be reached: {cause}")).into()
+    ModelFailure::Refused(ModelRefusal::Unreachable, format!("cannot be reached: {cause}")).into()
 }
 
 fn refusal(answer: &Fetched) -> ModelFailure {
     let status = answer.status;
     let row = STATUSES.iter().find(|(first, last, _)| (*first..=*last).contains(&status));
-    let refusal = row.map_or(Refusal::Rejected, |(_, _, refusal)| *refusal);
+    let refusal = row.map_or(ModelRefusal::Rejected, |(_, _, refusal)| *refusal);
     let code = code(&answer.body).map_or_else(String::new, |code| format!(", {code}"));
     ModelFailure::Refused(refusal, format!("answers with status {status}{code}"))
 }

@@ -12,7 +12,7 @@ pub(crate) enum ModelFailure {
     /// The deadline passed after this time. `None`: the service ended the request.
     Slow(Option<Duration>),
     /// The service gave no answer. The text is for the log. It continues a sentence that begins with "the model's endpoint".
-    Refused(Refusal, String),
+    Refused(ModelRefusal, String),
     /// The answer exceeds the size limit.
     TooLarge,
     /// The answer is malformed. The text is for the log.
@@ -23,7 +23,7 @@ pub(crate) enum ModelFailure {
 
 /// The kind of a refusal, which determines the reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum ModelRefusal {
     /// The service is down, or the connection failed.
     Unreachable,
     /// The service has no capacity left for this server.
@@ -41,7 +41,7 @@ pub(crate) enum Refusal {
 impl ModelFailure {
     /// Returns whether a retry may succeed.
     pub(super) fn is_temporary(&self) -> bool {
-        matches!(self, Self::Broken(_) | Self::Refused(Refusal::Unreachable | Refusal::Busy, _))
+        matches!(self, Self::Broken(_) | Self::Refused(ModelRefusal::Unreachable | ModelRefusal::Busy, _))
     }
 
     /// Converts the failure into the error of the handler. `noun` names the kind of model, such as "embedding model". The cause for the
@@ -66,13 +66,13 @@ impl ModelFailure {
                 let limit = limit.map_or_else(|| "in time".to_owned(), |limit| format!("within {} s", limit.as_secs()));
                 format!("The {noun} did not answer {limit}. Ask for less in one request, or try again later.")
             }
-            Self::Refused(Refusal::Key, _) => format!("The {noun}'s endpoint rejected this server's key. {FIX}"),
-            Self::Refused(Refusal::Unavailable, _) => format!("This server cannot use its {noun}. {FIX}"),
-            Self::Refused(Refusal::Busy, _) => {
+            Self::Refused(ModelRefusal::Key, _) => format!("The {noun}'s endpoint rejected this server's key. {FIX}"),
+            Self::Refused(ModelRefusal::Unavailable, _) => format!("This server cannot use its {noun}. {FIX}"),
+            Self::Refused(ModelRefusal::Busy, _) => {
                 format!("The {noun}'s endpoint is overloaded. Try again in a minute.")
             }
-            Self::Refused(Refusal::Unreachable, _) => format!("The {noun} cannot be reached. {LATER}"),
-            Self::Refused(Refusal::TooLarge | Refusal::Rejected, _) => format!(
+            Self::Refused(ModelRefusal::Unreachable, _) => format!("The {noun} cannot be reached. {LATER}"),
+            Self::Refused(ModelRefusal::TooLarge | ModelRefusal::Rejected, _) => format!(
                 "The {noun}'s endpoint rejected the request. Ask for less in one request. If that does not help, the operator of this \
                  server finds the reason in its log."
             ),

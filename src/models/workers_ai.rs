@@ -6,30 +6,30 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::failure::{ModelFailure, Refusal};
+use super::failure::{ModelFailure, ModelRefusal};
 use super::service::{FailedAttempt, ModelRequest, ModelService};
 use crate::host::in_time;
 
 /// The internal codes of Workers AI: <https://developers.cloudflare.com/workers-ai/platform/errors/>. `5006` is not on that page: the inputs do
 /// not fit the schema of the model. Failures with another code may be temporary.
 const CODES: [(&str, Code); 17] = [
-    ("3036", Code::Refusal(Refusal::Busy)),
-    ("3040", Code::Refusal(Refusal::Busy)),
+    ("3036", Code::Refusal(ModelRefusal::Busy)),
+    ("3040", Code::Refusal(ModelRefusal::Busy)),
     ("3007", Code::Slow),
     ("3008", Code::Slow),
-    ("5007", Code::Refusal(Refusal::Unavailable)),
-    ("3042", Code::Refusal(Refusal::Unavailable)),
-    ("5016", Code::Refusal(Refusal::Unavailable)),
-    ("5018", Code::Refusal(Refusal::Unavailable)),
-    ("3023", Code::Refusal(Refusal::Unavailable)),
-    ("3041", Code::Refusal(Refusal::Unavailable)),
-    ("3003", Code::Refusal(Refusal::TooLarge)),
-    ("5004", Code::Refusal(Refusal::TooLarge)),
-    ("3006", Code::Refusal(Refusal::TooLarge)),
-    ("3039", Code::Refusal(Refusal::Rejected)),
-    ("5005", Code::Refusal(Refusal::Rejected)),
-    ("5006", Code::Refusal(Refusal::Rejected)),
-    ("5019", Code::Refusal(Refusal::Rejected)),
+    ("5007", Code::Refusal(ModelRefusal::Unavailable)),
+    ("3042", Code::Refusal(ModelRefusal::Unavailable)),
+    ("5016", Code::Refusal(ModelRefusal::Unavailable)),
+    ("5018", Code::Refusal(ModelRefusal::Unavailable)),
+    ("3023", Code::Refusal(ModelRefusal::Unavailable)),
+    ("3041", Code::Refusal(ModelRefusal::Unavailable)),
+    ("3003", Code::Refusal(ModelRefusal::TooLarge)),
+    ("5004", Code::Refusal(ModelRefusal::TooLarge)),
+    ("3006", Code::Refusal(ModelRefusal::TooLarge)),
+    ("3039", Code::Refusal(ModelRefusal::Rejected)),
+    ("5005", Code::Refusal(ModelRefusal::Rejected)),
+    ("5006", Code::Refusal(ModelRefusal::Rejected)),
+    ("5019", Code::Refusal(ModelRefusal::Rejected)),
 ];
 
 /// The message of wrangler if the binding runs without a connection to Cloudflare.
@@ -40,7 +40,7 @@ const LOCAL: &str = "needs to be run remotely";
 enum Code {
     /// The platform ended the request.
     Slow,
-    Refusal(Refusal),
+    Refusal(ModelRefusal),
 }
 
 /// A platform that runs models by their names.
@@ -76,13 +76,13 @@ impl ModelService for WorkersAi {
 fn refusal(AiFailure(message): &AiFailure) -> ModelFailure {
     let Some(code) = code(message) else {
         let problem = if message.contains(LOCAL) { "needs a remote binding" } else { "fails without a code" };
-        return ModelFailure::Refused(Refusal::Unreachable, problem.to_owned());
+        return ModelFailure::Refused(ModelRefusal::Unreachable, problem.to_owned());
     };
     let detail = format!("answers with code {code}");
     match CODES.iter().find(|(known, _)| *known == code) {
         Some((_, Code::Slow)) => ModelFailure::Slow(None),
         Some((_, Code::Refusal(refusal))) => ModelFailure::Refused(*refusal, detail),
-        None => ModelFailure::Refused(Refusal::Unreachable, detail),
+        None => ModelFailure::Refused(ModelRefusal::Unreachable, detail),
     }
 }
 

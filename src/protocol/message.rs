@@ -75,7 +75,7 @@ fn with_placeholders(bytes: &[u8]) -> String {
 }
 
 #[derive(Debug)]
-pub(crate) enum Message<'d> {
+pub(crate) enum JsonRpcMessage<'d> {
     /// A request, which expects a response.
     Request(Request<'d>),
     /// A notification, which does not get a response.
@@ -120,7 +120,7 @@ pub(crate) struct NotAMessage {
     pub(crate) id: Option<RequestId>,
 }
 
-impl<'d> Message<'d> {
+impl<'d> JsonRpcMessage<'d> {
     /// Reads one message. Unknown members are ignored.
     ///
     /// # Errors

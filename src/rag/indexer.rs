@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::document::Document;
 use super::passage::{Passage, PassageId, Space};
-use super::store::Saved;
+use super::store::SaveCounts;
 use super::store_error::{StoreError, StoreFailure};
 use super::vector_store::{PendingPassages, VectorStore};
 use crate::call::context::Context;
@@ -25,10 +25,10 @@ use crate::text::shortened;
 /// note with the document. The refused passage is tried again in two later calls, after all others.
 ///
 /// ```
-/// use edge_mcp::rag::{ChunkOptions, Document, EmbeddingModel, Indexed, Indexer, Space, SqliteVectors, chunks};
+/// use edge_mcp::rag::{ChunkOptions, Document, EmbeddingModel, IndexReport, Indexer, Space, SqliteVectors, chunks};
 /// use edge_mcp::{Context, HandlerError};
 ///
-/// async fn save(name: &str, text: &str, cx: &Context) -> Result<Indexed, HandlerError> {
+/// async fn save(name: &str, text: &str, cx: &Context) -> Result<IndexReport, HandlerError> {
 ///     let indexer = Indexer::new(cx.state::<SqliteVectors>()?, (*cx.state::<EmbeddingModel>()?).clone());
 ///     let document = Document { name: name.into(), chunks: chunks(text, &ChunkOptions::new()), ..Document::default() };
 ///     indexer.save(&Space { index: "docs".into(), ..Space::default() }, &document, cx).await
@@ -46,9 +46,9 @@ const LISTED_DOCUMENTS: usize = 5;
 /// The result of an [`Indexer`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Indexed {
+pub struct IndexReport {
     /// The changes of a document.
-    pub saved: Saved,
+    pub saved: SaveCounts,
     /// The number of passages that got a vector.
     pub embedded: usize,
     /// The number of passages of the space that have no vector yet.
@@ -69,9 +69,9 @@ impl Indexer {
     ///
     /// # Errors
     /// The document was not saved. If the document was saved and its vectors were not, the result has a note.
-    pub async fn save(&self, space: &Space, document: &Document, cx: &Context) -> Result<Indexed, HandlerError> {
+    pub async fn save(&self, space: &Space, document: &Document, cx: &Context) -> Result<IndexReport, HandlerError> {
         let saved = self.store.save(space, document).await?;
-        Ok(Indexed { saved, ..self.embed(space, cx).await })
+        Ok(IndexReport { saved, ..self.embed(space, cx).await })
     }
 
     /// Saves the vectors of at most 200 passages of a space that have none. Call it again until nothing is pending. Two clients can call it
@@ -79,8 +79,8 @@ impl Indexer {
     ///
     /// It stops before the deadline of the call. If the index has vectors of another model, or if the model or the store fails, the result
     /// has a note, and the log has the cause.
-    pub async fn embed(&self, space: &Space, cx: &Context) -> Indexed {
-        let mut indexed = Indexed::default();
+    pub async fn embed(&self, space: &Space, cx: &Context) -> IndexReport {
+        let mut indexed = IndexReport::default();
         if let Err(failed) = self.embed_all(space, cx, &mut indexed).await {
             let error = HandlerError::from(failed);
             log::warning(cx.host(), "rag", error.cause());
@@ -94,8 +94,8 @@ impl Indexer {
     ///
     /// # Errors
     /// The store or the model failed. Vectors that were saved before stay.
-    pub async fn reindex(&self, space: &Space, cx: &Context) -> Result<Indexed, HandlerError> {
-        let mut indexed = Indexed::default();
+    pub async fn reindex(&self, space: &Space, cx: &Context) -> Result<IndexReport, HandlerError> {
+        let mut indexed = IndexReport::default();
         match self.embed_all(space, cx, &mut indexed).await {
             Err(EmbedFailure::Store(StoreError { kind: StoreFailure::OtherModel, .. })) => {
                 self.store.remove_vectors(&space.index).await?;
@@ -106,7 +106,7 @@ impl Indexer {
         Ok(indexed)
     }
 
-    async fn embed_all(&self, space: &Space, cx: &Context, indexed: &mut Indexed) -> Result<(), EmbedFailure> {
+    async fn embed_all(&self, space: &Space, cx: &Context, indexed: &mut IndexReport) -> Result<(), EmbedFailure> {
         let model = self.embedder.model();
         let mut refusals = Refusals::default();
         while indexed.embedded < RAG_EMBEDDINGS {
@@ -132,7 +132,7 @@ impl Indexer {
         model: &str,
         passages: Vec<Passage>,
         cx: &Context,
-        indexed: &mut Indexed,
+        indexed: &mut IndexReport,
         refusals: &mut Refusals,
     ) -> Result<(), EmbedFailure> {
         let mut batches = vec![passages];

@@ -20,7 +20,7 @@ use super::passage::{Edge, Passage, PassageId, Space};
 use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{SaveStore, Saved, SearchStore, StoreFuture};
+use super::store::{SaveCounts, SaveStore, SearchStore, StoreFuture};
 use super::store_error::StoreError;
 use crate::limits::{RAG_GRAPH_NODES, RAG_READ_EDGES};
 use corpus::{Corpus, PassagePlace, StoredPassage};
@@ -172,7 +172,7 @@ impl SearchStore for MemoryStore {
 }
 
 impl SaveStore for MemoryStore {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, SaveCounts> {
         ready(self.0.borrow_mut().save(space, document)).boxed_local()
     }
 

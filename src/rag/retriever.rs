@@ -17,7 +17,7 @@ use super::search::Search;
 use super::search_result::{FoundPassage, SearchResult};
 use super::stages::context::SectionNeighbours;
 use super::stages::diverse::Diverse;
-use super::stages::{INVALID, Searched, Stage, invalid_scope};
+use super::stages::{INVALID, SearchStage, StageInput, invalid_scope};
 use super::store::{SearchStore, StoreSource};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -53,10 +53,10 @@ pub struct Retriever {
     spaces_required: bool,
     meaning: Option<Rc<dyn SearchByMeaning>>,
     settings: MeaningSettings,
-    rerank: Option<Rc<dyn Stage>>,
-    diverse: Option<Rc<dyn Stage>>,
-    pub(super) graph: Option<Rc<dyn Stage>>,
-    context: Option<Rc<dyn Stage>>,
+    rerank: Option<Rc<dyn SearchStage>>,
+    diverse: Option<Rc<dyn SearchStage>>,
+    pub(super) graph: Option<Rc<dyn SearchStage>>,
+    context: Option<Rc<dyn SearchStage>>,
 }
 
 impl Retriever {
@@ -240,7 +240,7 @@ impl Retriever {
         if let (Some(by_meaning), Some(meaning)) = (by_meaning, &search.meaning) {
             found = by_meaning.tell(found, meaning, cx).await?;
         }
-        let searched = Searched {
+        let searched = StageInput {
             store: &*store,
             search: &search,
             top_k,

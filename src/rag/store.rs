@@ -17,7 +17,7 @@ use crate::call::error::HandlerError;
 
 /// The changes that a store made for a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveCounts {
     /// The chunks of the document.
     pub chunks: usize,
     /// The chunks that were not stored before.
@@ -130,7 +130,7 @@ pub trait SaveStore: SearchStore {
     ///
     /// # Errors
     /// The document is [not valid](Document::check), or the store does not respond. Nothing is saved.
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved>;
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, SaveCounts>;
 
     /// Removes a document with all of its passages. Returns whether it had passages.
     ///

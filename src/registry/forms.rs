@@ -1,14 +1,11 @@
 //! Objects in two JSON forms: with the names of the registry's first drafts, and with those of `server.json`.
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// An object in both forms. It is serialized in the form of the first drafts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub(super) struct Forms {
+/// An object in both forms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Forms {
     pub draft: Map<String, Value>,
-    #[serde(skip)]
     pub current: Map<String, Value>,
 }
 
@@ -59,9 +56,8 @@ macro_rules! object {
         $($(#[$method_doc:meta])* $method:ident $(($value:ident))? => $names:expr;)*
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-        #[serde(transparent)]
-        pub struct $type(pub(super) Forms);
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $type(pub(crate) Forms);
 
         impl $type {
             $(#[$new_doc])*

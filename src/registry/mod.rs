@@ -20,5 +20,3 @@ mod server_json;
 pub use package::{Argument, Command, Input, Package, Remote, Repository};
 pub use server_json::ServerJson;
 pub(crate) use server_json::adapted;
-
-pub use crate::server::about::{ServerDetail, ServerInfo, VersionDetail};

@@ -1,6 +1,5 @@
 //! The repository, packages and remotes of a server.
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::forms::{Forms, items, object, text};
@@ -146,9 +145,8 @@ fn has_valid_names(command: &Map<String, Value>) -> bool {
 }
 
 /// A package that runs the server elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Package(pub(super) Forms);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package(pub(crate) Forms);
 
 impl Package {
     /// Creates a package with one version. `registry` is `npm`, `pypi`, `docker`, `cargo`, `nuget`, `mcpb` or another.
@@ -230,9 +228,8 @@ impl Package {
 }
 
 /// A URL at which the server runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Remote(pub(super) Forms);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote(pub(crate) Forms);
 
 impl Remote {
     /// Creates a remote with streamable HTTP at `url`, which must be an `https:` or localhost URL.

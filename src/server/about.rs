@@ -1,12 +1,14 @@
 //! The description of a server: identity, version, packages, remotes, tools.
 
+use edge_json::object;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::builder::{McpServer, McpServerBuilder};
 use super::tool::Tool;
-use crate::protocol::description::{Implementation, Metadata};
+use crate::protocol::description::Metadata;
 use crate::registry::about::{RegistryData, blank_problem, id, id_problem, registry_name_problem};
 use crate::registry::{Package, Remote, Repository, ServerJson};
 use crate::text::Text;
@@ -83,82 +85,6 @@ impl McpServerBuilder {
     }
 }
 
-/// The identity of a server. The serialized members have the names of the first drafts of the MCP registry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerInfo {
-    /// A slug that identifies the server.
-    pub id: String,
-    /// The name.
-    pub name: Text,
-    /// The description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Text>,
-    /// The source repository.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository: Option<Repository>,
-    /// The version.
-    pub version_detail: VersionDetail,
-}
-
-/// The version of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct VersionDetail {
-    /// The version, in any scheme.
-    pub version: Text,
-    /// The release date, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_date: Option<Text>,
-    /// Whether this is the latest version.
-    pub is_latest: bool,
-}
-
-/// The identity of a server, its packages and its remotes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ServerDetail {
-    /// The identity.
-    #[serde(flatten)]
-    pub info: ServerInfo,
-    /// The registry of the recommended package.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub package_canonical: Option<Text>,
-    /// Packages that run the server elsewhere.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<Package>,
-    /// The URLs at which the server runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remotes: Vec<Remote>,
-}
-
-impl ServerInfo {
-    fn new(info: &Implementation, about: Option<&RegistryData>) -> Self {
-        Self {
-            id: id(info, about),
-            name: info.name.clone(),
-            description: info.description.clone(),
-            repository: about.and_then(|about| about.repository.clone()),
-            version_detail: VersionDetail {
-                version: info.version.clone(),
-                release_date: about.and_then(|about| about.release_date.clone()),
-                is_latest: about.is_none_or(|about| !about.is_outdated),
-            },
-        }
-    }
-}
-
-impl ServerDetail {
-    fn new(info: &Implementation, about: Option<&RegistryData>) -> Self {
-        Self {
-            info: ServerInfo::new(info, about),
-            package_canonical: about.and_then(|about| about.canonical_package.clone()),
-            packages: about.map_or_else(Vec::new, |about| about.packages.clone()),
-            remotes: about.map_or_else(Vec::new, |about| about.remotes.clone()),
-        }
-    }
-}
-
 /// A tool, as registries describe it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -187,24 +113,49 @@ impl Serialize for Tool {
 }
 
 impl McpServer {
-    /// Returns the identity of this server.
+    /// Returns the identity of this server as a JSON object: `id`, `name`, `description`, `repository`, and `version_detail` with `version`,
+    /// `release_date` and `is_latest`. The members have the names of the first drafts of the MCP registry. Unset ones are left out.
     ///
     /// ```
     /// use edge_mcp::McpServer;
     ///
     /// let server = McpServer::builder("My Lab Server!", "1.0.0").release_date("2026-07-28").build()?;
     /// let info = server.server_info();
-    /// assert_eq!(info.id, "my-lab-server");
-    /// assert_eq!(info.version_detail.release_date.as_deref(), Some("2026-07-28"));
+    /// assert_eq!(info["id"], "my-lab-server");
+    /// assert_eq!(info["version_detail"]["release_date"], "2026-07-28");
     /// # Ok::<_, edge_mcp::BuildError>(())
     /// ```
-    pub fn server_info(&self) -> ServerInfo {
-        ServerInfo::new(&self.definitions.info, self.definitions.about.as_deref())
+    pub fn server_info(&self) -> Value {
+        object(self.identity())
     }
 
-    /// Returns the identity of this server, its packages and its remotes.
-    pub fn server_detail(&self) -> ServerDetail {
-        ServerDetail::new(&self.definitions.info, self.definitions.about.as_deref())
+    /// Returns the members of [`server_info`](Self::server_info), and `package_canonical`, `packages` and `remotes`.
+    pub fn server_detail(&self) -> Value {
+        let mut members = self.identity();
+        if let Some(about) = &self.definitions.about {
+            members.extend(about.canonical_package.as_deref().map(|registry| ("package_canonical", registry.into())));
+            let packages: Vec<_> = about.packages.iter().map(|package| package.0.draft.clone()).collect();
+            let remotes: Vec<_> = about.remotes.iter().map(|remote| remote.0.draft.clone()).collect();
+            let lists = [("packages", packages), ("remotes", remotes)];
+            members
+                .extend(lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(name, list)| (name, list.into())));
+        }
+        object(members)
+    }
+
+    fn identity(&self) -> Vec<(&'static str, Value)> {
+        let (info, about) = (&self.definitions.info, self.definitions.about.as_deref());
+        let is_latest = about.is_none_or(|about| !about.is_outdated);
+        let mut version = vec![("version", (&*info.version).into()), ("is_latest", is_latest.into())];
+        let mut members = vec![("id", id(info, about).into()), ("name", (&*info.name).into())];
+        members.extend(info.description.as_deref().map(|text| ("description", text.into())));
+        if let Some(about) = about {
+            version.extend(about.release_date.as_deref().map(|date| ("release_date", date.into())));
+            members
+                .extend(about.repository.as_ref().map(|repository| ("repository", repository.0.draft.clone().into())));
+        }
+        members.push(("version_detail", object(version)));
+        members
     }
 
     /// Returns the description of this server for the MCP registry, in its schema of 2025-12-11.

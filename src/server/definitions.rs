@@ -81,10 +81,10 @@ pub(crate) struct Sources {
     /// All sources as one.
     pub all: Rc<dyn Source>,
     /// Returns the definitions with the items that the sources find for a list.
-    pub add_found: AddFound,
+    pub add_found: AddItems,
 }
 
-type AddFound = fn(Rc<dyn Source>, Rc<Definitions>, ListKind, Context) -> LocalBoxFuture<'static, Rc<Definitions>>;
+type AddItems = fn(Rc<dyn Source>, Rc<Definitions>, ListKind, Context) -> LocalBoxFuture<'static, Rc<Definitions>>;
 
 impl Definitions {
     pub(super) fn new(info: Implementation) -> Self {

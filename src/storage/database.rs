@@ -46,14 +46,14 @@ use crate::limits::{SQL_BATCH, SQL_BYTES, SQL_PARAMETERS, SQL_VALUE_BYTES};
 #[derive(Clone)]
 pub struct Database {
     name: Rc<str>,
-    engine: Rc<dyn Engine>,
+    engine: Rc<dyn SqlEngine>,
 }
 
 /// The machine that runs the statements of a [`Database`].
 ///
 /// The result of a statement is a JSON array, which [`Rows`] reads: `[changes, columns, row, …]`. `changes` is the number of rows that the
 /// statement changed. `columns` are the names of the columns, and a row has their values. A BLOB is an array of its bytes.
-pub trait Engine {
+pub trait SqlEngine {
     /// Runs one statement that reads, and returns its result. The number of changes may be 0.
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>>;
 
@@ -63,7 +63,7 @@ pub trait Engine {
 
 impl Database {
     /// Creates a database. Messages name it by its binding, such as `DB`.
-    pub fn new(name: &str, engine: impl Engine + 'static) -> Self {
+    pub fn new(name: &str, engine: impl SqlEngine + 'static) -> Self {
         Self { name: name.into(), engine: Rc::new(engine) }
     }
 

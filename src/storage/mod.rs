@@ -31,7 +31,7 @@ mod rows;
 mod single_statement;
 mod value;
 
-pub use database::{Database, Engine, Statement};
+pub use database::{Database, SqlEngine, Statement};
 pub use error::{DatabaseError, DatabaseFailure};
 pub use kv::{KvEngine, KvError, KvKey, KvKeys, KvStore, ListKeys};
 pub use rows::Rows;

@@ -9,10 +9,10 @@ use edge_json::write;
 use futures::future::{Either, select};
 use serde::{Deserialize, Serialize};
 
-use super::live::Live;
+use super::live::LiveTask;
 use super::next::{Next, stopped};
 use super::object::Object;
-use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, Status, UNREADABLE};
+use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, RecordStatus, UNREADABLE};
 use super::{quota, rows};
 use crate::engine::begin::Engine;
 use crate::host::{Host, Level, log};
@@ -25,7 +25,7 @@ use crate::text::shortened;
 
 /// The log line of an attempt.
 #[derive(Serialize)]
-struct LogLine<'a> {
+struct AttemptLine<'a> {
     event: &'static str,
     /// The name of the object, which does not reveal the id of the task.
     object: &'a str,
@@ -46,9 +46,9 @@ struct Times {
 }
 
 /// Marks a task as running, and forgets it when it is dropped.
-struct Running(Rc<Live>);
+struct RunningMark(Rc<LiveTask>);
 
-impl Drop for Running {
+impl Drop for RunningMark {
     fn drop(&mut self) {
         self.0.is_running.set(false);
         self.0.notify();
@@ -88,7 +88,7 @@ impl Object {
         let (now, live) = (self.host.now_ms(), self.live(&record));
         if record.is_cancelled {
             if record.failures > 0 || self.rows.read::<bool>(RELEASES)?.is_none() {
-                return self.end(&record, Status::Cancelled, None).await;
+                return self.end(&record, RecordStatus::Cancelled, None).await;
             }
             live.cancel();
         }
@@ -103,7 +103,7 @@ impl Object {
         if record.failures >= TASK_FAILURES {
             let cause = format!("the task was stopped after {TASK_FAILURES} attempts without progress");
             log::failure(&self.host, &record.tool, &cause);
-            return self.end(&record, Status::Failed, Some(stopped()?)).await;
+            return self.end(&record, RecordStatus::Failed, Some(stopped()?)).await;
         }
         // Counted before anything of the program runs, because an attempt can end this isolate.
         record.attempts = record.attempts.saturating_add(1);
@@ -113,7 +113,7 @@ impl Object {
         let pause = if record.failures < TASK_FAILURES { pause_ms(record.failures) } else { 1000 };
         self.arm(Some(now.saturating_add(pause)), &record)?;
         live.begin();
-        let running = Running(live.clone());
+        let running = RunningMark(live.clone());
         // A crash undoes all changes since the last wait. Without this wait, it would undo the count and the alarm.
         self.rows.sync().await?;
         let next = match Record::current(&self.rows, &record.generation)? {
@@ -141,7 +141,7 @@ impl Object {
     }
 
     /// Runs the handler to its end, or until the task is cancelled or expires.
-    async fn run(&self, record: &Record, live: &Rc<Live>, engine: &Engine) -> Next {
+    async fn run(&self, record: &Record, live: &Rc<LiveTask>, engine: &Engine) -> Next {
         let is_cancelled = record.is_cancelled;
         let (call, attempt) = match self.attempt(record, live.clone(), engine) {
             Ok(attempt) => attempt,
@@ -155,14 +155,14 @@ impl Object {
         let late = pin!(self.late(record, live));
         match select(running, late).await {
             Either::Left((Some(next), _)) => next,
-            Either::Left((None, _)) => Next::End(Status::Cancelled, None),
+            Either::Left((None, _)) => Next::End(RecordStatus::Cancelled, None),
             Either::Right(_) if self.host.now_ms() >= record.expires_ms() => Next::Expired,
             Either::Right(_) => Next::Failure("a step did not end within the time of an attempt".to_owned()),
         }
     }
 
     /// Completes when an attempt takes too long, or when its task expires. Some time before the former, it lets no further step begin.
-    async fn late(&self, record: &Record, live: &Live) {
+    async fn late(&self, record: &Record, live: &LiveTask) {
         let left = || Duration::from_millis(record.expires_ms().saturating_sub(self.host.now_ms()));
         self.host.sleep(left().min(Duration::from_secs(TASK_ATTEMPT_SECONDS))).await;
         if left().is_zero() {
@@ -175,7 +175,7 @@ impl Object {
     }
 
     /// Stores the decision after an attempt of `task`. Messages may have changed its record meanwhile, or replaced it.
-    async fn after(&self, task: &Record, live: &Live, next: Next, began: u64) -> Result<(), String> {
+    async fn after(&self, task: &Record, live: &LiveTask, next: Next, began: u64) -> Result<(), String> {
         let now = self.host.now_ms();
         self.log(task, &next, now.saturating_sub(began));
         let Some(mut record) = Record::current(&self.rows, &task.generation)? else { return Ok(()) };
@@ -187,7 +187,7 @@ impl Object {
             self.rows.seal(MESSAGE, &message)?;
         }
         if record.is_cancelled && !matches!(next, Next::End(..)) {
-            return self.end(task, Status::Cancelled, None).await;
+            return self.end(task, RecordStatus::Cancelled, None).await;
         }
         if !matches!(next, Next::Prevented(_)) {
             record.prevented = 0;
@@ -227,7 +227,7 @@ impl Object {
     }
 
     fn log(&self, record: &Record, next: &Next, ms: u64) {
-        let line = LogLine {
+        let line = AttemptLine {
             event: "attempt",
             object: &self.name,
             tool: &shortened(&record.tool),
@@ -242,7 +242,11 @@ impl Object {
 }
 
 /// Runs the handler. Returns `None` if the task was cancelled.
-async fn run_until_cancelled(attempt: impl Future<Output = Next>, live: &Live, host: &Rc<dyn Host>) -> Option<Next> {
+async fn run_until_cancelled(
+    attempt: impl Future<Output = Next>,
+    live: &LiveTask,
+    host: &Rc<dyn Host>,
+) -> Option<Next> {
     // A cancellation can arrive before the handler runs.
     if live.is_cancelled() {
         return None;

@@ -3,33 +3,33 @@
 use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
-use super::message::{Created, Entry, Reply};
+use super::message::{Created, Entry, TaskReply};
 use super::object::{Object, numbered};
-use super::record::{ANSWER, CALL, RECORD, Record, Status, StoredCall, StoredQuestion};
+use super::record::{ANSWER, CALL, RECORD, Record, RecordStatus, StoredCall, StoredQuestion};
 use crate::limits::TASK_PLACE_SECONDS;
 
 impl Object {
     /// Creates a task, unless the object has it already. It takes a place in the count of the caller's tasks first.
-    pub(super) async fn create(&self, owner: String, created: Created) -> Result<Reply, String> {
+    pub(super) async fn create(&self, owner: String, created: Created) -> Result<TaskReply, String> {
         if let Some(known) = self.existing(&owner, &created)? {
             self.revive(&known)?;
             return self.view(&known);
         }
         if let Some(replaced) = self.record(&owner)? {
             // It may still run, after a cancellation.
-            self.end(&replaced, Status::Cancelled, None).await?;
+            self.end(&replaced, RecordStatus::Cancelled, None).await?;
         }
         let entered = self.enter(&created.quota, &owner, self.lease(&created)).await?;
         // Another call with the same key may have created the task meanwhile.
         if let Some(known) = self.existing(&owner, &created)? {
-            if known.generation != created.generation && matches!(entered, Reply::Counted) {
+            if known.generation != created.generation && matches!(entered, TaskReply::Counted) {
                 let unused = Record { generation: created.generation, ..known.clone() };
                 self.leave(&unused).await;
             }
             return self.view(&known);
         }
         match entered {
-            Reply::Counted => self.view(&self.store(owner, created)?),
+            TaskReply::Counted => self.view(&self.store(owner, created)?),
             refused => Ok(refused),
         }
     }
@@ -37,7 +37,9 @@ impl Object {
     /// Returns the task that answers the call. It is the task that an earlier delivery of the same message created, or a task of another call with the
     /// same key. A task that failed or was cancelled does not answer another call.
     fn existing(&self, owner: &str, created: &Created) -> Result<Option<Record>, String> {
-        let is_void = |known: &Record| known.is_cancelled || matches!(known.status, Status::Failed | Status::Cancelled);
+        let is_void = |known: &Record| {
+            known.is_cancelled || matches!(known.status, RecordStatus::Failed | RecordStatus::Cancelled)
+        };
         let answers = |known: &Record| known.generation == created.generation || !is_void(known);
         Ok(self.record(owner)?.filter(answers))
     }
@@ -78,7 +80,7 @@ impl Object {
             tool,
             generation,
             owner,
-            status: Status::Working,
+            status: RecordStatus::Working,
             created_ms: now,
             updated_ms: now,
             ttl_ms,

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::id::{Owner, TaskId};
-use super::message::{Message, Reply, State, View, send};
+use super::message::{Phase, TaskMessage, TaskReply, View, send};
 use crate::auth::StateKeys;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -34,18 +34,18 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
     let until = cx.now_ms().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     loop {
         let wait_ms = until.saturating_sub(cx.now_ms());
-        let view = ask(id, cx, |_| Message::Get { wait_ms }).await?;
+        let view = ask(id, cx, |_| TaskMessage::Get { wait_ms }).await?;
         let generation = view.generation;
         let questions = match view.state {
-            State::Completed(result) => {
+            Phase::Completed(result) => {
                 let result = ToolResult::read(result.get());
                 let unreadable = || HandlerError::new(INTERNAL).because("the result of a task cannot be read");
                 return result.map(Followed::Result).ok_or_else(unreadable);
             }
-            State::Failed(error) => return Ok(Followed::Error(read_error(&error))),
-            State::Cancelled => return Ok(Followed::Cancelled),
-            State::Working => return Ok(Followed::Running(message(&view.task))),
-            State::InputRequired(questions) => questions,
+            Phase::Failed(error) => return Ok(Followed::Error(read_error(&error))),
+            Phase::Cancelled => return Ok(Followed::Cancelled),
+            Phase::Working => return Ok(Followed::Running(message(&view.task))),
+            Phase::InputRequired(questions) => questions,
         };
         // The prefix keeps the keys apart from those of nested calls.
         let document = Document::parse(questions.get().as_bytes(), JsonLimits::MOST)?;
@@ -58,7 +58,7 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
             );
         }
         let answers = try_parallel(answers.into_iter()).await?;
-        ask(id, cx, |_| Message::Update { generation, answers }).await?;
+        ask(id, cx, |_| TaskMessage::Update { generation, answers }).await?;
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn view(id: &str, cx: &Context) -> Result<View, HandlerError> {
 
 /// Returns the task `id`, like [`view`], or `None` if there is no such task of the caller.
 pub(super) async fn find(id: &str, cx: &Context) -> Result<Option<View>, HandlerError> {
-    let view = send_to(id, cx, &Message::Get { wait_ms: 0 }).await?;
+    let view = send_to(id, cx, &TaskMessage::Get { wait_ms: 0 }).await?;
     // The caller may have lost the tool since it made the call.
     Ok(view.filter(|view| cx.tools().is_some_and(|tools| tools.may_use(&view.tool, cx))))
 }
@@ -88,12 +88,16 @@ pub(super) async fn find(id: &str, cx: &Context) -> Result<Option<View>, Handler
 ///
 /// # Errors
 /// There is no such task of the caller, or an answer does not fit its question.
-pub(super) async fn ask(id: &str, cx: &Context, message: impl FnOnce(String) -> Message) -> Result<View, HandlerError> {
+pub(super) async fn ask(
+    id: &str,
+    cx: &Context,
+    message: impl FnOnce(String) -> TaskMessage,
+) -> Result<View, HandlerError> {
     let View { generation, .. } = view(id, cx).await?;
     send_to(id, cx, &message(generation)).await?.ok_or_else(unknown)
 }
 
-async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<Option<View>, HandlerError> {
+async fn send_to(id: &str, cx: &Context, message: &TaskMessage) -> Result<Option<View>, HandlerError> {
     // A server that only passes tasks on has none of its own.
     if cx.request().tasks().is_none() {
         return Ok(None);
@@ -102,8 +106,8 @@ async fn send_to(id: &str, cx: &Context, message: &Message) -> Result<Option<Vie
     let owner = Owner::of(cx);
     let Some(id) = TaskId::read(id, &owner, keys) else { return Ok(None) };
     match send(&service.objects, &id.object, &owner.digest(), message).await.map_err(failed)? {
-        Reply::Task(view) => Ok(Some(*view)),
-        Reply::Invalid(problem) => Err(HandlerError::invalid(problem)),
+        TaskReply::Task(view) => Ok(Some(*view)),
+        TaskReply::Invalid(problem) => Err(HandlerError::invalid(problem)),
         _ => Ok(None),
     }
 }

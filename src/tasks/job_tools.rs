@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::follow::{Followed, ask, follow};
-use super::message::{Message, State};
+use super::message::{Phase, TaskMessage};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::call::result::ToolResult;
@@ -78,10 +78,10 @@ async fn result(
 }
 
 async fn cancel(CancelArguments { job }: CancelArguments, cx: Context) -> Result<&'static str, HandlerError> {
-    let view = ask(&job, &cx, |generation| Message::Cancel { generation: Some(generation) }).await?;
+    let view = ask(&job, &cx, |generation| TaskMessage::Cancel { generation: Some(generation) }).await?;
     Ok(match view.state {
-        State::Cancelled => "The job is cancelled.",
-        State::Completed(_) | State::Failed(_) => "The job had already ended. Its result is still there.",
-        State::Working | State::InputRequired(_) => "The job is being cancelled.",
+        Phase::Cancelled => "The job is cancelled.",
+        Phase::Completed(_) | Phase::Failed(_) => "The job had already ended. Its result is still there.",
+        Phase::Working | Phase::InputRequired(_) => "The job is being cancelled.",
     })
 }

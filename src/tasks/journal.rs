@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::live::Live;
+use super::live::LiveTask;
 use super::record::{RECORD, RELEASES, Record};
-use super::rows::Rows;
+use super::rows::StoredRows;
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
 use crate::call::task_info::TaskInfo;
@@ -76,8 +76,8 @@ impl Foreign {
 /// The journal of an attempt.
 pub(crate) struct TaskJournal {
     info: TaskInfo,
-    rows: Rc<Rows>,
-    live: Rc<Live>,
+    rows: Rc<StoredRows>,
+    live: Rc<LiveTask>,
     /// The generation of the task. If another task has replaced it, nothing is stored.
     generation: String,
     version: Option<String>,
@@ -93,7 +93,7 @@ impl TaskJournal {
     /// Reads the steps of earlier attempts.
     pub(super) fn open(
         info: TaskInfo,
-        (rows, live, generation): (Rc<Rows>, Rc<Live>, String),
+        (rows, live, generation): (Rc<StoredRows>, Rc<LiveTask>, String),
         version: Option<String>,
     ) -> Result<Self, String> {
         let mut steps = FxHashMap::default();
@@ -114,7 +114,7 @@ impl TaskJournal {
 
     /// Stores steps that finished before the task began.
     pub(super) fn import(
-        rows: &Rows,
+        rows: &StoredRows,
         version: Option<&String>,
         steps: Vec<(String, String, Box<RawValue>)>,
     ) -> Result<(), String> {

@@ -3,7 +3,7 @@
 //! The request asks the objects of its tasks again and again, and sleeps in between. If it waited in the objects instead, they would be
 //! active meanwhile.
 //!
-//! Source: ext-tasks, specification 2026-07-28, "Task Status Notifications"; 2026-07-28, basic/patterns/subscriptions.
+//! Source: ext-tasks, specification 2026-07-28, "Task RecordStatus Notifications"; 2026-07-28, basic/patterns/subscriptions.
 
 use std::time::Duration;
 
@@ -28,13 +28,13 @@ const LEAST_POLL_MS: u64 = 1000;
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct ListenParams {
-    notifications: Filter,
+    notifications: TaskFilter,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("additionalProperties" = true))]
-struct Filter {
+struct TaskFilter {
     task_ids: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ struct Listened {
 /// The members of the description of a task that this method reads.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TaskState {
+struct ListenedState {
     status: String,
     status_message: Option<String>,
     last_updated_at: String,
@@ -115,7 +115,7 @@ async fn listen(ListenParams { notifications }: ListenParams, cx: Context) -> Re
 impl Listened {
     /// Sends the state, unless it was sent before. Returns whether the client has to hear of the task again.
     fn goes_on(&mut self, cx: &Context) -> bool {
-        let task: Option<TaskState> = read(self.view.task.get().as_bytes());
+        let task: Option<ListenedState> = read(self.view.task.get().as_bytes());
         let Some(task) = task else { return false };
         self.poll_ms = task.poll_interval_ms;
         let state = (task.status, task.status_message, task.last_updated_at);

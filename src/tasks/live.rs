@@ -7,12 +7,12 @@ use std::rc::{Rc, Weak};
 use std::task::{Poll, Waker};
 
 thread_local! {
-    static LIVE: RefCell<BTreeMap<String, Weak<Live>>> = const { RefCell::new(BTreeMap::new()) };
+    static LIVE: RefCell<BTreeMap<String, Weak<LiveTask>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The data that the attempt of a task shares with the messages to its object.
 #[derive(Default)]
-pub(super) struct Live {
+pub(super) struct LiveTask {
     pub is_running: Cell<bool>,
     /// Whether the time of the attempt has passed.
     pub is_over: Cell<bool>,
@@ -24,7 +24,7 @@ pub(super) struct Live {
     waiting: RefCell<Vec<Waker>>,
 }
 
-impl Live {
+impl LiveTask {
     /// Returns the task `generation` of the object `name`.
     pub(super) fn of(name: &str, generation: &str) -> Rc<Self> {
         let name = format!("{name} {generation}");

@@ -18,7 +18,7 @@ use crate::host::TaskObjects;
 /// A message to an object.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Message {
+pub(super) enum TaskMessage {
     /// Creates a task, unless the object has it, or has another one that goes on or has completed.
     Create(Box<Created>),
     /// Describes the task, after an end, a question or this time in milliseconds.
@@ -68,7 +68,7 @@ pub(crate) struct Created {
 /// The answer of an object.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Reply {
+pub(super) enum TaskReply {
     Task(Box<View>),
     /// There is no such task for this owner.
     Unknown,
@@ -88,13 +88,13 @@ pub(super) struct View {
     pub generation: String,
     /// The members that every description of the task has, besides its id: a JSON object.
     pub task: Box<RawValue>,
-    pub state: State,
+    pub state: Phase,
 }
 
 /// The state of a task, with what its caller needs.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum State {
+pub(super) enum Phase {
     Working,
     /// The questions: an object with their keys.
     InputRequired(Box<RawValue>),
@@ -103,7 +103,7 @@ pub(super) enum State {
     Cancelled,
 }
 
-impl State {
+impl Phase {
     pub(super) fn is_final(&self) -> bool {
         matches!(self, Self::Completed(_) | Self::Failed(_) | Self::Cancelled)
     }
@@ -150,8 +150,8 @@ pub(super) fn send(
     objects: &Rc<dyn TaskObjects>,
     name: &str,
     owner: &str,
-    message: &Message,
-) -> LocalBoxFuture<'static, Result<Reply, String>> {
+    message: &TaskMessage,
+) -> LocalBoxFuture<'static, Result<TaskReply, String>> {
     let letter = write::to_string(&Letter { owner: owner.to_owned(), message });
     let answer = letter.map(|letter| objects.send(name, letter)).map_err(|error| error.to_string());
     let reply = async move {

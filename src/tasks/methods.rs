@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::follow::{ask, view};
 use super::listen;
-use super::message::Message;
+use super::message::TaskMessage;
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::TaskRequest;
@@ -83,14 +83,14 @@ async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Con
     if let Some(passing) = passing(&task_id, &cx) {
         return passing.send(task_id, TaskRequest::Update(answers), cx).await.map(drop);
     }
-    ask(&task_id, &cx, |generation| Message::Update { generation, answers }).await.map(|_| ())
+    ask(&task_id, &cx, |generation| TaskMessage::Update { generation, answers }).await.map(|_| ())
 }
 
 async fn cancel(TaskParams { task_id }: TaskParams, cx: Context) -> Result<(), HandlerError> {
     if let Some(passing) = passing(&task_id, &cx) {
         return passing.send(task_id, TaskRequest::Cancel, cx).await.map(drop);
     }
-    ask(&task_id, &cx, |generation| Message::Cancel { generation: Some(generation) }).await.map(|_| ())
+    ask(&task_id, &cx, |generation| TaskMessage::Cancel { generation: Some(generation) }).await.map(|_| ())
 }
 
 /// Returns the way to the server of a task that is not one of this server.

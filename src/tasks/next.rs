@@ -3,9 +3,9 @@
 use edge_json::write;
 use serde_json::value::RawValue;
 
-use super::live::Live;
+use super::live::LiveTask;
 use super::object::Object;
-use super::record::{End, Status, StoredQuestion};
+use super::record::{End, RecordStatus, StoredQuestion};
 use crate::call::journal::JournalError;
 use crate::call::rounds::{Obstacle, Rounds};
 use crate::host::log;
@@ -14,7 +14,7 @@ use crate::protocol::error::{ErrorCode, RpcError};
 
 /// The decision after an attempt.
 pub(super) enum Next {
-    End(Status, Option<End>),
+    End(RecordStatus, Option<End>),
     /// The task waits for answers to its open questions, for a time, or for the first of both.
     Waits(Vec<StoredQuestion>, Option<u64>),
     /// The attempt counts as a failure. The text is for the log.
@@ -43,7 +43,7 @@ impl Next {
 
 impl Object {
     /// Returns what a handler that has not ended waits for.
-    pub(super) fn waiting(&self, tool: &str, rounds: &Rounds, live: &Live) -> Result<Next, String> {
+    pub(super) fn waiting(&self, tool: &str, rounds: &Rounds, live: &LiveTask) -> Result<Next, String> {
         match rounds.obstacle() {
             None => {}
             Some(Obstacle::Journal(JournalError::Temporary(cause))) => return Ok(Next::Failure(cause)),
@@ -52,7 +52,7 @@ impl Object {
                 Obstacle::Journal(JournalError::Final(cause)) | Obstacle::Conflict(cause) | Obstacle::Excess(cause),
             ) => {
                 log::failure(&self.host, tool, &format!("the task was stopped: {cause}"));
-                return Ok(Next::End(Status::Failed, Some(stopped()?)));
+                return Ok(Next::End(RecordStatus::Failed, Some(stopped()?)));
             }
         }
         let now = self.host.now_ms();
@@ -72,7 +72,7 @@ impl Object {
                     if known.len() >= QUESTIONS {
                         let cause = format!("the task was stopped: it asks more than {QUESTIONS} questions");
                         log::failure(&self.host, tool, &cause);
-                        return Ok(Next::End(Status::Failed, Some(stopped()?)));
+                        return Ok(Next::End(RecordStatus::Failed, Some(stopped()?)));
                     }
                     let key = unused_key(handler_key, &known);
                     asked.push(key.clone());

@@ -6,17 +6,17 @@ use edge_json::write::ObjectWriter;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use super::live::Live;
-use super::message::{Entry, Message, Reply, State, View, send};
-use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, Status, StoredQuestion};
-use super::rows::Rows;
+use super::live::LiveTask;
+use super::message::{Entry, Phase, TaskMessage, TaskReply, View, send};
+use super::record::{END, End, MESSAGE, QUESTION, RECORD, Record, RecordStatus, StoredQuestion};
+use super::rows::StoredRows;
 use crate::engine::begin::Engine;
 use crate::host::{Host, TaskObjects, TaskRows, log};
 use crate::limits::TASK_ALARM_SECONDS;
 
 /// The object of a task.
 pub(crate) struct Object {
-    pub(super) rows: Rc<Rows>,
+    pub(super) rows: Rc<StoredRows>,
     pub(super) host: Rc<dyn Host>,
     /// The version of the program that is deployed, if it is known.
     pub(super) version: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Object {
 impl Object {
     /// Opens the object `name`. Without keys, it can delete what has expired, and nothing else.
     pub(crate) fn new(name: &str, rows: Rc<dyn TaskRows>, engine: &Engine, host: Rc<dyn Host>) -> Self {
-        let rows = Rc::new(Rows::new(rows, engine.state_keys.clone(), host.clone(), name.to_owned()));
+        let rows = Rc::new(StoredRows::new(rows, engine.state_keys.clone(), host.clone(), name.to_owned()));
         let (version, objects) = (engine.version.clone(), engine.task_objects.clone());
         Self { rows, host, version, objects, name: name.to_owned() }
     }
@@ -62,14 +62,14 @@ impl Object {
     pub(super) fn end<'a>(
         &'a self,
         task: &'a Record,
-        status: Status,
+        status: RecordStatus,
         end: Option<End>,
     ) -> LocalBoxFuture<'a, Result<(), String>> {
         // Boxed, because many functions wait for it.
         self.end_now(task, status, end).boxed_local()
     }
 
-    async fn end_now(&self, task: &Record, status: Status, end: Option<End>) -> Result<(), String> {
+    async fn end_now(&self, task: &Record, status: RecordStatus, end: Option<End>) -> Result<(), String> {
         let Some(mut record) = Record::current(&self.rows, &task.generation)? else { return Ok(()) };
         if record.status.is_final() {
             return Ok(());
@@ -88,15 +88,15 @@ impl Object {
     }
 
     /// Counts a task of a caller, in the object `quota`.
-    pub(super) async fn enter(&self, quota: &str, owner: &str, entry: Entry) -> Result<Reply, String> {
+    pub(super) async fn enter(&self, quota: &str, owner: &str, entry: Entry) -> Result<TaskReply, String> {
         let objects = self.objects.as_ref().ok_or("the endpoint has no durable tasks")?;
-        send(objects, quota, owner, &Message::Enter(entry)).await
+        send(objects, quota, owner, &TaskMessage::Enter(entry)).await
     }
 
     /// Stops counting the task. If that fails, the place becomes free when the task expires.
     pub(super) async fn leave(&self, task: &Record) {
         let Some(objects) = &self.objects else { return };
-        let leave = Message::Leave { place: self.place(&task.generation) };
+        let leave = TaskMessage::Leave { place: self.place(&task.generation) };
         if let Err(cause) = send(objects, &task.quota, &task.owner, &leave).await {
             log::failure(&self.host, &task.tool, &cause);
         }
@@ -108,8 +108,8 @@ impl Object {
     }
 
     /// Returns the data that the attempt of a task shares with messages.
-    pub(super) fn live(&self, task: &Record) -> Rc<Live> {
-        Live::of(&self.name, &task.generation)
+    pub(super) fn live(&self, task: &Record) -> Rc<LiveTask> {
+        LiveTask::of(&self.name, &task.generation)
     }
 
     /// Sets the alarm for the next attempt, or for the deletion of the task.
@@ -123,7 +123,7 @@ impl Object {
         Ok(record.filter(|record| record.owner == owner && self.host.now_ms() < record.expires_ms()))
     }
 
-    pub(super) fn view(&self, record: &Record) -> Result<Reply, String> {
+    pub(super) fn view(&self, record: &Record) -> Result<TaskReply, String> {
         let running = self.live(record).message.borrow().clone();
         let message = match running {
             Some(message) => Some(message),
@@ -131,21 +131,23 @@ impl Object {
         };
         let task = record.describe(message.as_deref(), self.host.now_ms());
         let state = match record.status {
-            Status::Working => State::Working,
-            Status::Cancelled => State::Cancelled,
-            Status::InputRequired => {
+            RecordStatus::Working => Phase::Working,
+            RecordStatus::Cancelled => Phase::Cancelled,
+            RecordStatus::InputRequired => {
                 let open = self.questions()?.into_iter().filter(StoredQuestion::is_open);
                 let add =
                     |object: ObjectWriter, question: StoredQuestion| object.json(&question.key, question.request.get());
-                State::InputRequired(open.fold(ObjectWriter::new(), add).finish_raw())
+                Phase::InputRequired(open.fold(ObjectWriter::new(), add).finish_raw())
             }
-            Status::Completed | Status::Failed => match self.rows.open(END)?.ok_or("the end of a task is missing")? {
-                End::Result(result) => State::Completed(result),
-                End::Error(error) => State::Failed(error),
-            },
+            RecordStatus::Completed | RecordStatus::Failed => {
+                match self.rows.open(END)?.ok_or("the end of a task is missing")? {
+                    End::Result(result) => Phase::Completed(result),
+                    End::Error(error) => Phase::Failed(error),
+                }
+            }
         };
         let (tool, generation) = (record.tool.clone(), record.generation.clone());
-        Ok(Reply::Task(Box::new(View { tool, generation, task, state })))
+        Ok(TaskReply::Task(Box::new(View { tool, generation, task, state })))
     }
 }
 

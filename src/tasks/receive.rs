@@ -6,9 +6,9 @@ use edge_json::write;
 use futures::future::{Either, select};
 use serde_json::value::RawValue;
 
-use super::message::{Letter, Message, Reply};
+use super::message::{Letter, TaskMessage, TaskReply};
 use super::object::{Object, numbered};
-use super::record::{ANSWER, RECORD, RELEASES, Record, Status};
+use super::record::{ANSWER, RECORD, RELEASES, Record, RecordStatus};
 use super::rows::read;
 use super::{answers, quota};
 use crate::limits::{TASK_ANSWERS_BYTES, TASK_WAIT_SECONDS};
@@ -20,29 +20,29 @@ impl Object {
     /// # Errors
     /// The storage failed, or the message is not one of this version. The text is for the log.
     pub(crate) async fn answer(&self, message: &str) -> Result<String, String> {
-        let letter: Option<Letter<Message>> = read(message.as_bytes());
+        let letter: Option<Letter<TaskMessage>> = read(message.as_bytes());
         let Letter { owner, message } = letter.ok_or("a message to a task is not one of this version")?;
         let reply = match message {
-            Message::Create(created) => self.create(owner, *created).await?,
-            Message::Get { wait_ms } => self.get(&owner, wait_ms).await?,
-            Message::Update { generation, answers } => self.update(&owner, &generation, answers)?,
-            Message::Cancel { generation } => self.cancel(&owner, generation).await?,
-            Message::Enter(entry) => quota::enter(&self.rows, entry, self.host.now_ms())?,
-            Message::Leave { place } => quota::leave(&self.rows, &place)?,
+            TaskMessage::Create(created) => self.create(owner, *created).await?,
+            TaskMessage::Get { wait_ms } => self.get(&owner, wait_ms).await?,
+            TaskMessage::Update { generation, answers } => self.update(&owner, &generation, answers)?,
+            TaskMessage::Cancel { generation } => self.cancel(&owner, generation).await?,
+            TaskMessage::Enter(entry) => quota::enter(&self.rows, entry, self.host.now_ms())?,
+            TaskMessage::Leave { place } => quota::leave(&self.rows, &place)?,
         };
         write::to_string(&reply).map_err(|error| error.to_string())
     }
 
     /// Describes the task, after an end, a question or `wait_ms`.
-    async fn get(&self, owner: &str, wait_ms: u64) -> Result<Reply, String> {
-        let Some(record) = self.record(owner)? else { return Ok(Reply::Unknown) };
+    async fn get(&self, owner: &str, wait_ms: u64) -> Result<TaskReply, String> {
+        let Some(record) = self.record(owner)? else { return Ok(TaskReply::Unknown) };
         self.revive(&record)?;
-        if wait_ms == 0 || record.status != Status::Working {
+        if wait_ms == 0 || record.status != RecordStatus::Working {
             return self.view(&record);
         }
         let live = self.live(&record);
         let working = || match Record::current(&self.rows, &record.generation) {
-            Ok(Some(record)) if record.status == Status::Working => None,
+            Ok(Some(record)) if record.status == RecordStatus::Working => None,
             // The read below reports a failure.
             _ => Some(()),
         };
@@ -52,12 +52,17 @@ impl Object {
         }
         match self.record(owner)? {
             Some(record) => self.view(&record),
-            None => Ok(Reply::Unknown),
+            None => Ok(TaskReply::Unknown),
         }
     }
 
-    fn update(&self, owner: &str, generation: &str, answers: Vec<(String, Box<RawValue>)>) -> Result<Reply, String> {
-        let Some(mut record) = self.record(owner)? else { return Ok(Reply::Unknown) };
+    fn update(
+        &self,
+        owner: &str,
+        generation: &str,
+        answers: Vec<(String, Box<RawValue>)>,
+    ) -> Result<TaskReply, String> {
+        let Some(mut record) = self.record(owner)? else { return Ok(TaskReply::Unknown) };
         if record.generation != generation || record.open_questions == 0 || record.status.is_final() {
             return self.view(&record);
         }
@@ -78,7 +83,10 @@ impl Object {
             match answer {
                 Ok(answer) => kept.push((nth, answer)),
                 Err(problem) => {
-                    return Ok(Reply::Invalid(format!("The answer `{}` is not valid: {problem}.", shortened(&key))));
+                    return Ok(TaskReply::Invalid(format!(
+                        "The answer `{}` is not valid: {problem}.",
+                        shortened(&key)
+                    )));
                 }
             }
             (question.is_answered, question.is_changed) = (true, true);
@@ -103,8 +111,8 @@ impl Object {
         self.view(&record)
     }
 
-    async fn cancel(&self, owner: &str, generation: Option<String>) -> Result<Reply, String> {
-        let Some(record) = self.record(owner)? else { return Ok(Reply::Unknown) };
+    async fn cancel(&self, owner: &str, generation: Option<String>) -> Result<TaskReply, String> {
+        let Some(record) = self.record(owner)? else { return Ok(TaskReply::Unknown) };
         if record.status.is_final() || generation.is_some_and(|generation| generation != record.generation) {
             return self.view(&record);
         }
@@ -117,12 +125,12 @@ impl Object {
         live.cancel();
         // A sleeping handler that has work at another server runs once more.
         if !live.is_running.get() && self.rows.read::<bool>(RELEASES)?.is_none() {
-            self.end(&cancelled, Status::Cancelled, None).await?;
+            self.end(&cancelled, RecordStatus::Cancelled, None).await?;
         }
         match Record::current(&self.rows, &cancelled.generation)? {
             Some(record) => self.view(&record),
             // Another task has replaced it meanwhile.
-            None => self.view(&Record { status: Status::Cancelled, ..cancelled }),
+            None => self.view(&Record { status: RecordStatus::Cancelled, ..cancelled }),
         }
     }
 }

@@ -4,7 +4,7 @@ use edge_json::write::ObjectWriter;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::rows::Rows;
+use super::rows::StoredRows;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// The row with the [`Record`].
@@ -36,7 +36,7 @@ pub(super) struct Record {
     pub generation: String,
     /// The digest of the caller and the server.
     pub owner: String,
-    pub status: Status,
+    pub status: RecordStatus,
     pub created_ms: u64,
     pub updated_ms: u64,
     pub ttl_ms: u64,
@@ -57,10 +57,10 @@ pub(super) struct Record {
     pub quota: String,
 }
 
-/// The status of a task. Source: ext-tasks, "Task Status".
+/// The status of a task. Source: ext-tasks, "Task RecordStatus".
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Status {
+pub(super) enum RecordStatus {
     Working,
     InputRequired,
     Completed,
@@ -68,7 +68,7 @@ pub(super) enum Status {
     Cancelled,
 }
 
-impl Status {
+impl RecordStatus {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -139,7 +139,7 @@ impl StoredQuestion {
 
 impl Record {
     /// Reads the record of the task `generation`. Returns `None` if the task was deleted, or replaced by another one.
-    pub(super) fn current(rows: &Rows, generation: &str) -> Result<Option<Self>, String> {
+    pub(super) fn current(rows: &StoredRows, generation: &str) -> Result<Option<Self>, String> {
         Ok(rows.read::<Self>(RECORD)?.filter(|record| record.generation == generation))
     }
 
@@ -154,7 +154,7 @@ impl Record {
     }
 
     /// Changes the status. An end is final.
-    pub(super) fn set_status(&mut self, status: Status, now_ms: u64) {
+    pub(super) fn set_status(&mut self, status: RecordStatus, now_ms: u64) {
         if !self.status.is_final() && self.status != status {
             self.status = status;
             self.updated_ms = now_ms;
@@ -166,14 +166,14 @@ impl Record {
         let open = questions.iter().filter(|question| question.is_open()).count();
         self.open_questions = u32::try_from(open).unwrap_or(u32::MAX);
         self.updated_ms = now_ms;
-        self.set_status(if open > 0 { Status::InputRequired } else { Status::Working }, now_ms);
+        self.set_status(if open > 0 { RecordStatus::InputRequired } else { RecordStatus::Working }, now_ms);
     }
 
     /// Returns the time after which a client should ask again. It grows with the age of the task.
     pub(super) fn poll_interval_ms(&self, now_ms: u64) -> u64 {
         let age_s = now_ms.saturating_sub(self.created_ms) / 1000;
         match () {
-            () if self.status == Status::InputRequired => 5000,
+            () if self.status == RecordStatus::InputRequired => 5000,
             () if age_s < 10 => 1000,
             () if age_s < 120 => 5000,
             () => 15_000,

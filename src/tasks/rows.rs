@@ -14,7 +14,7 @@ use crate::host::{Host, TaskRows};
 use crate::limits::TASK_ROW_BYTES;
 
 /// The rows of the object of a task.
-pub(super) struct Rows {
+pub(super) struct StoredRows {
     storage: Rc<dyn TaskRows>,
     /// The keys, or the error in their configuration. What is not encrypted can be used without keys.
     keys: Rc<Result<StateKeys, ConfigError>>,
@@ -23,7 +23,7 @@ pub(super) struct Rows {
     object: String,
 }
 
-impl Rows {
+impl StoredRows {
     pub(super) fn new(
         storage: Rc<dyn TaskRows>,
         keys: Rc<Result<StateKeys, ConfigError>>,

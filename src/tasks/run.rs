@@ -9,10 +9,10 @@ use futures::future::{Either, select};
 use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
-use super::live::Live;
+use super::live::LiveTask;
 use super::next::{Next, error_end};
 use super::object::{Object, numbered};
-use super::record::{ANSWER, CALL, End, Record, Status, StoredCall, StoredQuestion};
+use super::record::{ANSWER, CALL, End, Record, RecordStatus, StoredCall, StoredQuestion};
 use crate::auth::Principal;
 use crate::call::client_extensions::CapabilitySource;
 use crate::call::rounds::{Answered, Earlier};
@@ -38,7 +38,7 @@ impl Object {
     pub(super) fn attempt(
         &self,
         record: &Record,
-        live: Rc<Live>,
+        live: Rc<LiveTask>,
         engine: &Engine,
     ) -> Result<(StoredCall, Attempt), String> {
         let call: StoredCall = self.rows.open(CALL)?.ok_or("the call of the task is missing")?;
@@ -62,7 +62,7 @@ impl Object {
         call: StoredCall,
         attempt: Attempt,
         tool: &str,
-        live: &Live,
+        live: &LiveTask,
         engine: &Engine,
     ) -> Next {
         let host = &self.host;
@@ -86,7 +86,7 @@ impl Object {
             reservation.renew(host.now_ms());
         };
         match result {
-            Some(Ok(result)) => Next::End(Status::Completed, Some(End::Result(result))),
+            Some(Ok(result)) => Next::End(RecordStatus::Completed, Some(End::Result(result))),
             Some(Err(error)) => failed(&error),
             None => self.waiting(tool, &rounds, live).unwrap_or_else(Next::Failure),
         }
@@ -154,5 +154,5 @@ fn read_principal(principal: &RawValue) -> Result<Principal, Next> {
 
 /// Returns the end of a task whose call failed with an error of the protocol.
 fn failed(error: &RpcError) -> Next {
-    error_end(error).map_or_else(Next::Prevented, |end| Next::End(Status::Failed, Some(end)))
+    error_end(error).map_or_else(Next::Prevented, |end| Next::End(RecordStatus::Failed, Some(end)))
 }

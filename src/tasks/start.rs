@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::follow::{Followed, follow, service};
 use super::id::{Owner, TaskId};
-use super::message::{Created, Message, Reply, View, send};
+use super::message::{Created, TaskMessage, TaskReply, View, send};
 use super::record::StoredCall;
 use super::task::Task;
 use super::{job_tools, methods};
@@ -185,14 +185,14 @@ async fn create(task: &Task, name: &str, arguments: &str, cx: &Context) -> Resul
             .collect(),
     };
     let owner = owner.digest();
-    let reply = send(&service.objects, &id.object, &owner, &Message::Create(Box::new(created))).await;
+    let reply = send(&service.objects, &id.object, &owner, &TaskMessage::Create(Box::new(created))).await;
     // The task may exist, and only its answer is lost. Without a key, no repeated call finds it.
     if reply.is_err() && task.dedupe.is_none() {
         cancel(service, &id.object, &owner, cx.host()).await;
     }
     match reply.map_err(failed)? {
-        Reply::Task(view) => Ok((id.text, *view)),
-        Reply::Full(free_ms) => {
+        TaskReply::Task(view) => Ok((id.text, *view)),
+        TaskReply::Full(free_ms) => {
             let seconds = free_ms.saturating_sub(cx.now_ms()).div_ceil(1000);
             Err(HandlerError::new(format!(
                 "`{name}` was not called: you already have {} running jobs of it. Wait until one has ended, or cancel one. \
@@ -264,7 +264,7 @@ fn cancel_lost(cx: &Context, id: Option<String>) {
 
 /// Asks an object to cancel its task, which no other task replaces. A failure is only logged, because no caller waits for the answer.
 async fn cancel(service: &TaskService, object: &str, owner: &str, host: &Rc<dyn Host>) {
-    let cancel = Message::Cancel { generation: None };
+    let cancel = TaskMessage::Cancel { generation: None };
     if let Err(cause) = send(&service.objects, object, owner, &cancel).await {
         log::failure(host, "tasks", &cause);
     }

@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, StatementStatus, params_from_iter};
 
 use super::mathematics;
 use crate::limits::{SQL_RESULT_BYTES, SQL_VALUE_BYTES};
-use crate::storage::{Database, DatabaseError, DatabaseFailure, Engine, SqlValue, Statement};
+use crate::storage::{Database, DatabaseError, DatabaseFailure, SqlEngine, SqlValue, Statement};
 
 /// The limits of D1, apart from those that every [`Database`] checks.
 const LIMITS: &[(Limit, i32)] = &[
@@ -167,7 +167,7 @@ impl Sqlite {
         }
     }
 
-    /// Runs a statement, and returns its result in the form of [`Engine`].
+    /// Runs a statement, and returns its result in the form of [`SqlEngine`].
     fn execute(&self, connection: &Connection, statement: &Statement) -> rusqlite::Result<String> {
         let before = connection.total_changes();
         let mut prepared = prepare(connection, statement.sql())?;
@@ -246,7 +246,7 @@ fn database_error(error: &rusqlite::Error) -> DatabaseError {
     DatabaseError::of_message(NAME, &format!("{message}: {code}"))
 }
 
-impl Engine for Rc<Sqlite> {
+impl SqlEngine for Rc<Sqlite> {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
         let results = self.transaction(&[statement]);
         let result = results.map(|mut results| results.pop().unwrap_or_default());
@@ -259,7 +259,7 @@ impl Engine for Rc<Sqlite> {
 }
 
 /// The engine of [`TestDatabase::database`], for an engine of a test that adds its own faults.
-impl Engine for TestDatabase {
+impl SqlEngine for TestDatabase {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
         self.sqlite.query(statement)
     }

@@ -6,7 +6,7 @@ use edge_json::write;
 use serde_json::{Map, Value, json};
 
 use crate::rag::{
-    Chunk, Document, Filter, Link, Passage, PassageId, SaveStore, Saved, Search, Space, StoreError, StoreFailure,
+    Chunk, Document, Filter, Link, Passage, PassageId, SaveCounts, SaveStore, Search, Space, StoreError, StoreFailure,
 };
 
 /// The spaces of the contract: the index, and the name. The last one has passages only in its own index.
@@ -145,8 +145,8 @@ impl<S: SaveStore + ?Sized> PassageContract<'_, S> {
         self.compare().await?;
         for (at, document) in documents() {
             let chunks = document.chunks.len();
-            self.save(at, document.clone(), Saved { chunks, inserted: chunks, deleted: 0 }).await?;
-            self.save(at, document, Saved { chunks, inserted: 0, deleted: 0 }).await?;
+            self.save(at, document.clone(), SaveCounts { chunks, inserted: chunks, deleted: 0 }).await?;
+            self.save(at, document, SaveCounts { chunks, inserted: 0, deleted: 0 }).await?;
         }
         self.compare().await
     }
@@ -160,12 +160,12 @@ impl<S: SaveStore + ?Sized> PassageContract<'_, S> {
         for (chunk, page) in tea.chunks.iter_mut().zip(7..) {
             chunk.metadata = if page == 9 { Map::new() } else { fields(json!({ "page": page })) };
         }
-        self.save(at, tea.clone(), Saved { chunks: 4, inserted: 0, deleted: 0 }).await?;
+        self.save(at, tea.clone(), SaveCounts { chunks: 4, inserted: 0, deleted: 0 }).await?;
         ensure(self.ids(at).await? == before, || "A chunk whose text stays must keep its number.".to_owned())?;
         if let Some(first) = tea.chunks.first_mut() {
             "zephyr lemon clay".clone_into(&mut first.text);
         }
-        self.save(at, tea, Saved { chunks: 4, inserted: 1, deleted: 1 }).await?;
+        self.save(at, tea, SaveCounts { chunks: 4, inserted: 1, deleted: 1 }).await?;
         self.compare().await
     }
 
@@ -200,7 +200,7 @@ impl<S: SaveStore + ?Sized> PassageContract<'_, S> {
     async fn removed(&mut self) -> Result<(), String> {
         let Some((at, tea)) = documents().into_iter().next() else { return Ok(()) };
         self.remove(at, "tea").await?;
-        self.save(at, tea, Saved { chunks: 4, inserted: 4, deleted: 0 }).await?;
+        self.save(at, tea, SaveCounts { chunks: 4, inserted: 4, deleted: 0 }).await?;
         self.compare().await?;
         let names: Vec<_> = self.stored.keys().cloned().collect();
         for (at, name) in names {
@@ -209,7 +209,7 @@ impl<S: SaveStore + ?Sized> PassageContract<'_, S> {
         self.compare().await
     }
 
-    async fn save(&mut self, at: usize, document: Document, expected: Saved) -> Result<(), String> {
+    async fn save(&mut self, at: usize, document: Document, expected: SaveCounts) -> Result<(), String> {
         let name = document.name.clone();
         let saved = self.store.save(&space(at), &document).await.map_err(failed("`save`"))?;
         ensure(saved == expected, || format!("`save` of `{name}` must return {expected:?} (got {saved:?})."))?;

@@ -28,7 +28,7 @@ pub(crate) struct Headed<'t> {
 /// Returns how well texts match the words of a question, from 0 to 1. The words know how many of all `number` texts contain them.
 #[cfg(feature = "rag")]
 pub(crate) fn scores<'t>(asked: &Words, number: u64, texts: impl Iterator<Item = Headed<'t>>) -> Vec<f64> {
-    let counted: Vec<_> = texts.map(|text| Counted::new(asked, &text)).collect();
+    let counted: Vec<_> = texts.map(|text| WordCounts::new(asked, &text)).collect();
     let weights: Vec<_> = asked.iter().map(|(_, containing)| weight(containing, number)).collect();
     scored(&counted, &weights)
 }
@@ -36,7 +36,7 @@ pub(crate) fn scores<'t>(asked: &Words, number: u64, texts: impl Iterator<Item =
 /// Returns how well texts match the words of a question, from 0 to 1. These are all texts, so no other text affects a score.
 #[cfg(feature = "gateway")]
 pub(crate) fn scores_among<'t>(asked: &Words, texts: impl Iterator<Item = Headed<'t>>) -> Vec<f64> {
-    let counted: Vec<_> = texts.map(|text| Counted::new(asked, &text)).collect();
+    let counted: Vec<_> = texts.map(|text| WordCounts::new(asked, &text)).collect();
     let number = u64::try_from(counted.len()).unwrap_or(u64::MAX);
     let containing =
         |nth: usize| counted.iter().filter(|text| text.contains(nth)).fold(0_u64, |sum, _| sum.saturating_add(1));
@@ -44,7 +44,7 @@ pub(crate) fn scores_among<'t>(asked: &Words, texts: impl Iterator<Item = Headed
     scored(&counted, &weights)
 }
 
-fn scored(counted: &[Counted], weights: &[f64]) -> Vec<f64> {
+fn scored(counted: &[WordCounts], weights: &[f64]) -> Vec<f64> {
     let (length, count) = counted.iter().fold((0.0, 0.0), |(length, count), text| (length + text.length, count + 1.0));
     let mean_length = length / f64::max(count, 1.0);
     let most = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
@@ -61,14 +61,14 @@ fn weight(containing: u64, texts: u64) -> f64 {
 }
 
 /// A text, as its score needs it.
-struct Counted {
+struct WordCounts {
     /// For each word of the question, how often it occurs. Occurrences in headings count more.
     occurrences: Vec<f64>,
     /// The number of words.
     length: f64,
 }
 
-impl Counted {
+impl WordCounts {
     fn new(asked: &Words, text: &Headed<'_>) -> Self {
         let mut counted = Self { occurrences: vec![0.0; asked.stems().count()], length: 0.0 };
         counted.length = counted.add(asked, text.text, 1.0) + counted.add(asked, text.path, 1.0);

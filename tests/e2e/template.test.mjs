@@ -29,6 +29,7 @@ const environment = {
   // The server shares the compiled dependencies of the Workers in this repository.
   CARGO_TARGET_DIR: TARGET,
   CARGO_BUILD_BUILD_DIR: TARGET,
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: /^rustflags = \['(.*)'\]$/m.exec(await readFile(join(ROOT, '.cargo/config.toml'), 'utf8'))[1],
   CARGO_NET_OFFLINE: 'true',
   WRANGLER_SEND_METRICS: 'false',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
@@ -91,7 +92,9 @@ async function shareDependencies() {
 async function shareLibrary() {
   for (const name of ['crates', 'src', 'tests']) await symlink(join(ROOT, name), join(folder, name))
   await copyFile(join(ROOT, 'Cargo.lock'), join(folder, 'Cargo.lock'))
-  await writeFile(join(folder, 'Cargo.toml'), manifest.replace(/^members = .*/m, 'members = ["native-*"]\nexclude = ["desks"]'))
+  // A profile must not name packages that this workspace does not have.
+  await writeFile(join(folder, 'Cargo.toml'), manifest.replace(/^members = .*/m, 'members = ["native-*"]\nexclude = ["desks"]')
+    .replace(/^\[profile\.release\.package\]\n(?:.+\n)*/m, ''))
 }
 
 /** Creates a server in this workspace. */
@@ -99,10 +102,11 @@ async function createNative(kind, options) {
   const created = join(folder, `native-${kind}`)
   await run(join(ROOT, 'scripts/new'), [created, ...options])
   const file = join(created, 'Cargo.toml')
-  // Only the root of a workspace has profiles.
+  // Only the root of a workspace has profiles. The feature of `futures` is one of the tests of the library.
   const own = (await readFile(file, 'utf8')).replace(/^\[(workspace|profile\.\w+)\]\n(?:.+\n)*/gm, '')
     .replace(/^edge-mcp = \{ path = "[^"]*".*/m, 'edge-mcp = { path = "..", features = ["gateway", "rag", "tasks"] }')
-  assert.ok(own.includes('path = ".."') && !own.includes('[profile'), own)
+    .replace('[dev-dependencies]\n', '$&futures = { workspace = true, features = ["executor"] }\n')
+  assert.ok(['path = ".."', 'executor'].every((part) => own.includes(part)) && !own.includes('[profile'), own)
   await writeFile(file, own)
   return created
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use edge_mcp::rag::{
-    Document, Filter, MemoryStore, Passage, PassageId, SaveStore, Saved, Search, Space, SqlitePassages,
+    Document, Filter, MemoryStore, Passage, PassageId, SaveCounts, SaveStore, Search, Space, SqlitePassages,
 };
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, ready};
@@ -14,7 +14,7 @@ use crate::random::Random;
 /// A store that is compared.
 pub(crate) trait Store: SaveStore {
     /// Saves all documents.
-    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, Saved>;
+    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, SaveCounts>;
 
     /// Begins to save the documents, and fails. A store that cannot fail does nothing.
     fn fail<'a>(&'a self, _: &'a Space, _: &'a [Document], _: &'a mut Random) -> LocalBoxFuture<'a, ()> {
@@ -23,9 +23,9 @@ pub(crate) trait Store: SaveStore {
 }
 
 impl Store for MemoryStore {
-    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, Saved> {
+    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, SaveCounts> {
         async move {
-            let mut sum = Saved::default();
+            let mut sum = SaveCounts::default();
             for document in documents {
                 let saved = self.save(space, document).await.expect("saved");
                 sum.chunks += saved.chunks;
@@ -39,7 +39,7 @@ impl Store for MemoryStore {
 }
 
 impl Store for SqlitePassages {
-    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, Saved> {
+    fn save_all<'a>(&'a self, space: &'a Space, documents: &'a [Document]) -> LocalBoxFuture<'a, SaveCounts> {
         async move { Self::save_all(self, space, documents).await.expect("saved") }.boxed_local()
     }
 

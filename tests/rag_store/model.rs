@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use edge_mcp::rag::{Chunk, Document, Filter, Link, Passage, PassageId, Saved};
+use edge_mcp::rag::{Chunk, Document, Filter, Link, Passage, PassageId, SaveCounts};
 use serde_json::{Map, json};
 
 use crate::comparison::Content;
@@ -81,8 +81,8 @@ impl Model {
         Document { name, metadata, chunks }
     }
 
-    pub(crate) fn save(&mut self, space: usize, documents: &[Document]) -> Saved {
-        let mut saved = Saved::default();
+    pub(crate) fn save(&mut self, space: usize, documents: &[Document]) -> SaveCounts {
+        let mut saved = SaveCounts::default();
         for document in documents {
             let count = |chunks: &[Chunk]| {
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();

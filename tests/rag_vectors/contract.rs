@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    Document, Edge, Filter, MemoryStore, Passage, PassageId, PendingPassages, SaveStore, Saved, Search, SearchResult,
-    SearchStore, Space, SqlitePassages, StoreError, VectorStore, migration,
+    Document, Edge, Filter, MemoryStore, Passage, PassageId, PendingPassages, SaveCounts, SaveStore, Search,
+    SearchResult, SearchStore, Space, SqlitePassages, StoreError, VectorStore, migration,
 };
 use edge_mcp::testing::{self, TestDatabase, passage_store_contract, vector_store_contract};
 use futures::future::LocalBoxFuture;
@@ -118,7 +118,7 @@ impl SearchStore for Broken {
 }
 
 impl SaveStore for Broken {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> Answer<'a, Saved> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> Answer<'a, SaveCounts> {
         Box::pin(async move {
             if self.breaks("numbers") {
                 self.1.remove(space, &document.name).await?;
@@ -176,7 +176,7 @@ fn a_store_that_breaks_a_promise_is_told_which() {
         ("the order of ids", "in the order of the numbers"),
         ("distance", "must be beside it in its section"),
         ("the filter of edges", "must not be returned"),
-        ("numbers", "must return Saved"),
+        ("numbers", "must return SaveCounts"),
         ("removal", "must return true"),
         ("model", "`pending` failed: OtherModel"),
         ("refusals", "that was refused 1 times"),

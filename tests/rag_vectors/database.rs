@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use edge_mcp::rag::{SqlitePassages, SqliteVectors, migration, vector_migration};
-use edge_mcp::storage::{Database, DatabaseError, Engine, Rows, Statement};
+use edge_mcp::storage::{Database, DatabaseError, Rows, SqlEngine, Statement};
 use edge_mcp::testing::TestDatabase;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -68,7 +68,7 @@ impl Observed {
     }
 }
 
-/// Returns a result in the form of [`Engine`].
+/// Returns a result in the form of [`SqlEngine`].
 fn text(rows: &Rows) -> Result<String, DatabaseError> {
     let all: Vec<Map<String, Value>> = rows.all()?;
     let columns: Vec<_> = all.first().into_iter().flat_map(Map::keys).cloned().collect();
@@ -77,7 +77,7 @@ fn text(rows: &Rows) -> Result<String, DatabaseError> {
     Ok(Value::Array(result).to_string())
 }
 
-impl Engine for Observed {
+impl SqlEngine for Observed {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
         async move { Ok(self.batch(vec![statement]).await?.remove(0)) }.boxed_local()
     }

@@ -82,7 +82,7 @@ impl SearchStore for InSpace {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Saved {
+struct SaveCounts {
     name: String,
     text: String,
 }
@@ -92,7 +92,7 @@ fn endpoint<S: VectorStore + 'static>(store: &Rc<S>) -> Endpoint {
     let store = store.clone();
     testing::endpoint(move |_| {
         let indexer = Indexer::new(store.clone(), Synonyms::default());
-        let save = move |Saved { name, text }: Saved, cx: Context| {
+        let save = move |SaveCounts { name, text }: SaveCounts, cx: Context| {
             let indexer = indexer.clone();
             async move {
                 let saved = indexer.save(&space(), &document(&name, &text), &cx).await?;

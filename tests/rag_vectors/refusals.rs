@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use edge_mcp::rag::{Embedder, Indexed, Indexer, MemoryStore, Purpose, VectorStore};
+use edge_mcp::rag::{Embedder, IndexReport, Indexer, MemoryStore, Purpose, VectorStore};
 use edge_mcp::testing::{self, TestHost};
 use edge_mcp::{Context, HandlerError};
 use futures::FutureExt;
@@ -51,7 +51,7 @@ fn each_store(check: impl AsyncFn(Rc<dyn VectorStore>, &Context)) {
     }
 }
 
-fn counts(indexed: &Indexed) -> (usize, usize, usize) {
+fn counts(indexed: &IndexReport) -> (usize, usize, usize) {
     (indexed.embedded, indexed.pending, indexed.refused)
 }
 

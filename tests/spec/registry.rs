@@ -63,7 +63,7 @@ fn server_info_and_detail_have_the_configured_values() {
     let server = minimal().build().expect("a valid server");
     let version = json!({ "version": "1.0.2", "is_latest": true });
     let info = json!({ "id": "my-lab-server", "name": "My Lab Server!", "version_detail": version });
-    assert_eq!((json(server.server_info()), json(server.server_detail())), (info.clone(), info));
+    assert_eq!((server.server_info(), server.server_detail()), (info.clone(), info));
 
     let server = full().build().expect("a valid server");
     let mut expected = json!({
@@ -73,7 +73,7 @@ fn server_info_and_detail_have_the_configured_values() {
         "repository": { "url": "https://github.com/ada/lab", "source": "github", "id": "R_1", "subfolder": "a/b" },
         "version_detail": { "version": "1.0.2", "release_date": "2026-07-28T00:00:00Z", "is_latest": false },
     });
-    assert_eq!(json(server.server_info()), expected);
+    assert_eq!(server.server_info(), expected);
     expected["package_canonical"] = json!("npm");
     expected["packages"] = json!([
         {
@@ -108,7 +108,7 @@ fn server_info_and_detail_have_the_configured_values() {
         { "transport_type": "streamable", "url": "https://lab.example.com/mcp" },
         { "transport_type": "sse", "url": "https://lab.example.com/sse" },
     ]);
-    assert_eq!(json(server.server_detail()), expected);
+    assert_eq!(server.server_detail(), expected);
 }
 
 struct Clerk;

@@ -22,7 +22,8 @@ fn collect(module: &str, code: &str, sources: &Sources, names: &mut Vec<(String,
         let (keyword, item) = item.split_once(' ').unwrap_or((item, ""));
         match keyword {
             "use" => {
-                names.extend(flatten(item.trim_end_matches(';')).into_iter().map(|it| (module.to_owned(), it.name)))
+                let exported = flatten(item.trim_end_matches(';'));
+                names.extend(exported.into_iter().map(|exported| (module.to_owned(), exported.name)));
             }
             "mod" => {
                 let (name, body) = item.split_once('{').unwrap_or((item.trim_end_matches(';'), ""));

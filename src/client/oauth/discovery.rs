@@ -7,7 +7,7 @@ use super::documents::Documents;
 use super::error::OAuthError;
 use super::resource_metadata::ResourceMetadata;
 use super::server_metadata::ServerMetadata;
-use crate::client::wire::challenge::{Challenge, SCOPES, add_scopes, is_scope};
+use crate::client::wire::challenge::{BearerChallenge, SCOPES, add_scopes, is_scope};
 
 /// The authorization server of an MCP server, and the parameters of requests for its tokens.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Discovery {
     /// There is none that the client uses.
     pub(in crate::client) async fn find(
         documents: Documents<'_>,
-        challenge: Option<&Challenge>,
+        challenge: Option<&BearerChallenge>,
         issuers: Issuers<'_>,
     ) -> Result<Self, OAuthError> {
         let (metadata, is_own_issuer) = match ResourceMetadata::fetch(documents, challenge).await {
@@ -76,7 +76,7 @@ impl Discovery {
         let mut supported = metadata.scopes_supported;
         supported.retain(|scope| is_scope(scope));
         supported.truncate(SCOPES);
-        let challenged = challenge.map(Challenge::scopes).unwrap_or_default();
+        let challenged = challenge.map(BearerChallenge::scopes).unwrap_or_default();
         let scopes = if challenged.is_empty() { supported.clone() } else { challenged };
         let named = documents.server.resource.as_ref().map(|resource| resource.as_str().to_owned());
         Ok(Self { server, resource: named.unwrap_or(metadata.resource), scopes, supported })

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::documents::{DocumentContent, Documents, ResourceServer};
 use super::error::OAuthError;
 use super::url_rules;
-use crate::client::wire::challenge::Challenge;
+use crate::client::wire::challenge::BearerChallenge;
 use crate::config::SecureUrl;
 use crate::host::{is_same_url, path_of};
 
@@ -38,7 +38,10 @@ impl ResourceMetadata {
     ///
     /// # Errors
     /// There is no metadata, or it is not that of the MCP server.
-    pub(super) async fn fetch(documents: Documents<'_>, challenge: Option<&Challenge>) -> Result<Self, OAuthError> {
+    pub(super) async fn fetch(
+        documents: Documents<'_>,
+        challenge: Option<&BearerChallenge>,
+    ) -> Result<Self, OAuthError> {
         let mut failure = OAuthError::NoResourceMetadata;
         for candidate in candidates(documents.server, challenge)? {
             let body = match documents.fetch(&candidate, DOCUMENT).await? {
@@ -65,7 +68,7 @@ impl ResourceMetadata {
 }
 
 /// Returns the URLs at which the metadata may be, in order.
-fn candidates(server: &ResourceServer, challenge: Option<&Challenge>) -> Result<Vec<SecureUrl>, OAuthError> {
+fn candidates(server: &ResourceServer, challenge: Option<&BearerChallenge>) -> Result<Vec<SecureUrl>, OAuthError> {
     let unsafe_url = |problem| OAuthError::UnsafeUrl { member: "resource_metadata", problem };
     if let Some(named) = challenge.and_then(|challenge| challenge.resource_metadata.as_deref()) {
         let named = url_rules::parse(named, server.is_local).map_err(unsafe_url)?;

@@ -19,7 +19,7 @@ use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{of_task_error, parsed};
-use crate::client::wire::task::{GET, TaskState, TaskStatus, UPDATE};
+use crate::client::wire::task::{GET, RemoteTaskState, TaskStatus, UPDATE};
 use crate::protocol::capabilities::QuestionKind;
 use crate::protocol::error::ErrorCode;
 use crate::protocol::task::TaskMembers;
@@ -46,8 +46,8 @@ impl Peer {
         let json = self.0.result(&self.about_task(GET, remote, Params::default(), cx)).await.map_err(unknown)?;
         let failed = self.0.error_of(GET);
         let task = parsed(&json).and_then(|document| {
-            let TaskState { status, members } =
-                TaskState::read(document.root(), remote.id()).map_err(Failure::Malformed)?;
+            let RemoteTaskState { status, members } =
+                RemoteTaskState::read(document.root(), remote.id()).map_err(Failure::Malformed)?;
             let detail = match status {
                 TaskStatus::Working | TaskStatus::Cancelled => TaskDetail::None,
                 TaskStatus::Asks(requests) => TaskDetail::Questions(questions(&self.0, requests, cx)?),

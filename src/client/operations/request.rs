@@ -4,8 +4,7 @@ use std::future::IntoFuture;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::deserialize::read;
-use edge_json::{Document, JsonLimits, Kind, write};
+use edge_json::{JsonLimits, Kind, write};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde::Serialize;
@@ -13,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::respondent::Respondent;
+use super::result::read_text;
 use super::rounds::complete_step;
 use crate::call::error::HandlerError;
 use crate::client::connection::Peer;
@@ -172,10 +172,7 @@ impl RequestResult {
     /// # Errors
     /// The result does not match the type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, HandlerError> {
-        let unexpected = "Another server gave a result in an unexpected form.";
-        let document = Document::parse(self.json.as_bytes(), JsonLimits::MOST)
-            .map_err(|problem| HandlerError::new(unexpected).because(problem))?;
-        read(document.root()).map_err(|problem| HandlerError::new(unexpected).because(problem))
+        read_text(&self.json, JsonLimits::MOST)
     }
 
     /// Returns the result as JSON text, as the server sent it.

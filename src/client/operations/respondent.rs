@@ -46,7 +46,7 @@ pub(super) struct TaskWait {
 }
 
 /// A question of a server.
-pub(super) struct OpenQuestion {
+pub(super) struct QuestionAnswer {
     /// The key that the server gives it.
     pub key: String,
     /// Whether the caller of this program answers it.
@@ -124,7 +124,7 @@ impl Respondent {
         capabilities: ClientCapabilities,
         answered: &dyn Fn(&str) -> bool,
         passed_key: &dyn Fn(usize, &str) -> String,
-    ) -> Result<Vec<OpenQuestion>, ClientError> {
+    ) -> Result<Vec<QuestionAnswer>, ClientError> {
         let pages = conversation.client.sign_in_pages();
         let mut questions = Vec::new();
         read_questions(conversation, requests, answered, &mut |key, question| {
@@ -136,7 +136,7 @@ impl Respondent {
                 }
                 _ => return Err(undeclared()),
             };
-            questions.push(OpenQuestion { key, is_passed, answer });
+            questions.push(QuestionAnswer { key, is_passed, answer });
             Ok(())
         })?;
         Ok(questions)

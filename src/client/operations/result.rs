@@ -78,13 +78,10 @@ impl CallResult {
         if self.is_error {
             return Err(HandlerError::new(self.text()));
         }
-        let outcome = match &self.structured {
+        match &self.structured {
             Some(structured) => read_text(structured, JsonLimits::MOST),
             None => read_text(&self.text(), JsonLimits::default()),
-        };
-        outcome.map_err(|problem| {
-            HandlerError::new("Another server gave a result in an unexpected form.").because(problem)
-        })
+        }
     }
 
     /// Converts the result for the caller of a tool of this program. The caller gets the content, the structured content and the `_meta` of
@@ -107,7 +104,11 @@ impl CallResult {
     }
 }
 
-fn read_text<T: DeserializeOwned>(json: &str, limits: JsonLimits) -> Result<T, String> {
-    let document = Document::parse(json.as_bytes(), limits).map_err(|error| error.to_string())?;
-    read(document.root()).map_err(|error| error.to_string())
+/// Reads JSON text of another server into a type.
+pub(super) fn read_text<T: DeserializeOwned>(json: &str, limits: JsonLimits) -> Result<T, HandlerError> {
+    let outcome = match Document::parse(json.as_bytes(), limits) {
+        Ok(document) => read(document.root()).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    outcome.map_err(|problem| HandlerError::new("Another server gave a result in an unexpected form.").because(problem))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use serde_json::value::RawValue;
 
-use super::respondent::{ANSWERS, OpenQuestion, Respondent, TOO_MANY_ROUNDS, answers};
+use super::respondent::{ANSWERS, QuestionAnswer, Respondent, TOO_MANY_ROUNDS, answers};
 use super::step::step;
 use super::task;
 use crate::client::conversation::Conversation;
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const STATE: &str = "requestState";
 
 struct Round {
-    questions: Vec<OpenQuestion>,
+    questions: Vec<QuestionAnswer>,
     state: Option<String>,
 }
 

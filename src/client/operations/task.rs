@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::cancel_task::{Unfinished, continues_later, end_of_round, task_request, unknown};
-use super::respondent::{ANSWERS, OpenQuestion, Respondent, TOO_MANY_ROUNDS, answers};
+use super::respondent::{ANSWERS, QuestionAnswer, Respondent, TOO_MANY_ROUNDS, answers};
 use super::step::step;
 use crate::call::error::HandlerError;
 use crate::client::conversation::Conversation;
@@ -26,7 +26,7 @@ use crate::client::remote_task::RemoteTask;
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
 use crate::client::wire::response::{ResultKind, RoundResult, of_task_error, parsed};
-use crate::client::wire::task::{CreatedTask, GET, TaskState, TaskStatus, UPDATE};
+use crate::client::wire::task::{CreatedTask, GET, RemoteTaskState, TaskStatus, UPDATE};
 use crate::limits::{
     LONGEST_TASK_SECONDS, UPSTREAM_POLL_DEFAULT_SECONDS, UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_ROUNDS,
     UPSTREAM_TASK_SECONDS,
@@ -84,7 +84,7 @@ pub(super) async fn result_or_task(
     result: Box<RawValue>,
     respondent: &Respondent,
 ) -> Result<RoundResult, ClientError> {
-    let created = CreatedTask::read(&result).map_err(Failure::Malformed)?;
+    let created = CreatedTask::read(parsed(&result)?.root()).map_err(Failure::Malformed)?;
     let length = write::literal(&created.id).get().len();
     if respondent.task_wait.longest_passed_id.is_some_and(|longest| length <= longest) {
         return Ok(RoundResult { kind: ResultKind::Task, result });
@@ -152,7 +152,7 @@ impl<'a> TaskPoll<'a> {
             is_due = false;
             let json = self.send(GET, None).await?;
             let document = parsed(&json).map_err(|error| self.failed(error))?;
-            let state = TaskState::read(document.root(), self.remote.id());
+            let state = RemoteTaskState::read(document.root(), self.remote.id());
             let state = state.map_err(|problem| self.failed(Failure::Malformed(problem).into()))?;
             self.set_interval(&state.members);
             let error = match state.status {
@@ -204,8 +204,8 @@ impl<'a> TaskPoll<'a> {
 
     /// Returns a key and its answer. A function of the program answers a question once in all rounds of our caller's request, also if the
     /// server still lists the question.
-    fn once(&self, question: OpenQuestion) -> (String, AnswerFuture) {
-        let OpenQuestion { key, is_passed, answer } = question;
+    fn once(&self, question: QuestionAnswer) -> (String, AnswerFuture) {
+        let QuestionAnswer { key, is_passed, answer } = question;
         if is_passed || !self.respondent.remembers() {
             return (key, answer);
         }

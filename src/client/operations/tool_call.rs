@@ -65,7 +65,7 @@ impl Conversation {
         request.new_headers = Some(self.new_headers(&request));
         let RoundResult { kind, result } = rounds::complete_step(self, request, &name, &respondent).await?;
         if kind == ResultKind::Task {
-            let CreatedTask { id, members } = CreatedTask::read(&result).map_err(Failure::Malformed)?;
+            let CreatedTask { id, members } = CreatedTask::read(parsed(&result)?.root()).map_err(Failure::Malformed)?;
             return Ok(CallOutcome::Task(RemoteTask::new(self.server.name.clone(), name, id), members));
         }
         self.checked(&name, definition, &result, &respondent.cx).await.map(CallOutcome::Result)

@@ -5,9 +5,7 @@
 use std::rc::Rc;
 
 use edge_json::{Document, JsonLimits, Kind, Value};
-use serde_json::value::RawValue;
 
-use crate::client::error::{ClientError, Failure};
 use crate::protocol::meta::SERVER_INFO;
 use crate::protocol::revision::Revision;
 use crate::text::visible;
@@ -25,31 +23,25 @@ struct Description {
     version: String,
     instructions: Option<String>,
     capabilities: Box<[String]>,
-    json: Box<RawValue>,
+    json: Box<str>,
 }
 
 impl About {
     /// Reads the description from the result of `server/discover` or `initialize`.
-    ///
-    /// # Errors
-    /// The result is not JSON.
-    pub(in crate::client) fn of(revision: Revision, json: Box<RawValue>) -> Result<Self, ClientError> {
-        let document = Document::parse(json.get().as_bytes(), JsonLimits::MOST)
-            .map_err(|_| Failure::Malformed("has a result that is not JSON"))?;
-        let result = document.root();
+    pub(super) fn of(revision: Revision, result: Value<'_>) -> Self {
         let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO)).or_else(|| result.get("serverInfo"));
         let text = |of: Value<'_>, name: &str| of.string(name).map(|text| visible(&text));
         let of_info = |name: &str| info.and_then(|info| text(info, name)).unwrap_or_default();
         let capabilities = result.get("capabilities").into_iter().flat_map(Value::members);
         let capabilities = capabilities.filter(|(_, settings)| settings.kind() == Kind::Object);
-        Ok(Self(Rc::new(Description {
+        Self(Rc::new(Description {
             revision,
             name: of_info("name"),
             version: of_info("version"),
             instructions: text(result, "instructions"),
             capabilities: capabilities.map(|(name, _)| name.into_owned()).collect(),
-            json,
-        })))
+            json: result.text().into(),
+        }))
     }
 
     /// Returns the revision that the client and the server use.
@@ -79,14 +71,14 @@ impl About {
 
     /// Returns the settings of an extension as JSON text, or `None` if the server does not declare it. The settings are an object.
     pub fn extension(&self, id: &str) -> Option<String> {
-        let document = Document::parse(self.0.json.get().as_bytes(), JsonLimits::MOST).ok()?;
+        let document = Document::parse(self.0.json.as_bytes(), JsonLimits::MOST).ok()?;
         let settings = document.root().get("capabilities")?.get("extensions")?.get(id)?;
         (settings.kind() == Kind::Object).then(|| settings.text().to_owned())
     }
 
     /// Returns the description as JSON text, as the server sent it.
     pub fn raw(&self) -> &str {
-        self.0.json.get()
+        &self.0.json
     }
 }
 
@@ -98,8 +90,9 @@ mod tests {
     fn texts_have_no_hidden_characters() {
         let hidden = "x\u{e0041}\u{202e}";
         let json = serde_json::json!({ "serverInfo": { "name": hidden, "version": hidden }, "instructions": hidden });
-        let json = RawValue::from_string(json.to_string()).expect("JSON");
-        let about = About::of(Revision::V2025_11_25, json).expect("a description");
+        let json = json.to_string();
+        let document = Document::parse(json.as_bytes(), JsonLimits::default()).expect("JSON");
+        let about = About::of(Revision::V2025_11_25, document.root());
         assert_eq!((about.name(), about.version(), about.instructions()), ("x", "x", Some("x")));
     }
 }

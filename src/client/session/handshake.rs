@@ -6,10 +6,9 @@ use std::future::ready;
 use std::rc::Rc;
 use std::time::Duration;
 
-use edge_json::{Document, JsonLimits, write};
+use edge_json::write;
 use futures::FutureExt;
 use http::HeaderValue;
-use serde_json::value::RawValue;
 
 use super::about::About;
 use super::negotiation::{History, Initialized, Knowledge};
@@ -21,7 +20,7 @@ use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::client::questions::handlers::capabilities_json;
 use crate::client::wire::message::Params;
-use crate::client::wire::response::unsupported;
+use crate::client::wire::response::{parsed, unsupported};
 use crate::limits::UPSTREAM_NEGOTIATION_SECONDS;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
@@ -40,7 +39,8 @@ pub(super) async fn discover(conversation: &Rc<Conversation>) -> Result<(Knowled
     let unknown = || ready(Ok(Knowledge::Nothing)).boxed_local();
     match (conversation.attempts(&discovery, &mut history, &unknown).await, history.known) {
         (Ok(result), Knowledge::Modern(revision)) => {
-            conversation.about.replace(Some(About::of(revision, result.json).map_err(failed)?));
+            let document = parsed(&result.json).map_err(failed)?;
+            conversation.about.replace(Some(About::of(revision, document.root())));
             Ok((history.known, None))
         }
         // The error does not show the era of the server.
@@ -104,14 +104,17 @@ async fn initialized(
     let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
     let result = conversation.attempts(initialize, &mut history, &|| ready(Ok(known)).boxed_local()).await?;
     let id = result.session.filter(is_session_id);
-    let (version, logs) = version_and_logs(&result.json);
+    let document = parsed(&result.json)?;
+    let description = document.root();
+    let version = description.string("protocolVersion").unwrap_or_default();
+    let logs = description.get("capabilities").is_some_and(|capabilities| capabilities.get("logging").is_some());
     let Some(revision) = Revision::named(&version).filter(|revision| revision.era() == Era::Legacy) else {
         return Err(unsupported(vec![version]));
     };
     let known = if id.is_some() { Knowledge::WithSession(revision) } else { Knowledge::WithoutSession(revision) };
     conversation.session.replace(Some(Initialized { revision, id, logs, log_level: None }));
     conversation.learn(known);
-    conversation.about.replace(Some(About::of(revision, result.json)?));
+    conversation.about.replace(Some(About::of(revision, description)));
     conversation.notify("notifications/initialized").await?;
     standing_stream::open(conversation).await;
     Ok(known)
@@ -141,14 +144,6 @@ pub(super) async fn set_log_level(
         let mut history = History::new(known, RequestKind::Handshake, conversation.is_pinned());
         let _ = conversation.attempts(&setting, &mut history, negotiated).await;
     }
-}
-
-/// Returns the revision in the result of `initialize`, and whether the server sends log messages.
-fn version_and_logs(result: &RawValue) -> (String, bool) {
-    let Ok(document) = Document::parse(result.get().as_bytes(), JsonLimits::MOST) else { return Default::default() };
-    let result = document.root();
-    let logging = result.get("capabilities").and_then(|capabilities| capabilities.get("logging"));
-    (result.string("protocolVersion").unwrap_or_default(), logging.is_some())
 }
 
 fn is_session_id(id: &HeaderValue) -> bool {

@@ -13,7 +13,7 @@ use super::remote_request::RequestAttempts;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::questions::question::ServerQuestion;
-use crate::client::wire::exchange::{Receiver, ServerRequest};
+use crate::client::wire::exchange::{ServerRequest, StreamReceiver};
 use crate::client::wire::response::without_nulls;
 use crate::host::log;
 use crate::limits::{UPSTREAM_QUESTION_BYTES, UPSTREAM_QUESTIONS};
@@ -32,7 +32,7 @@ pub(super) struct Observer {
     pub attempts: Rc<RequestAttempts>,
 }
 
-impl Receiver for Observer {
+impl StreamReceiver for Observer {
     fn notification(&self, method: &str, params: Option<Value<'_>>) {
         if method.ends_with("/list_changed") {
             self.conversation.notice_list_change();

@@ -33,8 +33,10 @@ use crate::protocol::revision::{Era, Revision};
 /// The exchange of a request, until its answer has arrived.
 ///
 /// The time limit and the limits of questions and bytes continue if its stream is resumed.
-pub(super) struct Exchange<'c> {
+pub(super) struct RequestExchange<'c> {
     conversation: &'c Conversation,
+    /// The head of the response, until it is read.
+    opening: Option<Opening>,
     pub credential: Option<HeaderValue>,
     expected: Rc<ExpectedAnswer>,
     observer: Rc<Observer>,
@@ -48,7 +50,7 @@ pub(super) struct Exchange<'c> {
 
 type Opening = LocalBoxFuture<'static, Result<Opened, FetchError>>;
 
-impl<'c> Exchange<'c> {
+impl<'c> RequestExchange<'c> {
     /// Creates the exchange of a request, and posts the request.
     ///
     /// # Errors
@@ -59,7 +61,7 @@ impl<'c> Exchange<'c> {
         known: Knowledge,
         time: Duration,
         credential: Option<HeaderValue>,
-    ) -> Result<(Self, Opening), ClientError> {
+    ) -> Result<Self, ClientError> {
         let (id, era) = (conversation.budget.next_id(), known.era());
         let span = start_span(conversation, request, known.revision());
         let posted = match write(conversation, &id, request, known, credential.clone(), span.as_deref()) {
@@ -70,7 +72,7 @@ impl<'c> Exchange<'c> {
             }
         };
         let unanswered = RequestInFlight::new(conversation, &posted, &id);
-        let opening = conversation.open(posted);
+        let opening = Some(conversation.open(posted));
         let observer = Rc::new(Observer {
             conversation: conversation.clone(),
             listeners: request.listeners.clone(),
@@ -85,10 +87,12 @@ impl<'c> Exchange<'c> {
         let standing = (era == Era::Legacy)
             .then(|| standing_stream::messages(conversation, expected.clone(), observer.clone()).boxed_local());
         let timer = conversation.cx.host().sleep(time);
-        Ok((Self { conversation, credential, expected, observer, unanswered, span, time, timer, standing }, opening))
+        Ok(Self { conversation, opening, credential, expected, observer, unanswered, span, time, timer, standing })
     }
 
-    pub(super) async fn read(&mut self, opening: Opening) -> Result<ServerResponse, ClientError> {
+    /// Reads the answer, or the rest of an answer that was interrupted.
+    pub(super) async fn read(&mut self) -> Result<ServerResponse, ClientError> {
+        let Some(opening) = self.opening.take() else { return self.resume().await };
         let (expected, observer) = (self.expected.clone(), self.observer.clone());
         let exchange = async {
             let opened = opening.await.map_err(exchange::of_connection)?;
@@ -103,7 +107,7 @@ impl<'c> Exchange<'c> {
     }
 
     /// Requests the events after the last one, and reads the rest of the answer.
-    pub(super) async fn resume(&mut self) -> Result<ServerResponse, ClientError> {
+    async fn resume(&mut self) -> Result<ServerResponse, ClientError> {
         let Some(position) = self.expected.position.take() else { return Err(Failure::Interrupted.into()) };
         let (conversation, expected, observer) = (self.conversation, self.expected.clone(), self.observer.clone());
         let exchange = async {

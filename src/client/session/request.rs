@@ -13,7 +13,7 @@ use super::remote_request::RemoteRequest;
 use crate::client::conversation::Conversation;
 use crate::client::error::{ClientError, Failure};
 use crate::client::wire::message::Params;
-use crate::client::wire::response::{ResultKind, RoundResult, without_nulls};
+use crate::client::wire::response::{ResultKind, RoundResult, parsed, without_nulls};
 use crate::protocol::method::Method;
 use crate::protocol::revision::Era;
 
@@ -94,7 +94,7 @@ impl Conversation {
         let discovery = RemoteRequest::new(Method::Discover, Params::default(), handshake::TIME);
         let result = self.result(&discovery).await?;
         let about = match self.known() {
-            Knowledge::Modern(revision) => About::of(revision, result),
+            Knowledge::Modern(revision) => parsed(&result).map(|document| About::of(revision, document.root())),
             _ => Err(Failure::Malformed("contradicts the earlier answers of the server").into()),
         };
         let about = about.map_err(self.error_of(discovery.method.clone()))?;

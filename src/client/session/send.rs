@@ -8,7 +8,7 @@ use futures::future::LocalBoxFuture;
 use http::HeaderValue;
 
 use super::negotiation::{History, Knowledge};
-use super::post::Exchange;
+use super::post::RequestExchange;
 use super::reactions::{Action, AnswerForm, Lesson, Reaction, RequestKind};
 use super::remote_request::{HeaderParams, RemoteRequest};
 use crate::client::conversation::Conversation;
@@ -54,18 +54,19 @@ impl Conversation {
     ) -> Result<RpcResult, ClientError> {
         let attempts = &request.attempts;
         let until = request.deadline.unwrap_or_else(|| self.deadline(request.timeout));
-        let mut interrupted: Option<Exchange<'_>> = None;
+        let mut interrupted: Option<RequestExchange<'_>> = None;
         loop {
-            let posted = match interrupted.take() {
-                Some(mut exchange) => Some((exchange.resume().await, exchange)),
+            let exchange = match interrupted.take() {
+                Some(exchange) => Some(exchange),
                 None => self.attempt(request, history, ready, until).await?,
             };
-            let Some((answer, exchange)) = posted else {
+            let Some(mut exchange) = exchange else {
                 if attempts.repeat() {
                     continue;
                 }
                 return Err(CONTRADICTION.into());
             };
+            let answer = exchange.read().await;
             let form = AnswerForm::of(&answer, exchange.is_resumable());
             let is_replaced = match self.is_replaced(&answer, exchange.credential.as_ref()).await {
                 Ok(is_replaced) => is_replaced,
@@ -144,14 +145,14 @@ impl Conversation {
         }
     }
 
-    /// Posts a request and reads its answer. Returns `None` if the session of the request ended before it was posted.
+    /// Posts a request. Returns `None` if the session of the request ended before it was posted.
     async fn attempt<'c>(
         self: &'c Rc<Self>,
         request: &RemoteRequest,
         history: &mut History,
         ready: &Ready<'_>,
         until: u64,
-    ) -> Result<Option<(Result<ServerResponse, ClientError>, Exchange<'c>)>, ClientError> {
+    ) -> Result<Option<RequestExchange<'c>>, ClientError> {
         // Before this attempt is sent, its failures are not those of the request.
         let unsent = |error: ClientError| error.delivered_as(Delivery::NotExecuted);
         history.known = ready().await.map_err(unsent)?;
@@ -166,9 +167,9 @@ impl Conversation {
             return Ok(None);
         }
         history.has_session = history.known.era() == Era::Legacy && self.has_session();
-        let (mut exchange, opening) = Exchange::new(self, request, history.known, time, credential)?;
+        let exchange = RequestExchange::new(self, request, history.known, time, credential)?;
         request.attempts.is_in_flight.set(true);
-        Ok(Some((exchange.read(opening).await, exchange)))
+        Ok(Some(exchange))
     }
 
     /// Keeps the knowledge that an action leads to: for all conversations if a result proves it, otherwise for this one. The session of a server

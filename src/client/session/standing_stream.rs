@@ -15,7 +15,7 @@ use futures::future::{Either, select};
 
 use crate::client::conversation::Conversation;
 use crate::client::error::ClientError;
-use crate::client::wire::exchange::{ExpectedAnswer, Receiver, ServerStream, TOO_LONG, media_type, read_events};
+use crate::client::wire::exchange::{ExpectedAnswer, ServerStream, StreamReceiver, TOO_LONG, media_type, read_events};
 use crate::limits::UPSTREAM_STREAM_SECONDS;
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::revision::Era;
@@ -50,7 +50,7 @@ pub(super) async fn open(conversation: &Conversation) {
 pub(super) async fn messages(
     conversation: &Conversation,
     request: Rc<ExpectedAnswer>,
-    receiver: Rc<impl Receiver>,
+    receiver: Rc<impl StreamReceiver>,
 ) -> Result<(), ClientError> {
     let mut stream = conversation.standing_stream.lock().await;
     let Some(open) = &mut *stream else { return Ok(()) };

@@ -25,7 +25,7 @@ use crate::client::oauth::documents::{Documents, Requests};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::token_response::after;
 use crate::client::upstream::ServerAccess;
-use crate::client::wire::challenge::Challenge;
+use crate::client::wire::challenge::BearerChallenge;
 use crate::config::SecureUrl;
 use crate::host::{in_time, log, query_of};
 use crate::limits::{SIGN_IN_COOKIE_BYTES, SIGN_IN_REQUESTS, SIGN_IN_SECONDS, UPSTREAM_NEGOTIATION_SECONDS};
@@ -119,7 +119,7 @@ impl SignIn {
         let upstream = &server.upstream;
         let challenge = match (&ticket.resource_metadata, &*ticket.scopes) {
             (None, []) => probe(values, server, spend).await?,
-            (resource_metadata, scopes) => Some(Challenge::new(resource_metadata.clone(), scopes)),
+            (resource_metadata, scopes) => Some(BearerChallenge::new(resource_metadata.clone(), scopes)),
         };
         let account = Account::new(values.clone(), &ticket.person, &upstream.url);
         let known = account.stored().await?.value.map(|tokens| tokens.issuer.issuer);
@@ -235,7 +235,11 @@ fn allowed_scopes(named: &[String], allowed: &[String]) -> Vec<String> {
 }
 
 /// Sends a request without a token to a server, and returns the challenge of its answer.
-async fn probe(values: &Values, server: &Server, spend: &dyn Fn() -> bool) -> Result<Option<Challenge>, OAuthError> {
+async fn probe(
+    values: &Values,
+    server: &Server,
+    spend: &dyn Fn() -> bool,
+) -> Result<Option<BearerChallenge>, OAuthError> {
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     if !spend() {
         return Err(OAuthError::BudgetExhausted);
@@ -248,7 +252,7 @@ async fn probe(values: &Values, server: &Server, spend: &dyn Fn() -> bool) -> Re
     let time = Duration::from_secs(UPSTREAM_NEGOTIATION_SECONDS);
     let opened = in_time(opening, values.host.sleep(time)).await;
     let opened = opened.map_err(|error| OAuthError::Unreachable { server: "it", cause: error.to_string() })?;
-    Ok(if opened.status == 401 { Challenge::of(&opened.headers) } else { None })
+    Ok(if opened.status == 401 { BearerChallenge::of(&opened.headers) } else { None })
 }
 
 /// Returns the content of a ticket that is valid for `person`.

@@ -20,7 +20,7 @@ use crate::client::budget::Budget;
 use crate::client::error::{ClientError, Failure};
 use crate::client::oauth::error::OAuthError;
 use crate::client::tokens::token_source::{Rejection, TokenSource};
-use crate::client::wire::challenge::Challenge;
+use crate::client::wire::challenge::BearerChallenge;
 use crate::config::SecureUrl;
 use crate::limits::{SIGN_IN_QUESTIONS, SIGN_IN_WAIT_SECONDS};
 
@@ -99,7 +99,7 @@ impl PersonTokens {
             return Err(Failure::not_called(reason).into());
         };
         let rejected = rejection.token.and_then(|token| token.to_str().ok()).map(str::to_owned);
-        let mut scopes = rejection.challenge.map(Challenge::scopes).unwrap_or_default();
+        let mut scopes = rejection.challenge.map(BearerChallenge::scopes).unwrap_or_default();
         if rejection.lacks_scope {
             let StoreEntry { value: stored, .. } = account.stored().await.map_err(|error| self.failed(error))?;
             let Some(stored) = stored.filter(|stored| !stored.has_ended) else { return Ok(false) };

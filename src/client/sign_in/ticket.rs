@@ -9,7 +9,7 @@ use super::sealed::SealPurpose;
 use super::values::Values;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::token_response::after;
-use crate::client::wire::challenge::Challenge;
+use crate::client::wire::challenge::BearerChallenge;
 use crate::limits::SIGN_IN_SECONDS;
 
 /// The name of the parameter of a link that has the ticket.
@@ -35,7 +35,7 @@ impl Ticket {
     pub(super) fn new(
         server: &str,
         person: &str,
-        challenge: Option<&Challenge>,
+        challenge: Option<&BearerChallenge>,
         scopes: Vec<String>,
         now_ms: u64,
     ) -> Self {

@@ -16,7 +16,7 @@ use crate::client::oauth::documents::{Documents, ResourceServer};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::{TokenResponse, after, used_until};
-use crate::client::wire::challenge::Challenge;
+use crate::client::wire::challenge::BearerChallenge;
 use crate::config::{ConfigError, SecureUrl};
 use crate::limits::{UPSTREAM_TOKEN_NEW_SECONDS, UPSTREAM_TOKEN_SECONDS};
 
@@ -163,7 +163,7 @@ impl ClientCredentials {
     pub(super) async fn discover(
         &self,
         documents: Documents<'_>,
-        challenge: Option<&Challenge>,
+        challenge: Option<&BearerChallenge>,
     ) -> Result<(), OAuthError> {
         let issuer = match &self.server.0 {
             TokenEndpoint::Token(_) => return Ok(()),

@@ -8,7 +8,7 @@ use http::HeaderValue;
 
 use crate::call::context::Context;
 use crate::client::error::ClientError;
-use crate::client::wire::challenge::Challenge;
+use crate::client::wire::challenge::BearerChallenge;
 
 /// A request that the server rejected: with status 401, or with status 403 because the token lacks a scope.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub(in crate::client) struct Rejection<'a> {
     /// The header of the request, if it had a token.
     pub token: Option<&'a HeaderValue>,
     /// The challenge of the server, if it sent one.
-    pub challenge: Option<&'a Challenge>,
+    pub challenge: Option<&'a BearerChallenge>,
     /// Whether the token is valid, but lacks a scope. Only a sign-in of the person can add one.
     pub lacks_scope: bool,
 }

@@ -18,14 +18,14 @@ pub(in crate::client) const SCOPES: usize = 64;
 
 /// A `Bearer` challenge. Its values are as the server wrote them: they may be those of an attacker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::client) struct Challenge {
+pub(in crate::client) struct BearerChallenge {
     pub error: Option<String>,
     /// The URL of the protected resource metadata.
     pub resource_metadata: Option<String>,
     scope: Option<String>,
 }
 
-impl Challenge {
+impl BearerChallenge {
     pub(in crate::client) fn new(resource_metadata: Option<String>, scopes: &[String]) -> Self {
         let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
         Self { error: None, resource_metadata, scope }
@@ -90,14 +90,14 @@ pub(in crate::client) fn is_scope(text: &str) -> bool {
 /// The parameters of a challenge.
 #[derive(Default)]
 struct ChallengeParameters {
-    challenge: Challenge,
+    challenge: BearerChallenge,
     /// Whether a parameter occurs twice. Its meaning is then open.
     is_void: bool,
 }
 
 impl ChallengeParameters {
     fn add(&mut self, name: &str, value: &str) {
-        let Challenge { error, resource_metadata, scope } = &mut self.challenge;
+        let BearerChallenge { error, resource_metadata, scope } = &mut self.challenge;
         let slot = match name.to_ascii_lowercase().as_str() {
             "error" => error,
             "resource_metadata" => resource_metadata,
@@ -173,7 +173,7 @@ mod tests {
             ("", None),
             (r#"Bearer error="insufficient_scope"#, None),
         ] {
-            assert_eq!(Challenge::read(header).and_then(|it| it.required_scopes()), expected, "{header}");
+            assert_eq!(BearerChallenge::read(header).and_then(|it| it.required_scopes()), expected, "{header}");
         }
     }
 
@@ -198,14 +198,14 @@ mod tests {
             ("", None),
             (many.as_str(), None),
         ] {
-            assert_eq!(Challenge::read(header).map(|it| it.resource_metadata), expected, "{header}");
+            assert_eq!(BearerChallenge::read(header).map(|it| it.resource_metadata), expected, "{header}");
         }
         let scope = ["x"; 1000].join(" ") + " \u{e9}";
-        assert_eq!(Challenge { scope: Some(scope), ..Challenge::default() }.scopes().len(), SCOPES);
+        assert_eq!(BearerChallenge { scope: Some(scope), ..BearerChallenge::default() }.scopes().len(), SCOPES);
         let mut headers = HeaderMap::new();
         for value in ["Basic realm=x", "Bearer error=a", "Bearer error=b"] {
             headers.append(WWW_AUTHENTICATE, value.parse().expect("a value"));
         }
-        assert_eq!(Challenge::of(&headers).and_then(|it| it.error).as_deref(), Some("a"));
+        assert_eq!(BearerChallenge::of(&headers).and_then(|it| it.error).as_deref(), Some("a"));
     }
 }

@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use serde_json::value::RawValue;
 
-use super::challenge::Challenge;
+use super::challenge::BearerChallenge;
 use super::headers::{self, HEADER_BYTES};
 use super::response::{self, RpcResponse, ServerResponse};
 use super::sse::{Event, EventReader};
@@ -67,7 +67,7 @@ pub(in crate::client) struct ServerRequest {
 }
 
 /// Receives the messages of an event stream that are not the response.
-pub(in crate::client) trait Receiver {
+pub(in crate::client) trait StreamReceiver {
     /// Receives a notification.
     fn notification(&self, method: &str, params: Option<Value<'_>>);
 
@@ -103,7 +103,7 @@ enum EventMeaning {
 pub(in crate::client) async fn read(
     mut opened: Opened,
     expected: &ExpectedAnswer,
-    receiver: &dyn Receiver,
+    receiver: &dyn StreamReceiver,
 ) -> Result<ServerResponse, ClientError> {
     let status = opened.status;
     let challenge = challenge(&opened);
@@ -136,8 +136,8 @@ fn not_rpc(status: u16) -> ServerResponse {
 }
 
 /// Returns the challenge of a response that rejects the credential.
-pub(in crate::client) fn challenge(opened: &Opened) -> Option<Challenge> {
-    if matches!(opened.status, 401 | 403) { Challenge::of(&opened.headers) } else { None }
+pub(in crate::client) fn challenge(opened: &Opened) -> Option<BearerChallenge> {
+    if matches!(opened.status, 401 | 403) { BearerChallenge::of(&opened.headers) } else { None }
 }
 
 async fn read_json(mut opened: Opened, expected: &ExpectedAnswer) -> Result<ServerResponse, ClientError> {
@@ -174,7 +174,7 @@ async fn read_json(mut opened: Opened, expected: &ExpectedAnswer) -> Result<Serv
 async fn read_stream(
     opened: Opened,
     expected: &ExpectedAnswer,
-    receiver: &dyn Receiver,
+    receiver: &dyn StreamReceiver,
 ) -> Result<ServerResponse, ClientError> {
     let mut stream = ServerStream::new(opened);
     let answer = read_events(&mut stream, expected, receiver).await;
@@ -199,7 +199,7 @@ impl StreamPosition {
 pub(in crate::client) async fn read_events(
     stream: &mut ServerStream,
     expected: &ExpectedAnswer,
-    receiver: &dyn Receiver,
+    receiver: &dyn StreamReceiver,
 ) -> Result<ServerResponse, ClientError> {
     let ServerStream { opened, reader, bytes, events } = stream;
     while let Some(chunk) = opened.body.next().await {
@@ -225,7 +225,11 @@ pub(in crate::client) async fn read_events(
     Err(Failure::Interrupted.into())
 }
 
-fn read_event(event: &Event, expected: &ExpectedAnswer, receiver: &dyn Receiver) -> Result<EventMeaning, ClientError> {
+fn read_event(
+    event: &Event,
+    expected: &ExpectedAnswer,
+    receiver: &dyn StreamReceiver,
+) -> Result<EventMeaning, ClientError> {
     if !matches!(event.name.as_slice(), b"" | b"message") {
         return Ok(EventMeaning::Nothing);
     }

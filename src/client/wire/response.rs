@@ -8,7 +8,7 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::challenge::Challenge;
+use super::challenge::BearerChallenge;
 use crate::client::error::{ClientError, Failure, of_rpc_error};
 use crate::protocol::error::ErrorCode;
 use crate::protocol::reply::ServerError;
@@ -34,7 +34,7 @@ pub(in crate::client) enum ServerResponse {
         status: u16,
         error: ClientError,
         /// The challenge of a response with status 401 or 403.
-        challenge: Option<Challenge>,
+        challenge: Option<BearerChallenge>,
     },
 }
 

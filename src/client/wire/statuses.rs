@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::header::{LOCATION, RETRY_AFTER};
 
-use super::challenge::Challenge;
+use super::challenge::BearerChallenge;
 use super::headers::text;
 use crate::client::error::{ClientError, Failure, NotMcp, Unreachable};
 use crate::config::SecureUrl;
@@ -72,7 +72,7 @@ fn row(status: u16) -> Option<(StatusBody, StatusMeaning)> {
 }
 
 /// Returns the failure if the status alone describes it. The body is then not read, except for the number of a Cloudflare error page.
-pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&Challenge>) -> Option<ClientError> {
+pub(super) async fn of_status(opened: &mut Opened, challenge: Option<&BearerChallenge>) -> Option<ClientError> {
     let (StatusBody::Any, meaning) = row(opened.status)? else { return None };
     let after = retry_after(&opened.headers);
     let failure = match meaning {
@@ -110,8 +110,8 @@ async fn of_platform_error(opened: &mut Opened) -> Failure {
     }
 }
 
-fn of_forbidden(challenge: Option<&Challenge>) -> Failure {
-    match challenge.and_then(Challenge::required_scopes) {
+fn of_forbidden(challenge: Option<&BearerChallenge>) -> Failure {
+    match challenge.and_then(BearerChallenge::required_scopes) {
         Some(scopes) => Failure::ScopeRequired { scopes },
         None => Failure::Forbidden,
     }

@@ -5,8 +5,7 @@
 use std::time::Duration;
 
 use edge_json::number::float;
-use edge_json::{Document, JsonLimits, Kind, Value};
-use serde_json::value::RawValue;
+use edge_json::{Kind, Value};
 
 use crate::limits::{UPSTREAM_POLL_MOST_SECONDS, UPSTREAM_POLL_SECONDS, UPSTREAM_TASK_ID_BYTES};
 use crate::protocol::reply::ServerError;
@@ -25,7 +24,7 @@ pub(in crate::client) struct CreatedTask {
 
 /// The state of a task.
 #[derive(Debug)]
-pub(in crate::client) struct TaskState<'d> {
+pub(in crate::client) struct RemoteTaskState<'d> {
     pub status: TaskStatus<'d>,
     pub members: TaskMembers,
 }
@@ -48,10 +47,7 @@ impl CreatedTask {
     ///
     /// # Errors
     /// The problem with it, as a predicate whose subject is the message.
-    pub(in crate::client) fn read(result: &RawValue) -> Result<Self, &'static str> {
-        let document = Document::parse(result.get().as_bytes(), JsonLimits::MOST);
-        let document = document.map_err(|_| "has a result that is not JSON")?;
-        let task = document.root();
+    pub(in crate::client) fn read(task: Value<'_>) -> Result<Self, &'static str> {
         let id = task.string(ID).filter(|id| !id.is_empty()).ok_or("has a task without a `taskId`")?;
         if id.len() > UPSTREAM_TASK_ID_BYTES {
             return Err("has a task whose `taskId` is too long");
@@ -64,7 +60,7 @@ impl CreatedTask {
     }
 }
 
-impl<'d> TaskState<'d> {
+impl<'d> RemoteTaskState<'d> {
     /// Reads the result of `tasks/get` for the task with this id.
     ///
     /// # Errors
@@ -143,11 +139,12 @@ fn interval_ms(task: Value<'_>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use edge_json::{Document, JsonLimits};
 
     fn read(members: &str) -> Result<String, &'static str> {
         let text = format!(r#"{{"taskId":"t",{members}}}"#);
         let document = Document::parse(text.as_bytes(), JsonLimits::default()).expect("JSON");
-        TaskState::read(document.root(), "t").map(|state| format!("{:?}", state.status))
+        RemoteTaskState::read(document.root(), "t").map(|state| format!("{:?}", state.status))
     }
 
     /// T10, T11: each status has its member.
@@ -177,7 +174,7 @@ mod tests {
             assert_eq!(read(members), expected.map(str::to_owned), "{members}");
         }
         let another = Document::parse(br#"{"taskId":"u","status":"working"}"#, JsonLimits::default()).expect("JSON");
-        assert!(TaskState::read(another.root(), "t").is_err());
+        assert!(RemoteTaskState::read(another.root(), "t").is_err());
     }
 
     /// T25: the interval of the server counts within limits. Other values than numbers do not count.

@@ -15,7 +15,7 @@ use crate::rag::order::{descending, ordered};
 use crate::rag::passage::{HEADING_SEPARATOR, Passage, PassageId, Space};
 use crate::rag::rank::ByWords;
 use crate::rag::search::{Meaning, Search};
-use crate::rag::store::Saved;
+use crate::rag::store::SaveCounts;
 use crate::rag::store_error::StoreError;
 use crate::rag::vectors::int8::Int8;
 use crate::words::query::{IndexedWord, Words, beginning};
@@ -206,12 +206,12 @@ impl Corpus {
         StoreError::check_model((name, *of_index), (model, dimensions.unwrap_or(*of_index)))
     }
 
-    pub(super) fn save(&mut self, space: &Space, document: &Document) -> Result<Saved, StoreError> {
+    pub(super) fn save(&mut self, space: &Space, document: &Document) -> Result<SaveCounts, StoreError> {
         document.check()?;
         let documents = self.spaces.entry(key(space)).or_default();
         let stored = documents.remove(&document.name).map_or_else(Vec::new, |stored| stored.passages);
         let mut stored: BTreeMap<_, _> = stored.into_iter().map(|passage| (passage.hash.clone(), passage)).collect();
-        let mut saved = Saved { chunks: document.chunks.len(), ..Saved::default() };
+        let mut saved = SaveCounts { chunks: document.chunks.len(), ..SaveCounts::default() };
         let mut passages: Vec<StoredPassage> = Vec::new();
         for (chunk, hash) in hashed(&document.chunks) {
             let mut passage = stored.remove(&hash).unwrap_or_else(|| {

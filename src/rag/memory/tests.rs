@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::MemoryStore;
 use crate::rag::{
-    ChunkOptions, Document, Edge, Filter, Link, SaveStore, Saved, Search, SearchStore, Space, StoreFailure, chunks,
+    ChunkOptions, Document, Edge, Filter, Link, SaveCounts, SaveStore, Search, SearchStore, Space, StoreFailure, chunks,
 };
 use crate::testing::run;
 
@@ -96,12 +96,12 @@ fn unchanged_chunks_keep_their_numbers() {
             let passages = store.passages(&space, &all, &Filter::default()).await.expect("passages");
             passages.into_iter().map(|passage| (passage.id, passage.ordinal)).collect::<Vec<_>>()
         };
-        assert_eq!(save(format!("{first}{second}")).await, Saved { chunks: 2, inserted: 2, deleted: 0 });
+        assert_eq!(save(format!("{first}{second}")).await, SaveCounts { chunks: 2, inserted: 2, deleted: 0 });
         assert_eq!(ids().await, [(1, 0), (2, 1)]);
-        assert_eq!(save(format!("{first}{second}")).await, Saved { chunks: 2, inserted: 0, deleted: 0 });
-        assert_eq!(save(format!("# C\n\nNo cup.\n{second}")).await, Saved { chunks: 2, inserted: 1, deleted: 1 });
+        assert_eq!(save(format!("{first}{second}")).await, SaveCounts { chunks: 2, inserted: 0, deleted: 0 });
+        assert_eq!(save(format!("# C\n\nNo cup.\n{second}")).await, SaveCounts { chunks: 2, inserted: 1, deleted: 1 });
         assert_eq!(ids().await, [(2, 1), (3, 0)]);
-        assert_eq!(save(second.to_owned()).await, Saved { chunks: 1, inserted: 0, deleted: 1 });
+        assert_eq!(save(second.to_owned()).await, SaveCounts { chunks: 1, inserted: 0, deleted: 1 });
         assert_eq!(ids().await, [(2, 0)]);
         assert_eq!(found(&store, &space, "no one", Filter::default()).await, [""; 0]);
 

@@ -13,7 +13,7 @@ use crate::limits::{RERANK_CANDIDATES, RERANK_PASSAGE_BYTES, RERANK_SECONDS};
 use crate::models::{Deadline, ModelFailure};
 use crate::rag::order::{descending, ordered};
 use crate::rag::search_result::{FoundPassage, SearchResult};
-use crate::rag::stages::{Searched, Stage, StageFuture};
+use crate::rag::stages::{SearchStage, StageFuture, StageInput};
 
 /// The least number of passages that are reranked.
 const LEAST: usize = 30;
@@ -160,7 +160,7 @@ pub(super) fn deadline(cx: &Context) -> Deadline {
     Deadline::within_call(Duration::from_secs(RERANK_SECONDS), cx)
 }
 
-impl Stage for Rerank {
+impl SearchStage for Rerank {
     fn problem(&self) -> Option<String> {
         let weights = [("semantic", self.semantic), ("vector", self.vector), ("position", self.position)];
         let wrong = weights.iter().find(|(_, weight)| !weight.is_finite() || *weight < 0.0);
@@ -169,15 +169,15 @@ impl Stage for Rerank {
         wrong.or_else(|| is_zero.then(|| "a weight of `Rerank` must be more than 0".into()))
     }
 
-    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
+    fn apply<'a>(&'a self, mut found: SearchResult, input: &'a StageInput<'a>) -> StageFuture<'a> {
         async move {
-            searched.cx.progress(2.0, None, "Reranking");
-            found.passages.truncate(Self::candidates(searched.top_k));
-            match self.order(&searched.search.text, &mut found.passages, searched.cx).await {
+            input.cx.progress(2.0, None, "Reranking");
+            found.passages.truncate(Self::candidates(input.top_k));
+            match self.order(&input.search.text, &mut found.passages, input.cx).await {
                 // The retriever keeps some passages of each document, and then as many as the caller asked for.
                 Ok(()) => found.passages.truncate(self.kept(found.passages.len())),
                 Err(error) => {
-                    log::warning(searched.cx.host(), "rag", error.cause());
+                    log::warning(input.cx.host(), "rag", error.cause());
                     found.remark("The passages are in the order of the search, because the reranker failed.");
                 }
             }

@@ -5,7 +5,7 @@ use futures::future::{pending, ready};
 use super::Rerank;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
-use crate::rag::stages::Stage;
+use crate::rag::stages::SearchStage;
 use crate::rag::{FoundPassage, Passage};
 use crate::testing::{TestHost, context, run};
 

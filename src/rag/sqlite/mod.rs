@@ -16,7 +16,7 @@ use super::passage::{Edge, Passage, PassageId, Space};
 use super::rank::ByWords;
 use super::search::Search;
 use super::search_result::SearchResult;
-use super::store::{SaveStore, Saved, SearchStore, StoreFuture};
+use super::store::{SaveCounts, SaveStore, SearchStore, StoreFuture};
 use super::store_error::{StoreError, StoreFailure};
 use crate::config::ConfigError;
 use crate::limits::{RAG_CORRECTED_WORDS, RAG_GRAPH_NODES, RAG_READ_EDGES, RAG_SIMILAR_WORDS};
@@ -210,7 +210,7 @@ impl SqlitePassages {
     ///
     /// # Errors
     /// A document is [not valid](Document::check), two documents have the same name, or the database failed.
-    pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<Saved, StoreError> {
+    pub async fn save_all(&self, space: &Space, documents: &[Document]) -> Result<SaveCounts, StoreError> {
         check_all(documents)?;
         let groups = groups(documents)?;
         let count = |group: &DocumentGroup| {
@@ -218,7 +218,7 @@ impl SqlitePassages {
         };
         let mut batch: Vec<_> = groups.iter().map(count).collect();
         batch.extend(groups.iter().flat_map(|group| self.write(space, group)));
-        let mut saved = Saved { chunks: groups.iter().map(|group| group.count).sum(), ..Saved::default() };
+        let mut saved = SaveCounts { chunks: groups.iter().map(|group| group.count).sum(), ..SaveCounts::default() };
         if batch.is_empty() {
             return Ok(saved);
         }
@@ -359,7 +359,7 @@ impl SearchStore for SqlitePassages {
 }
 
 impl SaveStore for SqlitePassages {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, SaveCounts> {
         self.save_all(space, std::slice::from_ref(document)).boxed_local()
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use edge_json::number::text;
 use futures::FutureExt;
 
-use super::{Searched, Stage, StageFuture, invalid_scope};
+use super::{SearchStage, StageFuture, StageInput, invalid_scope};
 use crate::call::error::HandlerError;
 use crate::rag::graph::{GraphOptions, Walk, walk};
 use crate::rag::order::{descending, ordered};
@@ -19,21 +19,21 @@ const SEEDS: usize = 2;
 /// The number of connected passages that are read if only some passages of each document are taken, as a multiple of the passages to return.
 const SPARE: usize = 3;
 
-impl Stage for GraphOptions {
+impl SearchStage for GraphOptions {
     fn problem(&self) -> Option<String> {
         self.problem()
     }
 
-    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
+    fn apply<'a>(&'a self, mut found: SearchResult, input: &'a StageInput<'a>) -> StageFuture<'a> {
         async move {
-            let options = searched.graph.map_or(*self, |change| change(*self));
+            let options = input.graph.map_or(*self, |change| change(*self));
             if let Some(problem) = options.problem() {
                 return Err(invalid_scope(&problem));
             }
             // Only some passages of each document are taken, so more are read.
-            let most = if searched.is_per_document { searched.top_k.saturating_mul(SPARE) } else { searched.top_k };
+            let most = if input.is_per_document { input.top_k.saturating_mul(SPARE) } else { input.top_k };
             found.mode = SearchMode::Graph;
-            add(&mut found, searched.store, searched.search, most, &options).await?;
+            add(&mut found, input.store, input.search, most, &options).await?;
             Ok(found)
         }
         .boxed_local()

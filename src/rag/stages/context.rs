@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::FutureExt;
 
-use super::{Searched, Stage, StageFuture};
+use super::{SearchStage, StageFuture, StageInput};
 use crate::call::error::HandlerError;
 use crate::limits::RAG_CONTEXT;
 use crate::rag::passage::{Passage, PassageId};
@@ -27,14 +27,14 @@ struct SectionPart {
 /// The number of neighbours that are added to a passage on each side.
 pub(in crate::rag) struct SectionNeighbours(pub(in crate::rag) usize);
 
-impl Stage for SectionNeighbours {
+impl SearchStage for SectionNeighbours {
     fn problem(&self) -> Option<String> {
         (self.0 > RAG_CONTEXT).then(|| format!("`context` must be from 0 to {RAG_CONTEXT} (got {})", self.0))
     }
 
-    fn apply<'a>(&'a self, mut found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a> {
+    fn apply<'a>(&'a self, mut found: SearchResult, input: &'a StageInput<'a>) -> StageFuture<'a> {
         async move {
-            found.passages = add(searched.store, searched.search, found.passages, self.0).await?;
+            found.passages = add(input.store, input.search, found.passages, self.0).await?;
             Ok(found)
         }
         .boxed_local()

@@ -24,16 +24,16 @@ pub(super) type StageFuture<'a> = LocalBoxFuture<'a, Result<SearchResult, Handle
 
 /// A stage after the search. A method of [`Retriever`](super::Retriever) sets the pointer to it, so a Worker does not contain the code of
 /// stages that it does not use.
-pub(super) trait Stage {
+pub(super) trait SearchStage {
     /// Returns a sentence about the first setting that is not valid.
     fn problem(&self) -> Option<String>;
 
     /// Changes the passages and their order.
-    fn apply<'a>(&'a self, found: SearchResult, searched: &'a Searched<'a>) -> StageFuture<'a>;
+    fn apply<'a>(&'a self, found: SearchResult, input: &'a StageInput<'a>) -> StageFuture<'a>;
 }
 
 /// A search whose candidates were found.
-pub(super) struct Searched<'a> {
+pub(super) struct StageInput<'a> {
     pub(super) store: &'a dyn SearchStore,
     pub(super) search: &'a Search,
     /// The most passages of the result.

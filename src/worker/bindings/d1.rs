@@ -11,7 +11,7 @@ use worker::wasm_bindgen::{self, JsCast, JsValue};
 use super::{BindingKind, binding, message};
 use crate::config::ConfigError;
 use crate::limits::SQL_RESULT_BYTES;
-use crate::storage::{Database, DatabaseError, DatabaseFailure, Engine, SqlValue, Statement};
+use crate::storage::{Database, DatabaseError, DatabaseFailure, SqlEngine, SqlValue, Statement};
 
 const D1_DATABASE: BindingKind = BindingKind {
     method: "prepare",
@@ -70,7 +70,7 @@ impl D1 {
     }
 }
 
-impl Engine for D1 {
+impl SqlEngine for D1 {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
         async move {
             let answer = query(&self.binding, statement.sql(), &values(&statement), SQL_RESULT_BYTES);

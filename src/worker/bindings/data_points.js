@@ -1,4 +1,4 @@
-// Data points for Workers Analytics Engine.
+// Data points for Workers Analytics SqlEngine.
 
 /** Writes a data point. The platform limits them per request, and a call must not fail for that. */
 export function write(dataset, index, blobs, ms) {

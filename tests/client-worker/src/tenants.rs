@@ -74,14 +74,14 @@ pub(crate) fn tools(request: &RequestInfo) -> Result<[Tool; 3], BuildError> {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Saved {
+struct SaveCounts {
     document: String,
     text: String,
     status: String,
     links: Vec<String>,
 }
 
-async fn save(Saved { document: name, text, status, links }: Saved, cx: Context) -> Result<(), HandlerError> {
+async fn save(SaveCounts { document: name, text, status, links }: SaveCounts, cx: Context) -> Result<(), HandlerError> {
     let tenant = cx.extension::<Tenant>().ok_or_else(|| HandlerError::new("There is no tenant."))?;
     let space = Space { index: INDEX.into(), name: tenant.name.clone() };
     let metadata = Map::from_iter([("status".to_owned(), json!(status))]);

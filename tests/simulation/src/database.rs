@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use edge_mcp::storage::{Database, DatabaseError, DatabaseFailure, Engine, Statement};
+use edge_mcp::storage::{Database, DatabaseError, DatabaseFailure, SqlEngine, Statement};
 use edge_mcp::testing::TestDatabase;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -54,7 +54,7 @@ fn unavailable() -> DatabaseError {
     DatabaseError::new(DatabaseFailure::Unavailable, "the database does not answer")
 }
 
-impl Engine for FaultyDatabase {
+impl SqlEngine for FaultyDatabase {
     fn query(&self, statement: Statement) -> LocalBoxFuture<'_, Result<String, DatabaseError>> {
         let work = async move { self.sqlite.query(self.timed(statement)).await };
         self.run(work.boxed_local()).boxed_local()

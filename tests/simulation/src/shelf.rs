@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::{Rc, Weak};
 
 use edge_mcp::rag::{
-    self, Chunk, Document, FoundPassage, Indexed, Link, MemoryStore, Passage, SaveStore, Saved, SearchStore, Space,
+    self, Chunk, Document, FoundPassage, IndexReport, Link, MemoryStore, Passage, SaveCounts, SaveStore, SearchStore,
+    Space,
 };
 use edge_mcp::testing::TestDatabase;
 use edge_mcp_test_support::random::Random;
@@ -255,7 +256,7 @@ impl Shelf {
     }
 
     /// Checks the report of a save.
-    pub fn saved(&self, world: &World, begun: &Begun, saved: Saved) {
+    pub fn saved(&self, world: &World, begun: &Begun, saved: SaveCounts) {
         let record = self.record.borrow();
         let mut chunks = 0;
         for (name, version) in &begun.versions {
@@ -305,7 +306,7 @@ impl Shelf {
     }
 
     /// Checks the report of an indexer.
-    pub fn embedded(&self, world: &World, begun: &Begun, indexed: &Indexed) {
+    pub fn embedded(&self, world: &World, begun: &Begun, indexed: &IndexReport) {
         let has_faults = self.plan.has_poison || !world.faults.fired().is_empty();
         world.ledger.check(indexed.note.is_none() || has_faults, Invariant::Success, || {
             format!("vectors fail without a fault: {:?}", indexed.note)

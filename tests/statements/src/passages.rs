@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use edge_mcp::rag::{
-    ChunkOptions, Document, Edge, Filter, Link, Passage, SaveStore, Saved, Search, SearchStore, Space, SqlitePassages,
-    StoreError, StoreFailure, chunks,
+    ChunkOptions, Document, Edge, Filter, Link, Passage, SaveCounts, SaveStore, Search, SearchStore, Space,
+    SqlitePassages, StoreError, StoreFailure, chunks,
 };
 use serde_json::json;
 
@@ -74,9 +74,9 @@ impl Checks<'_> {
         let first =
             document("a", "x", "# One\n\nThe walnut.\n\n# Two\n\nThe lantern.\n\n# Three\n\nThe harbor.", &["c"]);
         let saved = self.store.save(&self.space, &first).await?;
-        self.equal("a new document", &saved, &Saved { chunks: 3, inserted: 3, deleted: 0 });
+        self.equal("a new document", &saved, &SaveCounts { chunks: 3, inserted: 3, deleted: 0 });
         let saved = self.store.save(&self.space, &first).await?;
-        self.equal("the same document", &saved, &Saved { chunks: 3, inserted: 0, deleted: 0 });
+        self.equal("the same document", &saved, &SaveCounts { chunks: 3, inserted: 0, deleted: 0 });
         let moved = document(
             "a",
             "x",
@@ -86,7 +86,7 @@ impl Checks<'_> {
         let text = "# Five\n\nThe walnut and the pumpkin.\n\nThe next paragraph of this section is in another passage.";
         let other = document("b", "y", text, &["c"]);
         let saved = self.store.save_all(&self.space, &[moved, other]).await?;
-        self.equal("moved and new chunks", &saved, &Saved { chunks: 5, inserted: 3, deleted: 1 });
+        self.equal("moved and new chunks", &saved, &SaveCounts { chunks: 5, inserted: 3, deleted: 1 });
         Ok(())
     }
 

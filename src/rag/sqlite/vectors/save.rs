@@ -15,7 +15,7 @@ use crate::rag::document::Document;
 use crate::rag::passage::{PassageId, Space};
 use crate::rag::search::Search;
 use crate::rag::sqlite::rows::{array, passages, serialized, unavailable};
-use crate::rag::store::{SaveStore, Saved, StoreFuture};
+use crate::rag::store::{SaveCounts, SaveStore, StoreFuture};
 use crate::rag::store_error::{StoreError, StoreFailure};
 use crate::rag::vector_index::IndexedVector;
 use crate::rag::vector_store::{PassageVectors, PendingPassages, VectorStore, dimensions};
@@ -29,7 +29,7 @@ const CENTRED_AT: [usize; 2] = [64, 1024];
 const ATTEMPTS: u8 = 3;
 
 impl SaveStore for SqliteVectors {
-    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, Saved> {
+    fn save<'a>(&'a self, space: &'a Space, document: &'a Document) -> StoreFuture<'a, SaveCounts> {
         self.passages.save(space, document)
     }
 
