@@ -19,10 +19,9 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
-use crate::server::skills::methods::{SkillRequest, answer};
 use crate::server::skills::resources::template;
 use crate::server::skills::store::SkillFuture;
-use crate::server::skills::{SkillSets, Skills};
+use crate::server::skills::{SkillSets, Skills, methods};
 
 /// The skills of a server, and the function that starts one of the methods.
 struct SkillMethods {
@@ -57,12 +56,12 @@ fn start(sets: &SkillSets, call: &MethodCall, request: &Request<'_>) -> Result<W
     let size = call.server.definitions.page_size.map_or(usize::MAX, NonZeroUsize::get);
     let cursor = || Ok::<_, RpcError>(cursor(request)?.map(Into::into));
     let uri = || params::string(request, "uri").map(Into::into);
-    let (skills, cacheable) = match call.method {
-        Some(Method::ListSkills) => (SkillRequest::List(cursor()?, size), Cacheable::Skills),
-        Some(Method::GetSkill) => (SkillRequest::Get(uri()?), Cacheable::Skill),
-        _ => (SkillRequest::Directory(uri()?, cursor()?, size), Cacheable::Directory),
+    let (sets, cx) = (sets.clone(), call.cx.clone());
+    let (work, cacheable) = match call.method {
+        Some(Method::ListSkills) => (methods::list(sets, cursor()?, size, cx).boxed_local(), Cacheable::Skills),
+        Some(Method::GetSkill) => (methods::get(sets, uri()?, cx).boxed_local(), Cacheable::Skill),
+        _ => (methods::directory(sets, uri()?, cursor()?, size, cx).boxed_local(), Cacheable::Directory),
     };
-    let work = answer(sets, skills, call.cx.clone());
     Ok(respond(call.clone(), cacheable, work).boxed_local())
 }
 

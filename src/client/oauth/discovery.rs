@@ -94,12 +94,4 @@ impl Discovery {
         add_scopes(&mut scopes, self.supported.iter().chain(offline_access));
         scopes
     }
-
-    /// Checks that the token endpoint supports a method of client authentication.
-    ///
-    /// # Errors
-    /// It does not.
-    pub(in crate::client) fn check_authentication(&self, method: &'static str) -> Result<(), OAuthError> {
-        if self.server.supports(method) { Ok(()) } else { Err(OAuthError::UnsupportedAuthentication { method }) }
-    }
 }

@@ -32,28 +32,27 @@ pub(in crate::client) enum Grant<'a> {
     RefreshToken(&'a str),
 }
 
-/// A token to revoke.
-#[derive(Clone, Copy)]
-pub(in crate::client) enum RevocableToken<'a> {
-    Refresh(&'a str),
-    Access(&'a str),
-}
+/// The parameters of a grant that are secret.
+const SECRETS: [&str; 3] = ["code", "code_verifier", "refresh_token"];
 
 impl Grant<'_> {
-    fn name(&self) -> &'static str {
+    /// Returns the parameters of a request, of which the first is the type of the grant.
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        const TYPE: &str = "grant_type";
         match self {
-            Self::ClientCredentials { .. } => "client_credentials",
-            Self::AuthorizationCode { .. } => "authorization_code",
-            Self::RefreshToken(_) => "refresh_token",
-        }
-    }
-
-    /// Returns the values of the grant that are secret.
-    fn secrets(&self) -> [&str; 2] {
-        match self {
-            Self::ClientCredentials { .. } => [""; 2],
-            Self::AuthorizationCode { code, code_verifier, .. } => [code, code_verifier],
-            Self::RefreshToken(token) => [token, ""],
+            Self::ClientCredentials { scopes: [] } => vec![(TYPE, "client_credentials".to_owned())],
+            Self::ClientCredentials { scopes } => {
+                vec![(TYPE, "client_credentials".to_owned()), ("scope", scopes.join(" "))]
+            }
+            Self::AuthorizationCode { code, redirect_uri, code_verifier } => vec![
+                (TYPE, "authorization_code".to_owned()),
+                ("code", (*code).to_owned()),
+                ("redirect_uri", (*redirect_uri).to_owned()),
+                ("code_verifier", (*code_verifier).to_owned()),
+            ],
+            Self::RefreshToken(token) => {
+                vec![(TYPE, "refresh_token".to_owned()), ("refresh_token", (*token).to_owned())]
+            }
         }
     }
 }
@@ -70,55 +69,37 @@ impl OAuthClient<'_> {
         resource: &'r str,
         requests: Requests<'r>,
     ) -> LocalBoxFuture<'r, Result<TokenResponse, OAuthError>> {
-        self.request(endpoint, grant, resource, requests).boxed_local()
-    }
-
-    async fn request(
-        &self,
-        endpoint: &SecureUrl,
-        grant: Grant<'_>,
-        resource: &str,
-        requests: Requests<'_>,
-    ) -> Result<TokenResponse, OAuthError> {
-        let mut form = Form::new(String::new());
-        form.append_pair("grant_type", grant.name()).append_pair("resource", resource);
-        match grant {
-            Grant::ClientCredentials { scopes: [] } => {}
-            Grant::ClientCredentials { scopes } => drop(form.append_pair("scope", &scopes.join(" "))),
-            Grant::AuthorizationCode { code, redirect_uri, code_verifier } => {
-                form.append_pair("code", code)
-                    .append_pair("redirect_uri", redirect_uri)
-                    .append_pair("code_verifier", code_verifier);
+        let token = async move {
+            let mut parameters = grant.parameters();
+            parameters.insert(1, ("resource", resource.to_owned()));
+            let mut form = Form::new(String::new());
+            form.extend_pairs(&parameters);
+            let answer = self.post(endpoint, form, requests).await?;
+            let secrets = parameters.iter().filter(|(name, _)| SECRETS.contains(name)).map(|(_, value)| value.as_str());
+            let secrets: Vec<&str> = secrets.chain([self.authentication.secret()]).collect();
+            let mut response = TokenResponse::read(&answer).map_err(|error| error.without(&secrets))?;
+            // An authorization server that does not rotate refresh tokens leaves the token out.
+            if let Grant::RefreshToken(token) = grant {
+                response.refresh_token.get_or_insert_with(|| token.to_owned());
             }
-            Grant::RefreshToken(token) => drop(form.append_pair("refresh_token", token)),
-        }
-        let answer = self.post(endpoint, form, requests).await?;
-        let [first, second] = grant.secrets();
-        let without_secrets = |error: OAuthError| error.without(&[first, second, self.authentication.secret()]);
-        let mut response = TokenResponse::read(&answer).map_err(without_secrets)?;
-        // An authorization server that does not rotate refresh tokens leaves the token out.
-        if let Grant::RefreshToken(token) = grant {
-            response.refresh_token.get_or_insert_with(|| token.to_owned());
-        }
-        Ok(response)
+            Ok(response)
+        };
+        token.boxed_local()
     }
 
-    /// Revokes a token. With a refresh token, the access tokens of its grant end too.
+    /// Revokes a token, whose kind is `refresh_token` or `access_token`. With a refresh token, the access tokens of its grant end too.
     ///
     /// # Errors
     /// The authorization server does not confirm it.
     pub(in crate::client) async fn revoke(
         &self,
         endpoint: &SecureUrl,
-        token: RevocableToken<'_>,
+        kind: &str,
+        token: &str,
         requests: Requests<'_>,
     ) -> Result<(), OAuthError> {
         let mut form = Form::new(String::new());
-        let (token, hint) = match token {
-            RevocableToken::Refresh(token) => (token, "refresh_token"),
-            RevocableToken::Access(token) => (token, "access_token"),
-        };
-        form.append_pair("token", token).append_pair("token_type_hint", hint);
+        form.append_pair("token", token).append_pair("token_type_hint", kind);
         let answer = self.post(endpoint, form, requests).await?;
         if answer.status == 200 {
             return Ok(());
@@ -207,8 +188,8 @@ mod tests {
             let shared: Rc<dyn Host> = Rc::new(host.clone());
             let requests = Requests { host: &shared, spend: &|| true };
             let endpoint = url(REVOKE);
-            let outcome = run(host.run(client.revoke(&endpoint, RevocableToken::Refresh("r-1"), requests)))
-                .expect("the request ends");
+            let outcome =
+                run(host.run(client.revoke(&endpoint, "refresh_token", "r-1", requests))).expect("the request ends");
             assert_eq!(outcome.is_ok(), is_revoked);
             let form = "token=r-1&token_type_hint=refresh_token&client_id=desk&client_secret=secret";
             assert_eq!(host.requests().pop().expect("a request").body(), form);

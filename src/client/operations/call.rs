@@ -23,12 +23,10 @@ use crate::client::remote_task::RemoteTask;
 use crate::client::session::listeners::{Listeners, LogMessage, Progress};
 use crate::client::session::remote_request::RemoteRequest;
 use crate::client::wire::message::Params;
-use crate::limits::PROGRESS_MESSAGE;
 #[cfg(feature = "gateway")]
 use crate::protocol::capabilities::ClientCapabilities;
 use crate::protocol::log_level::LogLevel;
 use crate::protocol::method::Method;
-use crate::text::{line, make_visible, visible};
 
 /// A call of a tool of another server, or the rest of a call that continues there as a task. It is sent when it is awaited.
 #[must_use = "a call is sent when it is awaited"]
@@ -200,10 +198,7 @@ impl Call {
     /// }
     /// ```
     pub fn on_progress(mut self, listener: impl Fn(&Progress) + 'static) -> Self {
-        self.listeners.set_progress(move |progress| {
-            let message = progress.message.as_ref().map(|text| line(text, PROGRESS_MESSAGE).into_owned());
-            listener(&Progress { message, ..progress.clone() });
-        });
+        self.listeners.set_progress(listener);
         self
     }
 
@@ -214,12 +209,7 @@ impl Call {
     ///
     /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them.
     pub fn on_log(mut self, lowest: LogLevel, listener: impl Fn(&LogMessage) + 'static) -> Self {
-        self.listeners.set_log(lowest, move |message| {
-            let mut message = message.clone();
-            message.logger = message.logger.as_deref().map(visible);
-            make_visible(&mut message.data);
-            listener(&message);
-        });
+        self.listeners.set_log(lowest, listener);
         self
     }
 

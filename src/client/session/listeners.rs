@@ -6,7 +6,9 @@ use std::rc::Rc;
 use edge_json::{Value, deserialize};
 use serde::Deserialize;
 
+use crate::limits::PROGRESS_MESSAGE;
 use crate::protocol::log_level::LogLevel;
+use crate::text::{line, make_visible, visible};
 
 /// The progress of a call, as the server reports it.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +85,7 @@ impl Progress {
             return None;
         }
         last.set(progress);
+        let message = message.map(|text| line(&text, PROGRESS_MESSAGE).into_owned());
         Some(Self { progress, total, message })
     }
 }
@@ -91,7 +94,8 @@ impl LogMessage {
     /// Reads a log message of at least the level that the call asks for.
     fn read(params: Value<'_>, lowest: LogLevel) -> Option<Self> {
         let level = params.string("level").and_then(|level| LogLevel::named(&level))?;
-        let data = params.get("data").and_then(Value::to_json)?;
-        (level >= lowest).then(|| Self { level, logger: params.string("logger"), data })
+        let mut data = params.get("data").and_then(Value::to_json).filter(|_| level >= lowest)?;
+        make_visible(&mut data);
+        Some(Self { level, logger: params.string("logger").as_deref().map(visible), data })
     }
 }

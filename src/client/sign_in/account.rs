@@ -17,7 +17,7 @@ use crate::auth::client_authentication::ClientAuthentication;
 use crate::auth::principal::Principal;
 use crate::client::oauth::documents::Requests;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::token_request::{Grant, OAuthClient, RevocableToken};
+use crate::client::oauth::token_request::{Grant, OAuthClient};
 use crate::client::oauth::token_response::after;
 use crate::config::SecureUrl;
 use crate::host::log;
@@ -232,12 +232,11 @@ impl Account {
         let issuer = &tokens.issuer;
         let Some(endpoint) = issuer.revocation_endpoint()? else { return Ok(()) };
         let client = self.values.known_authentication(issuer).await?.ok_or(OAuthError::NoClientId)?;
-        let token = match &tokens.refresh_token {
-            Some(token) => RevocableToken::Refresh(token),
-            None => RevocableToken::Access(tokens.authorization.strip_prefix("Bearer ").unwrap_or_default()),
-        };
+        let access_token = tokens.authorization.strip_prefix("Bearer ").unwrap_or_default();
+        let refresh_token = tokens.refresh_token.as_deref().map(|token| ("refresh_token", token));
+        let (kind, token) = refresh_token.unwrap_or(("access_token", access_token));
         let client = OAuthClient { authentication: &client, audience: &issuer.issuer };
-        client.revoke(&endpoint, token, Requests { host: &self.values.host, spend: &|| true }).await
+        client.revoke(&endpoint, kind, token, Requests { host: &self.values.host, spend: &|| true }).await
     }
 }
 

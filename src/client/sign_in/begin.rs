@@ -19,11 +19,9 @@ use super::values::Values;
 use crate::auth::principal::Principal;
 use crate::call::context::Context;
 use crate::client::mcp_client::{McpClient, Server};
-use crate::client::oauth::authorization_request::AuthorizationRequest;
-use crate::client::oauth::authorization_request::random_text;
+use crate::client::oauth::authorization_request::{AuthorizationRequest, random_text};
 use crate::client::oauth::discovery::{Discovery, Issuers};
-use crate::client::oauth::documents::Documents;
-use crate::client::oauth::documents::Requests;
+use crate::client::oauth::documents::{Documents, Requests};
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::token_response::after;
 use crate::client::upstream::ServerAccess;
@@ -144,7 +142,7 @@ impl SignIn {
         let scopes = match own.and_then(|own| own.scopes_for(&server.name)) {
             Some(allowed) => allowed_scopes(&found.scopes, allowed),
             None if found.scopes.is_empty() => self.0.scopes.clone(),
-            None => found.scopes.to_vec(),
+            None => found.scopes.clone(),
         };
         Ok(AuthorizationPlan { found, own, endpoint, scopes })
     }
@@ -192,7 +190,7 @@ impl SignIn {
                 revocation_endpoint: metadata.revocation_endpoint.as_ref().map(|url| url.as_str().to_owned()),
                 client_id: authentication.client_id().to_owned(),
                 method: authentication.method().to_owned(),
-                resource: found.resource.to_owned(),
+                resource: found.resource.clone(),
                 server: url.as_str().to_owned(),
             },
             names_issuer: metadata.names_issuer,

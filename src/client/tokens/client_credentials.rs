@@ -175,7 +175,10 @@ impl ClientCredentials {
             named => Issuers::Named(named),
         };
         let discovered = Discovery::find(documents, challenge, issuers).await?;
-        discovered.check_authentication(self.authentication.method())?;
+        let method = self.authentication.method();
+        if !discovered.server.supports(method) {
+            return Err(OAuthError::UnsupportedAuthentication { method });
+        }
         self.discovered.replace(Some(Rc::new(discovered)));
         Ok(())
     }

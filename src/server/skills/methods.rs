@@ -3,14 +3,12 @@
 //! Source: ext-skills, specification, "Listing Skills", "Getting a Skill", "Reading Directories".
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
 use edge_json::write::ObjectWriter;
 use edge_uri_template::normalized;
-use futures::FutureExt;
 
-use super::store::{SkillChild, SkillFuture, SkillRecord};
-use super::{SkillSets, Skills, open_sets, shows};
+use super::store::{SkillChild, SkillRecord};
+use super::{SkillSets, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{SKILL_PAGE, SKILL_PAGE_BYTES};
@@ -21,34 +19,18 @@ const FOLDER: &str = "inode/directory";
 const UNKNOWN_SKILL: &str = "There is no such skill. Call skills/list for the available skills.";
 const UNKNOWN_FOLDER: &str = "There is no such folder of a skill. Call skills/get for the files of a skill.";
 
-/// A request for skills.
-pub(crate) enum SkillRequest {
-    /// `skills/list`, from this cursor on, with at most this number of skills.
-    List(Option<String>, usize),
-    /// `skills/get` of a URI.
-    Get(String),
-    /// `resources/directory/read` of a URI, like `List`.
-    Directory(String, Option<String>, usize),
-}
-
-/// Returns the result of a request as JSON.
-pub(crate) fn answer(sets: &SkillSets, request: SkillRequest, cx: Context) -> SkillFuture<String> {
-    let sets = open_sets(sets, &cx);
-    match request {
-        SkillRequest::List(cursor, size) => list(sets, cursor, size, cx).boxed_local(),
-        SkillRequest::Get(uri) => get(sets, normalized(&uri).into_owned(), cx).boxed_local(),
-        SkillRequest::Directory(uri, cursor, size) => {
-            directory(sets, normalized(&uri).into_owned(), cursor, size, cx).boxed_local()
-        }
-    }
-}
-
-async fn list(sets: Vec<Rc<Skills>>, cursor: Option<String>, size: usize, cx: Context) -> Result<String, HandlerError> {
+/// Returns the result of `skills/list` as JSON: from this cursor on, at most this number of skills.
+pub(crate) async fn list(
+    sets: SkillSets,
+    cursor: Option<String>,
+    size: usize,
+    cx: Context,
+) -> Result<String, HandlerError> {
     const LIST: &str = "skills/list";
     let after = after(LIST, cursor)?;
     let size = size.min(SKILL_PAGE);
     let mut entries: Vec<SkillRecord> = Vec::new();
-    for set in &sets {
+    for set in &open_sets(&sets, &cx) {
         // One more shows whether there is a next page.
         for entry in set.visible_to(after.clone(), size.saturating_add(1), &cx).await? {
             // The lists of two sets are merged. The code of a sort would be larger.
@@ -62,8 +44,10 @@ async fn list(sets: Vec<Rc<Skills>>, cursor: Option<String>, size: usize, cx: Co
     Ok(result("skills", entries.into_iter().map(|entry| entry.json), next.as_deref()))
 }
 
-async fn get(sets: Vec<Rc<Skills>>, uri: String, cx: Context) -> Result<String, HandlerError> {
-    for set in &sets {
+/// Returns the result of `skills/get` as JSON.
+pub(crate) async fn get(sets: SkillSets, uri: String, cx: Context) -> Result<String, HandlerError> {
+    let uri = normalized(&uri).into_owned();
+    for set in &open_sets(&sets, &cx) {
         if let Some(entry) = set.store.get(uri.clone(), &cx).await? {
             if !shows(&entry.scopes, &cx) {
                 break;
@@ -74,17 +58,19 @@ async fn get(sets: Vec<Rc<Skills>>, uri: String, cx: Context) -> Result<String, 
     Err(HandlerError::invalid(UNKNOWN_SKILL))
 }
 
-async fn directory(
-    sets: Vec<Rc<Skills>>,
+/// Returns the result of `resources/directory/read` as JSON, like [`list`].
+pub(crate) async fn directory(
+    sets: SkillSets,
     uri: String,
     cursor: Option<String>,
     size: usize,
     cx: Context,
 ) -> Result<String, HandlerError> {
+    let uri = normalized(&uri).into_owned();
     // A cursor belongs to its folder.
     let folder = format!("resources/directory/read {uri}");
     let after = after(&folder, cursor)?;
-    for set in &sets {
+    for set in &open_sets(&sets, &cx) {
         let children = set.store.directory(uri.clone(), after.clone(), size.saturating_add(1), &cx).await?;
         if let Some(mut children) = children {
             if !children.iter().all(|child| shows(&child.scopes, &cx)) {
