@@ -19,8 +19,9 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
+use crate::server::skills::methods;
+use crate::server::skills::sets::{SkillSets, Skills};
 use crate::server::skills::store::SkillFuture;
-use crate::server::skills::{SkillSets, Skills, methods};
 
 /// The skills of a server, and the function that starts one of the methods.
 struct SkillMethods {

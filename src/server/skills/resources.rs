@@ -7,8 +7,8 @@ use edge_uri_template::normalized;
 use futures::FutureExt;
 
 use super::entry::digest;
+use super::sets::{SkillSets, Skills, open_sets, shows};
 use super::store::{SkillContent, SkillRecord};
-use super::{SkillSets, Skills, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::log;
