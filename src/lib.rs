@@ -244,7 +244,7 @@ pub use server::builder::{McpServer, McpServerBuilder};
 pub use server::completion::{Completion, CompletionRequest};
 pub use server::prompt::{Prompt, PromptResult};
 pub use server::resource::{Resource, ResourceTemplate};
-pub use server::skills::sets::Skills;
+pub use server::skills::Skills;
 pub use server::tool::Tool;
 
 /// The crate that derives the JSON Schema of a type. A program that uses this re-export does not need its own dependency on schemars.

@@ -19,9 +19,9 @@ use crate::protocol::message::Request;
 use crate::protocol::method::Method;
 use crate::server::builder::McpServerBuilder;
 use crate::server::cache::Cacheable;
-use crate::server::skills::methods;
-use crate::server::skills::sets::{SkillSets, Skills};
+use crate::server::skills::resources::template;
 use crate::server::skills::store::SkillFuture;
+use crate::server::skills::{SkillSets, Skills, methods};
 
 /// The skills of a server, and the function that starts one of the methods.
 struct SkillMethods {
@@ -39,10 +39,8 @@ impl McpServerBuilder {
         let known = self.definitions.skill_methods.as_ref().and_then(|methods| methods.downcast_ref::<SkillMethods>());
         let sets = known.map(|methods| methods.sets.clone()).unwrap_or_default();
         self.definitions.skill_methods = Some(Rc::new(SkillMethods { sets: sets.clone(), start }));
-        match skills.add_to(&sets, &mut self.definitions) {
-            Some(template) => self.resource_template(template),
-            None => self,
-        }
+        let are_first = skills.add_to(&sets, &mut self.definitions);
+        if are_first { self.resource_template(template(&sets)) } else { self }
     }
 }
 

@@ -21,8 +21,8 @@ use crate::limits::UPSTREAM_PARALLEL;
 use crate::parallel::parallel;
 use crate::protocol::method::Method;
 use crate::server::access::permits;
+use crate::server::skills::Skills;
 use crate::server::skills::entry::SkillEntry;
-use crate::server::skills::sets::Skills;
 use crate::server::skills::store::{SkillChild, SkillContent, SkillFuture, SkillRecord, SkillStore};
 
 /// The media type of a folder in `resources/directory/read`.

@@ -194,15 +194,12 @@ fn the_root_has_few_names() {
     assert!(root.len() <= ROOT_NAMES, "{} names at the root, at most {ROOT_NAMES}: {root:?}", root.len());
 }
 
-/// The public types that may share a name.
-const SHARED: [&str; 3] = ["Request", "SkillEntry", "SkillFile"];
-
 /// Functions of different modules can have the same name, because their callers name the module.
 #[test]
 fn each_public_type_has_one_path_and_its_own_name() {
     let mut paths = BTreeMap::<String, Vec<String>>::new();
     for (module, name) in public_names::public_names(&sources()) {
-        if name.starts_with(char::is_uppercase) && !SHARED.contains(&name.as_str()) {
+        if name.starts_with(char::is_uppercase) {
             paths.entry(name).or_default().push(module);
         }
     }

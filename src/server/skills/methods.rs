@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use edge_json::write::ObjectWriter;
 use edge_uri_template::normalized;
 
-use super::sets::{SkillSets, open_sets, shows};
 use super::store::{SkillChild, SkillRecord};
+use super::{SkillSets, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{SKILL_PAGE, SKILL_PAGE_BYTES};

@@ -7,8 +7,8 @@ use edge_uri_template::normalized;
 use futures::FutureExt;
 
 use super::entry::digest;
-use super::sets::{SkillSets, Skills, open_sets, shows};
 use super::store::{SkillContent, SkillRecord};
+use super::{SkillSets, Skills, open_sets, shows};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::host::log;
@@ -19,7 +19,7 @@ use crate::server::resource::{Contents, NOT_FOUND, ResourceTemplate};
 use crate::text::visible;
 
 /// Returns the template of the files of skills. It lists the `SKILL.md` of each skill.
-pub(super) fn template(sets: &SkillSets) -> ResourceTemplate {
+pub(crate) fn template(sets: &SkillSets) -> ResourceTemplate {
     let (of_list, of_read) = (sets.clone(), sets.clone());
     let read =
         move |uri: &str, _, cx: Context| read(open_sets(&of_read, &cx), normalized(uri).into_owned(), cx).boxed_local();
