@@ -188,8 +188,8 @@ fn report(skills: &[SkillEntry], entries: &[String], before: &[Row]) -> String {
     let published =
         skills.iter().zip(entries).filter(|(skill, entry)| !had(skill, entry)).map(|(skill, _)| skill.uri());
     let published: Vec<_> = published.collect();
-    let is_removed = |uri: &&String| skills.iter().all(|skill| skill.uri() != **uri);
-    let removed: Vec<_> = before.iter().filter_map(|(uri, ..)| uri.as_ref()).filter(is_removed).collect();
+    let is_removed = |uri: &&str| skills.iter().all(|skill| skill.uri() != *uri);
+    let removed: Vec<_> = before.iter().filter_map(|(uri, ..)| uri.as_deref()).filter(is_removed).collect();
     let mut report = String::new();
     for (change, uris) in [("published ", &published), ("removed ", &removed)] {
         for uri in uris {
