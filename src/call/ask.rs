@@ -56,7 +56,7 @@ impl Context {
         if let Some(answer) = self.rounds().answer(&key, &digest) {
             return Ok(Some((key, answer)));
         }
-        if !kind.is_declared(&self.rounds().capabilities) {
+        if !kind.is_declared(self.rounds().capabilities) {
             return Err(InputProblem::MissingCapability(kind).into());
         }
         self.rounds().ask(key, OpenQuestion { digest, request: question }, path.place());

@@ -80,7 +80,7 @@ impl ClientNeed {
     }
 
     /// Returns whether a client with these capabilities can be asked.
-    pub(crate) fn is_declared(&self, capabilities: &ClientCapabilities) -> bool {
+    pub(crate) fn is_declared(&self, capabilities: ClientCapabilities) -> bool {
         self.kind.is_none_or(|kind| kind.is_declared(capabilities))
     }
 

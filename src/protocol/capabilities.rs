@@ -83,7 +83,7 @@ impl QuestionKind {
     }
 
     /// Returns whether a client with these capabilities answers this kind of question.
-    pub(crate) fn is_declared(self, capabilities: &ClientCapabilities) -> bool {
+    pub(crate) fn is_declared(self, capabilities: ClientCapabilities) -> bool {
         match self {
             Self::Form => capabilities.elicitation_form,
             Self::Url => capabilities.elicitation_url,

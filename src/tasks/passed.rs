@@ -137,7 +137,7 @@ fn detailed(id: &str, task: DetailedTask, cx: &Context) -> Result<Box<RawValue>,
             let mut requests = ObjectWriter::new();
             for (key, request) in questions {
                 let kind = ClientNeed::of(&request);
-                if !kind.is_declared(&cx.client_capabilities()) {
+                if !kind.is_declared(cx.client_capabilities()) {
                     return Err(InputError::from(InputProblem::MissingCapability(kind)).into());
                 }
                 requests = requests.json(&key, &write::text(&request));

@@ -131,7 +131,7 @@ impl Respondent {
             let answer = conversation.server.upstream.handlers.answer(&question, &self.cx)?;
             let (is_passed, answer) = match (answer, self.pass) {
                 (Some(answer), _) => (false, answer),
-                (None, Some(pass)) if question.kind.is_declared(&capabilities) => {
+                (None, Some(pass)) if question.kind.is_declared(capabilities) => {
                     (true, pass(&question, &passed_key(questions.len(), &key), &pages, &self.cx)?)
                 }
                 _ => return Err(undeclared()),

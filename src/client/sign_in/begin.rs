@@ -144,7 +144,7 @@ impl SignIn {
         let scopes = match own.and_then(|own| own.scopes_for(&server.name)) {
             Some(allowed) => allowed_scopes(&found.scopes, allowed),
             None if found.scopes.is_empty() => self.0.scopes.clone(),
-            None => found.scopes.to_vec(),
+            None => found.scopes.clone(),
         };
         Ok(AuthorizationPlan { found, own, endpoint, scopes })
     }
@@ -192,7 +192,7 @@ impl SignIn {
                 revocation_endpoint: metadata.revocation_endpoint.as_ref().map(|url| url.as_str().to_owned()),
                 client_id: authentication.client_id().to_owned(),
                 method: authentication.method().to_owned(),
-                resource: found.resource.to_owned(),
+                resource: found.resource.clone(),
                 server: url.as_str().to_owned(),
             },
             names_issuer: metadata.names_issuer,
