@@ -139,6 +139,41 @@ pub trait SaveStore: SearchStore {
     fn remove<'a>(&'a self, space: &'a Space, document: &'a str) -> StoreFuture<'a, bool>;
 }
 
+impl<S: SearchStore + ?Sized> SearchStore for Rc<S> {
+    fn search(&self, search: Search) -> StoreFuture<'_, SearchResult> {
+        (**self).search(search)
+    }
+
+    fn passages<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        filter: &'a Filter,
+    ) -> StoreFuture<'a, Vec<Passage>> {
+        (**self).passages(space, ids, filter)
+    }
+
+    fn neighbours<'a>(
+        &'a self,
+        space: &'a Space,
+        ids: &'a [PassageId],
+        distance: usize,
+        filter: &'a Filter,
+    ) -> StoreFuture<'a, Vec<Passage>> {
+        (**self).neighbours(space, ids, distance, filter)
+    }
+
+    fn edges<'a>(
+        &'a self,
+        space: &'a Space,
+        seeds: &'a [PassageId],
+        threshold: f64,
+        filter: &'a Filter,
+    ) -> StoreFuture<'a, Vec<Edge>> {
+        (**self).edges(space, seeds, threshold, filter)
+    }
+}
+
 /// Chooses the store in which a call searches.
 ///
 /// An `Rc` of a store, also an `Rc<dyn SearchStore>`, is the store of every call. An async function of the [`Context`] chooses the store for each call, for example a
@@ -171,16 +206,10 @@ pub trait StoreSource {
     fn store(&self, cx: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>>;
 }
 
-impl<S: SearchStore + 'static> StoreSource for Rc<S> {
+impl<S: SearchStore + ?Sized + 'static> StoreSource for Rc<S> {
     fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Rc<dyn SearchStore>, HandlerError>> {
-        let store: Rc<dyn SearchStore> = self.clone();
+        let store: Rc<dyn SearchStore> = Rc::new(self.clone());
         ready(Ok(store)).boxed_local()
-    }
-}
-
-impl StoreSource for Rc<dyn SearchStore> {
-    fn store(&self, _: &Context) -> LocalBoxFuture<'static, Result<Self, HandlerError>> {
-        ready(Ok(self.clone())).boxed_local()
     }
 }
 

@@ -64,7 +64,7 @@ impl Embedder for ContractEmbedder {
 ///
 /// # Errors
 /// A sentence about the first promise that the store does not keep.
-pub async fn vector_store_contract<S: VectorStore + 'static>(store: &Rc<S>) -> Result<Vec<String>, String> {
+pub async fn vector_store_contract<S: VectorStore + ?Sized + 'static>(store: &Rc<S>) -> Result<Vec<String>, String> {
     let answers = passage_store_contract(&**store).await?;
     let mut contract = VectorContract { store, answers };
     for (at, document) in documents() {
@@ -80,12 +80,12 @@ pub async fn vector_store_contract<S: VectorStore + 'static>(store: &Rc<S>) -> R
     Ok(contract.answers)
 }
 
-struct VectorContract<'s, S> {
+struct VectorContract<'s, S: ?Sized> {
     store: &'s Rc<S>,
     answers: Vec<String>,
 }
 
-impl<S: VectorStore + 'static> VectorContract<'_, S> {
+impl<S: VectorStore + ?Sized + 'static> VectorContract<'_, S> {
     async fn counts(&self, at: usize) -> Result<(Vec<PassageId>, usize, usize), String> {
         let pending = self.store.pending(&space(at), MODEL, MOST).await.map_err(failed("`pending`"))?;
         Ok((pending.passages.iter().map(|passage| passage.id).collect(), pending.count, pending.refused))

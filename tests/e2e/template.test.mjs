@@ -29,7 +29,6 @@ const environment = {
   // The server shares the compiled dependencies of the Workers in this repository.
   CARGO_TARGET_DIR: TARGET,
   CARGO_BUILD_BUILD_DIR: TARGET,
-  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: /^rustflags = \['(.*)'\]$/m.exec(await readFile(join(ROOT, '.cargo/config.toml'), 'utf8'))[1],
   CARGO_NET_OFFLINE: 'true',
   WRANGLER_SEND_METRICS: 'false',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
@@ -65,6 +64,16 @@ before(async () => {
 })
 after(() => process.kill(-child.pid, 'SIGKILL'))
 
+/** Replaces texts in a file of a server. */
+async function edit(server, file, ...changes) {
+  let text = await readFile(join(server, file), 'utf8')
+  for (const [from, to] of changes) {
+    assert.ok(text.includes(from), `${file} has ${from}`)
+    text = text.replace(from, to)
+  }
+  await writeFile(join(server, file), text)
+}
+
 /**
  * Lets a server share what cargo has compiled for the Workers of this repository: it gets the profiles of this repository, and the features of
  * these Workers. Without features that it does not use, a server has less code, but no other code.
@@ -80,9 +89,9 @@ async function shareDependencies() {
   const own = (await readFile(file, 'utf8')).replace(/^\[profile\.quick\]\n(?:.+\n)*/m, '')
     .replace(/^(edge-mcp = \{ path = "[^"]*").*/m, `$1, default-features = false, features = ${features} }`)
   await writeFile(file, `${own}\n${profiles.join('\n\n')}\n`)
-  const config = await readFile(join(home, 'wrangler.toml'), 'utf8')
-  assert.ok(config.includes('"node scripts/build.js"'), config)
-  await writeFile(join(home, 'wrangler.toml'), config.replace('"node scripts/build.js"', `"node scripts/build.js ${cargoProfile('quick')}"`))
+  const profile = cargoProfile('quick')
+  await edit(home, 'wrangler.toml', ['"node scripts/build.js"', `"node scripts/build.js ${profile}"`])
+  await edit(home, 'scripts/setup.js', ["compile('quick')", `compile('${profile}')`])
 }
 
 /**
@@ -133,18 +142,10 @@ for (const [kind, options] of [['with', ['--rag']], ['without', []], ['empty', [
 
 test('npm run check names each rule that the new server breaks', async () => {
   const created = join(folder, 'native-without')
-  const edit = async (file, ...changes) => {
-    let text = await readFile(join(created, file), 'utf8')
-    for (const [from, to] of changes) {
-      assert.ok(text.includes(from), `${file} has ${from}`)
-      text = text.replace(from, to)
-    }
-    await writeFile(join(created, file), text)
-  }
   await copyFile(join(ROOT, 'tests/e2e/broken-rules.rs'), join(created, 'src/broken_rules.rs'))
   await copyFile(join(ROOT, 'src/server/problems/examples.json'), join(created, 'src/examples.json'))
-  await edit('src/lib.rs', ['mod bookings;', 'mod bookings;\nmod broken_rules;'], ['McpServer::builder(', 'broken_rules::add(McpServer::builder('], ['.build()', ').build()'])
-  await edit('src/tests.rs', ['.auth(tokens)', '.without_auth()'])
+  await edit(created, 'src/lib.rs', ['mod bookings;', 'mod bookings;\nmod broken_rules;'], ['McpServer::builder(', 'broken_rules::add(McpServer::builder('], ['.build()', ').build()'])
+  await edit(created, 'src/tests.rs', ['.auth(tokens)', '.without_auth()'])
   const { code, stdout } = await run('npm', ['run', 'check'], { cwd: created, env: environment }).catch((error) => error)
   assert.notEqual(code, 0)
   const page = await readFile(join(ROOT, 'docs/check.md'), 'utf8')

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use edge_mcp::rag::{
-    Chunk, Document, Fields, GraphOptions, Indexer, Link, MemoryStore, Retriever, SearchScope, SearchStore, SearchTool,
-    Space, VectorStore,
+    Chunk, Document, Fields, GraphOptions, Indexer, Link, MemoryStore, Retriever, SearchScope, SearchTool, Space,
+    VectorStore,
 };
 use edge_mcp::testing::{self, Client, TestHost};
 use edge_mcp::{Endpoint, McpServer};
@@ -31,7 +31,7 @@ struct Compared {
 
 impl Compared {
     fn new(store: Rc<dyn VectorStore>) -> Self {
-        let of_server: Rc<dyn SearchStore> = store.clone();
+        let of_server = store.clone();
         let endpoint = testing::endpoint(move |request| {
             let space = request.header("X-Space").unwrap_or_default();
             let index = space.clone();

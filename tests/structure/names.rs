@@ -61,7 +61,7 @@ fn used_twice(sources: &Sources, is_public_only: bool) -> BTreeMap<String, Vec<&
 }
 
 fn lines(names: &BTreeMap<String, Vec<&str>>) -> String {
-    names.iter().map(|(name, files)| format!("{name}: {}\n", files.join(", "))).collect()
+    names.iter().fold(String::new(), |lines, (name, files)| lines + name + ": " + &files.join(", ") + "\n")
 }
 
 #[test]
