@@ -53,6 +53,7 @@ const RUN: &str = "edge-mcp/run";
 /// let server = McpServer::builder("texts", "1.0.0").workflow(words).build()?;
 /// # Ok::<_, edge_mcp::BuildError>(())
 /// ```
+#[must_use]
 pub struct Workflow {
     tool: Tool,
 }
@@ -78,14 +79,12 @@ impl Workflow {
     }
 
     /// Sets the title of the tool. The default is the key.
-    #[must_use]
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.tool = self.tool.title(title);
         self
     }
 
     /// Declares that the workflow does not modify data (`readOnlyHint`).
-    #[must_use]
     pub fn read_only(mut self) -> Self {
         self.tool = self.tool.read_only();
         self

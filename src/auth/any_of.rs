@@ -19,6 +19,7 @@ use super::validator::{DynValidator, PresentedToken, TokenRefusal, TokenValidato
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct AnyOf(Vec<Box<dyn DynValidator>>);
 
 impl AnyOf {
@@ -28,7 +29,6 @@ impl AnyOf {
     }
 
     /// Adds a validator.
-    #[must_use]
     pub fn or(mut self, validator: impl TokenValidator + 'static) -> Self {
         self.0.push(Box::new(validator));
         self

@@ -15,7 +15,6 @@ impl Challenge {
     }
 
     /// Adds a parameter. A character that headers cannot contain becomes `?`.
-    #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.0.push_str(if self.0.is_empty() { " " } else { ", " });
         self.0.push_str(name);
@@ -32,7 +31,6 @@ impl Challenge {
     }
 
     /// Adds a parameter if it has a value.
-    #[must_use]
     pub(crate) fn with_some(self, name: &'static str, value: Option<&str>) -> Self {
         match value {
             Some(value) => self.with(name, value),

@@ -33,6 +33,7 @@ const OTHER_TOKEN_TYPES: [&str; 4] = ["ID", "Logout", "Offline", "Refresh"];
 /// # async fn claims_of(_: &str) -> Result<Map<String, Value>, TokenRefusal> { Err(TokenRefusal::Expired) }
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct ExpectedClaims {
     /// The expected `iss`, if it is configured.
     pub(super) issuer: Option<String>,
@@ -50,7 +51,6 @@ impl ExpectedClaims {
     }
 
     /// Expects this audience instead of the URL of this server.
-    #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audience = Audience::Named(audience.into());
         self

@@ -25,6 +25,7 @@ const LIFETIME: u64 = 60;
 /// assert!(problem.to_string().contains("-----BEGIN PRIVATE KEY-----"));
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct SigningKey {
     algorithm: Algorithm,
     key: PrivateKey,
@@ -48,7 +49,6 @@ impl SigningKey {
     }
 
     /// Sets the id of the key (`kid`). Some authorization servers need it to find the public key.
-    #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self

@@ -38,6 +38,7 @@ use crate::limits::{INTROSPECTION_SECONDS, REFUSAL_SECONDS};
 /// let validator = Introspection::new("https://auth.example.com/introspect")?.basic("knowledge-base", &secret);
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
+#[must_use]
 pub struct Introspection {
     endpoint: SecureUrl,
     client: ClientAuthentication,
@@ -103,21 +104,18 @@ impl Introspection {
     }
 
     /// Authenticates with HTTP Basic (`client_secret_basic`). The id and the secret are form-encoded first, as OAuth requires.
-    #[must_use]
     pub fn basic(mut self, client_id: &str, client_secret: &str) -> Self {
         self.client = ClientAuthentication::Basic(client_id.to_owned(), client_secret.to_owned());
         self
     }
 
     /// Authenticates with form fields (`client_secret_post`).
-    #[must_use]
     pub fn post(mut self, client_id: impl Into<String>, client_secret: impl Into<String>) -> Self {
         self.client = ClientAuthentication::Post(client_id.into(), client_secret.into());
         self
     }
 
     /// Authenticates with a bearer token of this server.
-    #[must_use]
     pub fn bearer(mut self, token: &str) -> Self {
         self.client = ClientAuthentication::Bearer(token.to_owned());
         self
@@ -125,14 +123,12 @@ impl Introspection {
 
     /// Requires this issuer if the answer has an `iss`, and uses it if the answer has none. Without this setting, the URL of the endpoint
     /// is the issuer of an answer that has no `iss`.
-    #[must_use]
     pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
         self.expected.issuer = Some(issuer.into());
         self
     }
 
     /// Requires the audience `audience` instead of the URL of this server.
-    #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.expected = self.expected.audience(audience);
         self
@@ -140,21 +136,18 @@ impl Introspection {
 
     /// Accepts tokens for any audience, and tokens without an audience. Use it only if the authorization server issues tokens for this
     /// server alone.
-    #[must_use]
     pub fn any_audience(mut self) -> Self {
         self.expected.audience = Audience::Any;
         self
     }
 
     /// Caches an answer for at most `time`, but not beyond the expiry of the token.
-    #[must_use]
     pub fn cache_for(mut self, time: Duration) -> Self {
         self.cache_time = Some(time);
         self
     }
 
     /// Disables the cache: the validator asks the authorization server for every request.
-    #[must_use]
     pub fn without_cache(mut self) -> Self {
         self.cache_time = None;
         self

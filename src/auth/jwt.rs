@@ -35,6 +35,7 @@ const ACCESS_TOKEN: &str = "at+jwt";
 /// let validator = Jwt::new("https://auth.example.com/jwks", "https://auth.example.com")?.algorithms([Algorithm::Es256]);
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
+#[must_use]
 pub struct Jwt {
     jwks: SecureUrl,
     algorithms: Vec<Algorithm>,
@@ -83,21 +84,18 @@ impl Jwt {
     }
 
     /// Allows only these algorithms.
-    #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
     /// Accepts tokens of these types (`typ`) instead of `at+jwt`. Some issuers use `JWT` for all their tokens.
-    #[must_use]
     pub fn types(mut self, types: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.types = types.into_iter().map(Into::into).collect();
         self
     }
 
     /// Requires the audience `audience` instead of the URL of this server.
-    #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.expected = self.expected.audience(audience);
         self

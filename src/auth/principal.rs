@@ -15,6 +15,7 @@ pub(super) const OWN_ISSUERS: &str = "edge-mcp:";
 /// tokens with which a person has signed in to other servers belong to the issuer and the subject, because a person may use several clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Principal {
     /// The user (`sub`). For a client that calls for itself, it is `edge-mcp:client:` followed by the client's id. The prefix keeps a
     /// client with the id `ada` apart from the user `ada`.
@@ -98,7 +99,6 @@ impl Principal {
     }
 
     /// Sets the scopes.
-    #[must_use]
     pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self

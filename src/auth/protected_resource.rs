@@ -30,6 +30,7 @@ pub(crate) const WELL_KNOWN: &str = "oauth-protected-resource";
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct ProtectedResource {
     pub(crate) url: Option<SecureUrl>,
     pub(crate) authorization_servers: Vec<SecureUrl>,
@@ -93,14 +94,12 @@ impl ProtectedResource {
     }
 
     /// Sets the name of the server for display.
-    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Sets the URL of the server's human-readable documentation.
-    #[must_use]
     pub fn documentation(mut self, url: impl Into<String>) -> Self {
         self.documentation = Some(url.into());
         self

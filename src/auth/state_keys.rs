@@ -8,6 +8,7 @@ use crate::limits::STATE_SECONDS;
 
 /// The keys that encrypt request states. The first key encrypts, and every key can decrypt, so that keys can be rotated.
 #[derive(Clone)]
+#[must_use]
 pub struct StateKeys {
     keys: EncryptionKeys,
     lifetime: Duration,
@@ -51,7 +52,6 @@ impl StateKeys {
     }
 
     /// Sets the lifetime of a state: 600 s by default.
-    #[must_use]
     pub fn lifetime(mut self, time: Duration) -> Self {
         self.lifetime = time;
         self

@@ -110,7 +110,6 @@ macro_rules! deadline_method {
     () => {
         /// Sets the deadline of the handler: 30 s by default, at most 300 s. When it passes, the caller gets an error
         /// and the handler is dropped at its current await point. A handler that never waits cannot be stopped.
-        #[must_use]
         pub fn deadline(mut self, time: std::time::Duration) -> Self {
             self.deadline = time.min($crate::call::deadline::LONGEST_DEADLINE);
             self

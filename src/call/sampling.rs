@@ -17,6 +17,7 @@ use crate::text::Text;
 /// Revision 2026-07-28 of the protocol deprecates sampling. A revision from 2027-07-28 on can remove it. Call a model yourself instead, for
 /// example with [`ChatAgent`](crate::agents::ChatAgent).
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Sampling {
     messages: Vec<PromptMessage>,
     max_tokens: u32,
@@ -30,14 +31,12 @@ impl Sampling {
     }
 
     /// Adds a message to the conversation that the model continues.
-    #[must_use]
     pub fn message(mut self, message: PromptMessage) -> Self {
         self.messages.push(message);
         self
     }
 
     /// Sets the system prompt.
-    #[must_use]
     pub fn system_prompt(mut self, prompt: impl Into<Text>) -> Self {
         self.system_prompt = Some(prompt.into());
         self

@@ -31,6 +31,7 @@ type EachTool = Rc<dyn Fn(Tool) -> Tool>;
 ///     .each_tool(|tool| if tool.name() == "github_merge" { tool.scopes(["github:merge"]) } else { tool });
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
+#[must_use]
 pub struct Mount {
     upstream: Upstream,
     settings: MountSettings,
@@ -75,14 +76,12 @@ impl Mount {
     }
 
     /// Shows the names and URIs of the server as they are, without a prefix. Only the one mount of a gateway can do so. Its apps are shown.
-    #[must_use]
     pub fn as_is(mut self) -> Self {
         (self.settings.has_prefix, self.settings.shows_apps) = (false, true);
         self
     }
 
     /// Shows only these tools, by their names at the server. The others do not exist: they are not listed and cannot be called.
-    #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.settings.tools.get_or_insert_default().extend(names.into_iter().map(Into::into));
         self
@@ -90,28 +89,24 @@ impl Mount {
 
     /// Hides these tools, by their names at the server. A name that differs from one of them only in case or punctuation must be in the list of
     /// the server.
-    #[must_use]
     pub fn without(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.settings.without.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Hides the resources and resource templates of the server.
-    #[must_use]
     pub fn without_resources(mut self) -> Self {
         self.settings.has_resources = false;
         self
     }
 
     /// Hides the prompts of the server.
-    #[must_use]
     pub fn without_prompts(mut self) -> Self {
         self.settings.has_prompts = false;
         self
     }
 
     /// Shows the tool `name` of the server by a shorter name, after the prefix of the mount.
-    #[must_use]
     pub fn rename(mut self, name: impl Into<Text>, shown: impl Into<Text>) -> Self {
         self.settings.renames.push((name.into(), shown.into()));
         self
@@ -119,7 +114,6 @@ impl Mount {
 
     /// Requires that the caller has all of these scopes, for each tool, resource and prompt of the server. They are scopes of the gateway, as for
     /// [`Tool::scopes`].
-    #[must_use]
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.settings.scopes.extend(scopes.into_iter().map(Into::into));
         self
@@ -129,7 +123,6 @@ impl Mount {
     /// definition of the tool is known, so rely only on the [name](Tool::name), which has the prefix of the mount. It is the name that the caller
     /// wrote. A server may read another spelling as the same tool, so protect a tool by its name only together with [`tools`](Self::tools) or
     /// [`pins_only`](Self::pins_only).
-    #[must_use]
     pub fn each_tool(mut self, change: impl Fn(Tool) -> Tool + 'static) -> Self {
         self.settings.each_tool = Some(Rc::new(change));
         self
@@ -143,7 +136,6 @@ impl Mount {
     /// client cache it. The client caches the list for at most 5 min.
     ///
     /// A pinned tool owns the name by which callers know it: no other tool of the server gets this name.
-    #[must_use]
     pub fn pin(mut self, name: impl Into<Text>, digest: impl Into<Text>) -> Self {
         self.settings.pins.pinned.push((name.into(), digest.into()));
         self
@@ -151,7 +143,6 @@ impl Mount {
 
     /// Hides everything that is not [pinned](Self::pin): tools, apps and resources, and all prompts and resource templates, because their texts
     /// can change too. To hide only tools, choose them with [`tools`](Self::tools), and pin each one. [Skills](Self::skills) are not affected.
-    #[must_use]
     pub fn pins_only(mut self) -> Self {
         self.settings.pins.excludes_others = true;
         self
@@ -161,14 +152,12 @@ impl Mount {
     /// gateway must [declare](crate::McpServerBuilder::logging) log messages. Their logger begins with the name of the mount.
     ///
     /// Revision 2026-07-28 of the protocol deprecates log messages to the client. A revision from 2027-07-28 on can remove them.
-    #[must_use]
     pub fn relay_logs(mut self, lowest: LogLevel) -> Self {
         self.settings.logs = Some(lowest);
         self
     }
 
     /// Sets how the tools of this server are listed, instead of the setting of the gateway.
-    #[must_use]
     pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
         self.settings.catalogue = Some(catalogue);
         self
@@ -182,7 +171,6 @@ impl Mount {
     ///
     /// The pages may use the origins that they declare, so a result can leave through these origins. Only a [trusted](Upstream::trusted)
     /// server may ask for the camera and other permissions of the browser.
-    #[must_use]
     pub fn apps(mut self) -> Self {
         self.settings.shows_apps = true;
         self
@@ -191,21 +179,18 @@ impl Mount {
     /// Shows the [skills](https://github.com/modelcontextprotocol/ext-skills) of the server, if the program adds
     /// [`Gateway::skills`](super::Gateway::skills). A skill is text that a model follows, so show only those of servers that you trust. Absolute
     /// links between files of a skill do not work: they have the URIs of the server.
-    #[must_use]
     pub fn skills(mut self) -> Self {
         self.settings.shows_skills = true;
         self
     }
 
     /// Sets the origin of the pages of apps in one client. The one that the server sets is for its own URL.
-    #[must_use]
     pub fn app_domain(mut self, domain: impl Into<Text>) -> Self {
         self.settings.app_domain = Some(domain.into());
         self
     }
 
     /// Lets the pages of apps use only these origins, such as `https://cdn.example.com`.
-    #[must_use]
     pub fn app_origins(mut self, origins: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.settings.app_origins.get_or_insert_default().extend(origins.into_iter().map(Into::into));
         self

@@ -9,6 +9,7 @@ use crate::host::{LOCAL_HOSTS, host_of};
 
 /// The origins of web pages that may call an endpoint.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct AllowedOrigins(Vec<String>);
 
 impl Default for AllowedOrigins {
@@ -30,7 +31,6 @@ impl AllowedOrigins {
 
     /// Adds `origin` to the list. A host such as `app.example.com` allows every scheme and port, but not its subdomains. A whole origin
     /// such as `https://app.example.com:8443` must match exactly, except for its case and the default port of its scheme.
-    #[must_use]
     pub fn and(mut self, origin: impl Into<String>) -> Self {
         let mut origin = origin.into();
         // Browsers leave the default port out.

@@ -45,6 +45,7 @@ use crate::text::line;
 /// assert_eq!((image.mime_type(), image.bytes().as_deref()), ("image/png", Some(&b"\x89PNG"[..])));
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Content {
     pub(super) typed: ContentParts,
     /// The block as another server sent it, which is serialized instead of `typed`.
@@ -216,7 +217,6 @@ impl Content {
     }
 
     /// Sets the audience and the priority.
-    #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.typed.annotations = Some(annotations);
         self.replace(ANNOTATIONS);
@@ -224,7 +224,6 @@ impl Content {
     }
 
     /// Sets a member of `_meta`.
-    #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.typed.meta.get_or_insert_default().insert(key.into(), value.into());
         self.replace(META);

@@ -51,6 +51,7 @@ impl Implementation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Icon {
     /// The URL.
     pub src: Text,
@@ -88,21 +89,18 @@ impl Icon {
     }
 
     /// Sets the media type. Set it if the URL does not show the type.
-    #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Adds a size: `48x48`, or `any` for a scalable icon.
-    #[must_use]
     pub fn size(mut self, size: impl Into<Text>) -> Self {
         self.sizes.push(size.into());
         self
     }
 
     /// Sets the background that the icon is designed for.
-    #[must_use]
     pub fn theme(mut self, theme: Theme) -> Self {
         self.theme = Some(theme);
         self
@@ -138,21 +136,18 @@ impl Metadata {
 macro_rules! metadata_methods {
     ($($metadata:ident).+) => {
         /// Sets the name for display.
-        #[must_use]
         pub fn title(mut self, title: impl Into<$crate::text::Text>) -> Self {
             self.$($metadata).+.title = Some(title.into());
             self
         }
 
         /// Adds an icon.
-        #[must_use]
         pub fn icon(mut self, icon: $crate::protocol::description::Icon) -> Self {
             self.$($metadata).+.icons.push(icon);
             self
         }
 
         /// Sets a member of `_meta`. Your own keys need a prefix, such as `example.com/key`.
-        #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.$($metadata).+.set_meta(key, value);
             self
@@ -165,7 +160,6 @@ pub(crate) use metadata_methods;
 macro_rules! description_method {
     ($($metadata:ident).+) => {
         /// Sets the description for the model: the purpose, and when to use it.
-        #[must_use]
         pub fn description(mut self, description: impl Into<$crate::text::Text>) -> Self {
             self.$($metadata).+.description = Some(description.into());
             self
@@ -220,6 +214,7 @@ pub(crate) struct ToolDescription<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
+#[must_use]
 pub struct Annotations {
     /// The audience. An empty audience is not restricted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -249,21 +244,18 @@ impl Annotations {
     }
 
     /// Adds a role to the audience.
-    #[must_use]
     pub fn audience(mut self, role: Role) -> Self {
         self.audience.push(role);
         self
     }
 
     /// Sets the priority, from 0 (optional) to 1 (required). Values outside this range are clamped.
-    #[must_use]
     pub fn priority(mut self, priority: f64) -> Self {
         self.priority = Some(priority.clamp(0.0, 1.0));
         self
     }
 
     /// Sets the time of the last change in ISO 8601, such as `2026-07-28T12:00:00Z`.
-    #[must_use]
     pub fn last_modified(mut self, time: impl Into<Text>) -> Self {
         self.last_modified = Some(time.into());
         self
@@ -273,6 +265,7 @@ impl Annotations {
 /// A resource in `resources/list` and in resource links.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[must_use]
 pub struct ResourceDescription {
     pub(crate) uri: Text,
     #[serde(flatten)]
@@ -330,21 +323,18 @@ impl ResourceDescription {
     description_method!(metadata);
 
     /// Sets the media type of the content.
-    #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets the size of the content before encoding, in bytes.
-    #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
         self
     }
 
     /// Sets the audience and the priority.
-    #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
         self
@@ -366,6 +356,7 @@ pub(crate) struct ResourceTemplateDescription {
 
 /// An argument of a prompt.
 #[derive(Clone, Debug, Serialize)]
+#[must_use]
 pub struct PromptArgument {
     pub(crate) name: Text,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -382,21 +373,18 @@ impl PromptArgument {
     }
 
     /// Sets the name for display.
-    #[must_use]
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets the description.
-    #[must_use]
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Makes the argument required.
-    #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;
         self

@@ -86,7 +86,6 @@ impl RpcError {
     }
 
     /// Sets `data`.
-    #[must_use]
     #[cold]
     #[inline(never)]
     pub(crate) fn with_data(mut self, data: Value) -> Self {

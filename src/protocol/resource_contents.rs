@@ -14,6 +14,7 @@ use crate::text::Text;
 /// The contents of one resource: either text or bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[must_use]
 pub struct ResourceContents {
     pub(super) uri: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +102,6 @@ impl ResourceContents {
     }
 
     /// Sets the media type.
-    #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
@@ -125,7 +125,6 @@ impl ResourceContents {
     }
 
     /// Sets a member of `_meta`.
-    #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.get_or_insert_default().insert(key.into(), value.into());
         self

@@ -19,6 +19,7 @@ const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/
 /// The description of a server for the MCP registry. [`McpServer::server_json`](crate::McpServer::server_json) creates
 /// it.
 #[derive(Clone, Debug, Serialize)]
+#[must_use]
 pub struct ServerJson {
     #[serde(rename = "$schema")]
     schema: &'static str,
@@ -63,7 +64,6 @@ impl ServerJson {
 
     /// Adds the `Authorization` header that a server with authentication requires at its own URL. A configured
     /// [remote](crate::McpServerBuilder::remote) lists its own headers.
-    #[must_use]
     pub fn guarded(mut self) -> Self {
         if let (true, [Value::Object(own)]) = (self.is_at_own_url, &mut *self.remotes) {
             let header = object(vec![

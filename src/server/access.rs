@@ -58,7 +58,6 @@ macro_rules! access_methods {
     () => {
         /// Makes the item visible only if `shown` returns `true` for the caller. Otherwise the item is
         /// indistinguishable from one that does not exist.
-        #[must_use]
         pub fn visible_if(mut self, shown: impl Fn(&$crate::RequestInfo) -> bool + 'static) -> Self {
             self.access.shown = Some(Box::new(shown));
             self
@@ -67,7 +66,6 @@ macro_rules! access_methods {
         /// Requires that the caller's token has all of these scopes. Callers without them do not see the item in lists,
         /// unless the server [lists all](crate::McpServerBuilder::list_all). If they use it, they get a 403 that names
         /// the required scopes. On an endpoint without authentication, scopes are not checked.
-        #[must_use]
         pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<$crate::text::Text>>) -> Self {
             self.access.scopes.extend(scopes.into_iter().map(Into::into));
             self

@@ -57,6 +57,7 @@ use crate::text::Text;
 /// let server = McpServer::builder("books", "1.0.0").serve(ledger).build()?;
 /// # Ok::<_, edge_mcp::BuildError>(())
 /// ```
+#[must_use]
 pub struct Extension {
     pub(crate) id: Text,
     pub(crate) settings: serde_json::Value,
@@ -70,7 +71,6 @@ impl Extension {
     }
 
     /// Adds a method.
-    #[must_use]
     pub fn method(mut self, method: ExtensionMethod) -> Self {
         self.methods.push(ExtensionMethod { extension: self.id.clone(), ..method });
         self
@@ -97,6 +97,7 @@ impl Extension {
 }
 
 /// A method of an [`Extension`].
+#[must_use]
 pub struct ExtensionMethod {
     pub(crate) name: Text,
     pub(crate) extension: Text,
@@ -164,14 +165,12 @@ impl ExtensionMethod {
     deadline_method!();
 
     /// Sets the first revision that has the method. By default, all revisions have it.
-    #[must_use]
     pub fn since(mut self, revision: Revision) -> Self {
         self.since = revision;
         self
     }
 
     /// Sets the parameter that the header `Mcp-Name` repeats in 2026-07-28. Use it only if the specification of the extension requires it.
-    #[must_use]
     pub fn target(mut self, param: impl Into<Text>) -> Self {
         self.target = Some(param.into());
         self
@@ -179,28 +178,24 @@ impl ExtensionMethod {
 
     /// Serves the method only to clients that declare the extension. Other clients get an error that names it. Clients up to 2025-11-25 are
     /// not served, because a server without sessions cannot know their extensions.
-    #[must_use]
     pub fn requires_client(mut self) -> Self {
         self.requires_client = true;
         self
     }
 
     /// Allows the handler to return results of another type than `complete`: see [`ExtensionResult::result_type`].
-    #[must_use]
     pub fn result_type(mut self, result_type: impl Into<Text>) -> Self {
         self.result_types.push(result_type.into());
         self
     }
 
     /// Allows the handler to ask the client, as a tool does. The specification of the extension must allow the result `input_required`.
-    #[must_use]
     pub fn asks(mut self) -> Self {
         self.asks = true;
         self
     }
 
     /// Allows the handler to send progress notifications and log messages.
-    #[must_use]
     pub fn notifies(mut self) -> Self {
         self.notifies = true;
         self
@@ -223,6 +218,7 @@ impl ExtensionMethod {
 
 /// The result of an [`ExtensionMethod`]. [`Json`] is enough for most methods.
 #[derive(Debug)]
+#[must_use]
 pub struct ExtensionResult {
     /// A JSON object.
     pub(crate) json: Box<RawValue>,
@@ -245,7 +241,6 @@ impl ExtensionResult {
     }
 
     /// Sets the cache hint, which clients of 2026-07-28 get. It is private if the result depends on the caller.
-    #[must_use]
     pub fn cache(mut self, hint: CacheHint) -> Self {
         self.cache = Some(hint);
         self
@@ -253,14 +248,12 @@ impl ExtensionResult {
 
     /// Sets the type of the result, which the method [declares](ExtensionMethod::result_type). Only clients that declare the extension may
     /// get it.
-    #[must_use]
     pub fn result_type(mut self, result_type: impl Into<Text>) -> Self {
         self.result_type = Some(result_type.into());
         self
     }
 
     /// Sets a member of `_meta`.
-    #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.meta.get_or_insert_default().insert(key.into(), value.into());
         self

@@ -21,6 +21,7 @@ use crate::text::Text;
 
 /// The messages of a prompt, with an optional description.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct PromptResult {
     pub(crate) description: Option<Text>,
     pub(crate) messages: Vec<PromptMessage>,
@@ -35,7 +36,6 @@ impl PromptResult {
     }
 
     /// Sets the description of the messages. The default is the description of the prompt.
-    #[must_use]
     pub fn description(mut self, description: impl Into<Text>) -> Self {
         self.description = Some(description.into());
         self
@@ -150,6 +150,7 @@ where
 ///     .description("Asks for a review of code.")
 ///     .complete("language", Completion::prefix(["Python", "Rust"]));
 /// ```
+#[must_use]
 pub struct Prompt {
     pub(crate) metadata: Metadata,
     pub(crate) version: Option<Text>,
@@ -193,7 +194,6 @@ impl Prompt {
 
     /// Sets the version, which can have the same characters as a name. Prompts with the same name must have different versions.
     /// A caller that does not name a version gets the version that was added last.
-    #[must_use]
     pub fn version(mut self, version: impl Into<Text>) -> Self {
         self.version = Some(version.into());
         self
@@ -201,14 +201,12 @@ impl Prompt {
 
     /// Declares an argument, for a handler that takes a map. If the handler takes a struct with a field of this name,
     /// the title and description given here are used for that field.
-    #[must_use]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         self.declared.push(argument);
         self
     }
 
     /// Sets the completion of an argument.
-    #[must_use]
     pub fn complete(mut self, argument: impl Into<Text>, completion: Completion) -> Self {
         self.completions.add(argument.into(), completion);
         self

@@ -116,7 +116,6 @@ type ListTemplate = Box<dyn Fn(Context) -> ListFuture>;
 macro_rules! described_methods {
     ($description:ident) => {
         /// Sets the name for programs. The default is the URI or the template.
-        #[must_use]
         pub fn name(mut self, name: impl Into<Text>) -> Self {
             self.$description.metadata.name = name.into();
             self
@@ -126,21 +125,18 @@ macro_rules! described_methods {
         description_method!($description.metadata);
 
         /// Sets the media type of contents that do not have their own media type.
-        #[must_use]
         pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
             self.$description.mime_type = Some(mime_type.into());
             self
         }
 
         /// Sets the audience and the priority.
-        #[must_use]
         pub fn annotations(mut self, annotations: Annotations) -> Self {
             self.$description.annotations = Some(annotations);
             self
         }
 
         /// Sets the cache hint of the contents.
-        #[must_use]
         pub fn cache(mut self, hint: CacheHint) -> Self {
             self.cache = Some(hint);
             self
@@ -159,6 +155,7 @@ macro_rules! described_methods {
 ///
 /// let motd = Resource::new("info://motd", motd).name("Message of the day").mime_type("text/plain");
 /// ```
+#[must_use]
 pub struct Resource {
     pub(crate) description: ResourceDescription,
     pub(crate) access: Access,
@@ -203,7 +200,6 @@ impl Resource {
     deadline_method!();
 
     /// Sets the size of the content before encoding, in bytes.
-    #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.description = self.description.size(bytes);
         self
@@ -229,6 +225,7 @@ impl Resource {
 ///     .name("Weather of a city")
 ///     .list(|| async { vec![ResourceDescription::new("weather://paris", "Paris")] });
 /// ```
+#[must_use]
 pub struct ResourceTemplate {
     pub(crate) description: ResourceTemplateDescription,
     pub(crate) parsed: Result<UriTemplate, UriTemplateError>,
@@ -304,7 +301,6 @@ impl ResourceTemplate {
     deadline_method!();
 
     /// Sets the completion of a variable.
-    #[must_use]
     pub fn complete(mut self, variable: impl Into<Text>, completion: Completion) -> Self {
         self.completions.add(variable.into(), completion);
         self
@@ -315,7 +311,6 @@ impl ResourceTemplate {
     ///
     /// The function runs only for callers with the template's [scopes](Self::scopes). It makes the list private to the
     /// caller.
-    #[must_use]
     pub fn list<P, H>(mut self, list: H) -> Self
     where
         P: Parameters<Arguments: AbsentArguments>,

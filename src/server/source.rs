@@ -57,6 +57,7 @@ pub trait Source {
 
 /// The items that sources found for one list.
 #[derive(Default)]
+#[must_use]
 pub struct SourceItems {
     pub(crate) tools: Vec<Rc<Tool>>,
     pub(crate) resources: Vec<Rc<Resource>>,
@@ -75,35 +76,30 @@ pub(crate) type AskSignIn = Box<dyn FnOnce(Context) -> LocalBoxFuture<'static, S
 
 impl SourceItems {
     /// Adds a tool.
-    #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(Rc::new(tool));
         self
     }
 
     /// Adds a resource.
-    #[must_use]
     pub fn resource(mut self, resource: Resource) -> Self {
         self.resources.push(Rc::new(resource));
         self
     }
 
     /// Adds a resource template.
-    #[must_use]
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
         self.templates.push(Rc::new(template));
         self
     }
 
     /// Adds a prompt.
-    #[must_use]
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         self.prompts.push(Rc::new(prompt));
         self
     }
 
     /// Adds a part of the source that failed, such as a server, and the problem as a sentence. The `_meta` of the list contains both.
-    #[must_use]
     pub fn missing(mut self, name: impl Into<String>, problem: impl Into<String>) -> Self {
         self.missing.insert(name.into(), Value::String(problem.into()));
         self
@@ -142,7 +138,6 @@ impl SourceItems {
 
     /// Notes that a part of the source answered, also if it has no items. If parts failed and no part answered, the caller gets an error
     /// instead of an empty list.
-    #[must_use]
     pub fn answered(mut self) -> Self {
         self.has_answered = true;
         self

@@ -58,6 +58,7 @@ use crate::text::Text;
 /// let add = Tool::new("add", "Adds two numbers.", add).title("Addition").read_only();
 /// let whoami = Tool::new("whoami", "Names the caller.", whoami).visible_if(|request| request.caller().is_some());
 /// ```
+#[must_use]
 pub struct Tool {
     pub(crate) deadline: Duration,
     pub(crate) argument_limit: usize,
@@ -186,7 +187,6 @@ impl Tool {
 
     /// Sets the maximum size of the arguments, in bytes of JSON. The limit of the [request body](crate::Limits)
     /// applies too.
-    #[must_use]
     pub fn argument_limit(mut self, bytes: usize) -> Self {
         self.argument_limit = bytes;
         self
@@ -209,7 +209,6 @@ impl Tool {
     ///     Ok(())
     /// });
     /// ```
-    #[must_use]
     pub fn hook<F>(mut self, observe: impl Fn(ToolEvent, Context) -> F + 'static) -> Self
     where
         F: Future<Output = Result<(), HandlerError>> + 'static,
@@ -237,7 +236,6 @@ impl Tool {
     /// });
     /// testing::run(async { assert_eq!(call(&endpoint, "read-message", json!({})).await.text(), "Hello[2J") });
     /// ```
-    #[must_use]
     pub fn clean_output(mut self) -> Self {
         self.clean = Some(cleaned);
         self
@@ -270,7 +268,6 @@ impl Tool {
     ///         Ok((euros > 100).then(|| format!("Pay {euros} euros?").into()))
     ///     });
     /// ```
-    #[must_use]
     pub fn requires_approval<A, F>(mut self, question: F) -> Self
     where
         A: Arguments,
@@ -291,7 +288,6 @@ impl Tool {
     ///
     /// let refresh = Tool::new("refresh-quote", "Used by the form of quotes.", || async { "12 €" }).for_app_only();
     /// ```
-    #[must_use]
     pub fn for_app_only(mut self) -> Self {
         self.app_clients = Some(shows_apps);
         self.describe_ui();
@@ -333,14 +329,12 @@ impl Tool {
 
     /// Sets the title in the annotations, for a tool with two titles. By default, the annotations contain the [title](Self::title) in the
     /// revisions in which tools have no title, and none in others.
-    #[must_use]
     pub fn annotated_title(mut self, title: impl Into<Text>) -> Self {
         self.annotations.title = Some(title.into());
         self
     }
 
     /// Declares that the tool does not modify data (`readOnlyHint: true`, `destructiveHint: false`).
-    #[must_use]
     pub fn read_only(mut self) -> Self {
         self.annotations.set_effect(true, false);
         self
@@ -348,7 +342,6 @@ impl Tool {
 
     /// Declares that the tool may delete or overwrite data (`readOnlyHint: false`, `destructiveHint: true`). This is the default that
     /// clients assume.
-    #[must_use]
     pub fn destructive(mut self) -> Self {
         self.annotations.set_effect(false, true);
         self
@@ -356,7 +349,6 @@ impl Tool {
 
     /// Declares that the tool modifies data only by adding to it (`readOnlyHint: false`, `destructiveHint: false`). A
     /// [read-only](Self::read_only) tool stays read-only.
-    #[must_use]
     pub fn additive(mut self) -> Self {
         let is_read_only = self.annotations.read_only_hint == Some(true);
         self.annotations.set_effect(is_read_only, false);
@@ -364,7 +356,6 @@ impl Tool {
     }
 
     /// Declares that a repeated call with the same arguments has no further effect (`idempotentHint`).
-    #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.annotations.idempotent_hint = Some(true);
         self
@@ -372,14 +363,12 @@ impl Tool {
 
     /// Declares that the tool interacts with systems outside the server (`openWorldHint`). This is the default that
     /// clients assume.
-    #[must_use]
     pub fn open_world(mut self) -> Self {
         self.annotations.open_world_hint = Some(true);
         self
     }
 
     /// Declares that the tool uses only data of the server (`openWorldHint: false`).
-    #[must_use]
     pub fn closed_world(mut self) -> Self {
         self.annotations.open_world_hint = Some(false);
         self

@@ -23,6 +23,7 @@ use crate::server::tool::Tool;
 /// ```
 #[derive(Clone)]
 #[allow(clippy::struct_excessive_bools)]
+#[must_use]
 pub struct Task {
     pub(super) ttl: Duration,
     pub(super) wait: Duration,
@@ -60,33 +61,28 @@ impl Task {
 
     /// Sets the time for which a task is kept, from its creation: at most 30 days. Then the task and its result are deleted, whether or not
     /// it has ended. The task of a caller without authentication is kept for at most 1 h.
-    #[must_use]
     pub fn ttl(self, time: Duration) -> Self {
         Self { ttl: time.clamp(Duration::from_secs(1), Duration::from_secs(LONGEST_TASK_SECONDS)), ..self }
     }
 
     /// Sets the time that a client without tasks waits for the result before it gets a job: at most 20 s.
-    #[must_use]
     pub fn answer_within(self, time: Duration) -> Self {
         Self { wait: time.min(Duration::from_secs(TASK_WAIT_SECONDS)), ..self }
     }
 
     /// Answers clients without tasks directly, within the deadline of the tool. The tool then publishes its output schema: a client would
     /// reject the answer about a job, which does not fit it.
-    #[must_use]
     pub fn without_job(self) -> Self {
         Self { has_job: false, ..self }
     }
 
     /// Lets the task begin at [`Context::start_task`](crate::Context::start_task). Without it, the task begins with the call.
-    #[must_use]
     pub fn starts_later(self) -> Self {
         Self { starts_later: true, ..self }
     }
 
     /// Sets the number of tasks of this tool that a caller can have at the same time: 32 by default. Callers without authentication
     /// share the number.
-    #[must_use]
     pub fn per_caller(self, tasks: u32) -> Self {
         Self { per_caller: tasks, ..self }
     }
@@ -110,7 +106,6 @@ impl Task {
     /// let report = Tool::new("build-report", "Builds a report.", report)
     ///     .task(Task::new().dedupe(|Year { year }: Year| year.to_string()));
     /// ```
-    #[must_use]
     pub fn dedupe<A: Arguments>(self, key: impl Fn(A) -> String + 'static) -> Self {
         let dedupe = move |arguments: &str| {
             let document =
@@ -122,7 +117,6 @@ impl Task {
 
     /// Continues a task after a new version of the program was deployed, even if a step that has begun now has another input. The step runs
     /// again, with another idempotency key. Without this setting, such a task is stopped.
-    #[must_use]
     pub fn tolerates_changes(self) -> Self {
         Self { tolerates_changes: true, ..self }
     }
@@ -139,7 +133,6 @@ impl Tool {
     /// binding `MCP_TASKS`, and `MCP_STATE_KEY`. Without the binding, the tool answers its calls directly.
     ///
     /// The [deadline](Self::deadline) applies only to calls that do not become tasks.
-    #[must_use]
     pub fn task(mut self, task: Task) -> Self {
         self.job_tools = task.has_job.then_some(job_tools::tools);
         self.task = Some(Rc::new(task));

@@ -42,6 +42,7 @@ type Sign = dyn Fn(PrivateKey, Vec<u8>) -> Result<Vec<u8>, CannotSign>;
 /// assert!(host.requests().is_empty() && host.log().is_empty());
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct TestHost(Rc<HostState>);
 
 struct HostState {
@@ -79,7 +80,6 @@ impl TestHost {
     }
 
     /// Sets the clock, in milliseconds since 1970.
-    #[must_use]
     pub fn clock(self, now_ms: u64) -> Self {
         self.0.clock.set(now_ms);
         self
@@ -99,7 +99,6 @@ impl TestHost {
     /// order, and then repeats the last one. A request without a prepared response fails, and the error names the request.
     ///
     /// A request waits once before its response arrives, as each request on a network does.
-    #[must_use]
     pub fn respond(
         self,
         method: impl Into<String>,
@@ -121,14 +120,12 @@ impl TestHost {
     /// let busy = Fetched::new(429, "").retry_after(Duration::from_secs(30));
     /// let host = TestHost::new().respond_with("GET", "https://api.example.com/rates", busy);
     /// ```
-    #[must_use]
     pub fn respond_with(self, method: impl Into<String>, url: impl Into<String>, response: Fetched) -> Self {
         self.0.network.prepare(method.into(), url.into(), response);
         self
     }
 
     /// Prepares the response with the keys of an issuer. The host checks the signatures of each [`TestIssuer`].
-    #[must_use]
     pub fn issuer(self, issuer: &TestIssuer) -> Self {
         self.respond("GET", issuer.keys_url(), 200, issuer.keys())
     }
@@ -141,7 +138,6 @@ impl TestHost {
     ///
     /// let host = TestHost::new().unreachable("https://api.example.com");
     /// ```
-    #[must_use]
     pub fn unreachable(self, origin: impl Into<String>) -> Self {
         self.0.network.block(origin.into());
         self
@@ -157,7 +153,6 @@ impl TestHost {
     ///     Ok(Fetched::new(200, format!("You asked for {}.", request.uri())))
     /// });
     /// ```
-    #[must_use]
     pub fn fetch<F>(self, fetch: impl Fn(Request<String>, FetchLimits) -> F + 'static) -> Self
     where
         F: Future<Output = Result<Fetched, FetchError>> + 'static,
@@ -173,7 +168,6 @@ impl TestHost {
 
     /// Sets the function that checks signatures. Its parameters are a key, a message and a signature. Without it, the host
     /// checks the signatures of each [`TestIssuer`], and the check of any other one fails.
-    #[must_use]
     pub fn verify<F>(self, verify: impl Fn(PublicKey, Vec<u8>, Vec<u8>) -> F + 'static) -> Self
     where
         F: Future<Output = Result<bool, CannotCheck>> + 'static,
@@ -185,14 +179,12 @@ impl TestHost {
     }
 
     /// Sets the function that signs. Its parameters are a key and a message. Without it, nothing can be signed.
-    #[must_use]
     pub fn sign(self, sign: impl Fn(PrivateKey, Vec<u8>) -> Result<Vec<u8>, CannotSign> + 'static) -> Self {
         self.0.sign.replace(Some(Rc::new(sign)));
         self
     }
 
     /// Sets the function that starts tasks. It is for tests that poll the tasks themselves.
-    #[must_use]
     pub fn spawner(self, spawn: impl Fn(LocalBoxFuture<'static, ()>) + 'static) -> Self {
         self.0.spawn.replace(Some(Rc::new(spawn)));
         self

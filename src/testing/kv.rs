@@ -40,6 +40,7 @@ use crate::storage::{KvEngine, KvError, KvKey, KvKeys, KvStore, ListKeys};
 /// }).expect("the store does not fail");
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct TestKv(Rc<Map>);
 
 struct Map {
@@ -63,7 +64,6 @@ impl TestKv {
     }
 
     /// Lets readers see a write only after this time.
-    #[must_use]
     pub fn delayed(self, time: Duration) -> Self {
         self.0.delay_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         self

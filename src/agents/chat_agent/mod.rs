@@ -50,6 +50,7 @@ type AddSources =
 /// let server = McpServer::builder("parcels", "1.0.0").tool(times).agent(clerk).build()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
+#[must_use]
 pub struct ChatAgent {
     key: Text,
     name: Text,
@@ -92,21 +93,18 @@ impl ChatAgent {
     }
 
     /// Sets the system message of the model.
-    #[must_use]
     pub fn instructions(mut self, instructions: impl Into<Text>) -> Self {
         self.instructions = instructions.into();
         self
     }
 
     /// Declares that the agent and its tools do not modify data (`readOnlyHint`).
-    #[must_use]
     pub fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
     }
 
     /// Sets the time limit for one answer with all its rounds: 60 s by default, at most 295 s.
-    #[must_use]
     pub fn time_limit(mut self, time: Duration) -> Self {
         self.time_limit = time.min(LONGEST);
         self
@@ -114,7 +112,6 @@ impl ChatAgent {
 
     /// Adds tools of the server that the model may call. A tool that does not exist for a caller, or whose scopes the
     /// caller lacks, is not offered to the model.
-    #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = impl Into<Text>>) -> Self {
         self.tools.extend(names.into_iter().map(Into::into));
         self
@@ -143,7 +140,6 @@ impl ChatAgent {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn source(mut self, source: impl Source + 'static) -> Self {
         let others = self.sources.take().map(|sources| sources.all);
         self.sources = Some(AgentSources {
@@ -169,14 +165,12 @@ impl ChatAgent {
 
     /// Calls one of the agent's [tools](Self::tools) before the model is asked. `arguments` returns the arguments for a
     /// question. In the conversation, the call looks like a call of the model. This guarantees a lookup that some models would skip.
-    #[must_use]
     pub fn first_call(mut self, name: impl Into<Text>, arguments: impl Fn(&str) -> Value + 'static) -> Self {
         self.first_call = Some((name.into(), Box::new(arguments)));
         self
     }
 
     /// Sets a function that changes each reply, for example with the results of the tool calls.
-    #[must_use]
     pub fn revise(mut self, revise: impl Fn(AgentReply) -> AgentReply + 'static) -> Self {
         self.revise = Some(Box::new(revise));
         self

@@ -29,6 +29,7 @@ const OWN: [&str; 6] = ["messages", "model", "n", "stream", "tool_choice", "tool
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct ChatModel {
     model: Model,
     /// Reads an answer. Only the constructors name the functions, so a wasm module contains only those that it uses.
@@ -97,27 +98,23 @@ impl ChatModel {
     }
 
     /// Sets the maximum number of tokens in one answer (`max_tokens`). Without it, the endpoint decides.
-    #[must_use]
     pub fn max_tokens(self, tokens: u32) -> Self {
         self.parameter("max_tokens", tokens)
     }
 
     /// Sets the sampling temperature (`temperature`). Without it, the endpoint decides.
-    #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         self.parameter("temperature", temperature)
     }
 
     /// Sets any other parameter of the request, such as `max_completion_tokens`. The server cannot be built with a
     /// parameter that the agent sets: `model`, `messages`, `tools`, `tool_choice`, `stream`, `n`.
-    #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.model.parameters.insert(name.into(), value.into());
         self
     }
 
     /// Sets the maximum size of one answer in bytes: 1 MiB by default.
-    #[must_use]
     pub fn answer_bytes(mut self, bytes: usize) -> Self {
         self.model.answer_bytes = bytes;
         self

@@ -35,6 +35,7 @@ use crate::host::path_of;
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct SignIn(pub(super) Rc<SignInSettings>);
 
 #[derive(Clone)]
@@ -93,7 +94,6 @@ impl SignIn {
     ///
     /// Persons sign in to these servers only with the clients that you registered for them. Other servers cannot use the authorization servers
     /// of these clients.
-    #[must_use]
     pub fn client(self, client: OwnClient) -> Self {
         self.with(|settings| settings.clients.push(client))
     }
@@ -113,20 +113,17 @@ impl SignIn {
     ///
     /// Revision 2026-07-28 of the protocol deprecates this. A revision from 2027-07-28 on can remove it. Use a
     /// [client metadata document](Self::document_at) instead, if the authorization server reads such documents.
-    #[must_use]
     pub fn dynamic_registration(self) -> Self {
         self.with(|settings| settings.registers = true)
     }
 
     /// Requests these scopes from a server that names none.
-    #[must_use]
     pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.with(|settings| settings.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
     /// States that the authorization server `issuer` supports PKCE with `S256`, although its metadata does not say so. Without PKCE, a
     /// stolen code could be used.
-    #[must_use]
     pub fn trust_pkce(self, issuer: &str) -> Self {
         self.with(|settings| settings.trusted_pkce.push(issuer.to_owned()))
     }
@@ -135,7 +132,6 @@ impl SignIn {
     ///
     /// Otherwise, such an authorization server is not used, because a server that an attacker controls could send the browser to another
     /// authorization server, and would get its code. The issuer of an [`OwnClient`] is trusted for the servers of this client.
-    #[must_use]
     pub fn trust_issuer(self, issuer: &str) -> Self {
         self.with(|settings| settings.trusted_issuers.push(issuer.to_owned()))
     }
@@ -145,7 +141,6 @@ impl SignIn {
     /// gateway: an authorization server that knows the person could otherwise give access without a question.
     ///
     /// For an [untrusted](crate::client::Upstream::untrusted) server, the page is always shown.
-    #[must_use]
     pub fn ask_consent(self) -> Self {
         self.with(|settings| settings.asks_consent = true)
     }

@@ -34,6 +34,7 @@ use crate::limits::{UPSTREAM_TOKEN_NEW_SECONDS, UPSTREAM_TOKEN_SECONDS};
 /// let parcels = Upstream::at("https://parcels.example.com/mcp")?.client_credentials(desk);
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
+#[must_use]
 pub struct ClientCredentials {
     server: AuthorizationServer,
     authentication: ClientAuthentication,
@@ -135,7 +136,6 @@ impl ClientCredentials {
     }
 
     /// Requests these scopes. Without them, the client requests the scopes that the MCP server names, if it names any.
-    #[must_use]
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self

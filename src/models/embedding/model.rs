@@ -36,6 +36,7 @@ const WITH_PROMPTS: &str = "qwen3-embedding";
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct EmbeddingModel {
     model: Model,
     form: EmbeddingFormat,
@@ -116,21 +117,18 @@ impl EmbeddingModel {
 
     /// Sets a parameter of the request, such as `dimensions`, or `pooling` and `instruction` on Workers AI. The model and the texts cannot be
     /// replaced.
-    #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.model.parameters.insert(name.into(), value.into());
         self
     }
 
     /// Sets the text before each query, as the documentation of the model describes it. An empty text removes a preset.
-    #[must_use]
     pub fn query_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prompts.query = prefix.into();
         self
     }
 
     /// Sets the text before each passage, as the documentation of the model describes it. An empty text removes a preset.
-    #[must_use]
     pub fn passage_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prompts.passage = prefix.into();
         self

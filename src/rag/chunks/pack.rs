@@ -274,6 +274,7 @@ impl Packer<'_> {
 /// let options = ChunkOptions::new().size(1000).overlap(150);
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct ChunkOptions {
     pub(super) size: usize,
     pub(super) overlap: usize,
@@ -293,7 +294,6 @@ impl ChunkOptions {
     }
 
     /// Sets the size of the longest chunk in bytes of UTF-8. At least 64. The default is 1500.
-    #[must_use]
     pub fn size(mut self, bytes: usize) -> Self {
         self.size = bytes.max(RAG_CHUNK_LEAST_BYTES);
         self
@@ -301,14 +301,12 @@ impl ChunkOptions {
 
     /// Sets the number of bytes that a chunk may repeat from the end of the chunk before it, in whole sentences of the same section. At
     /// most a quarter of the size. The default is 0.
-    #[must_use]
     pub fn overlap(mut self, bytes: usize) -> Self {
         self.overlap = bytes;
         self
     }
 
     /// Declares that the documents are plain text. The whole text is one section, and Markdown has no meaning.
-    #[must_use]
     pub fn plain_text(mut self) -> Self {
         self.is_plain_text = true;
         self

@@ -29,6 +29,7 @@ use crate::limits::{COMBINED_BYTES, COMBINED_DEPTH, COMBINED_TESTS, FILTER_LIST,
 /// assert!(!matches(json!({ "version": 2.5 })));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Filter(Result<Expression, FilterError>);
 
 /// The error of an invalid filter, or of an invalid declaration of a field.
@@ -151,7 +152,6 @@ impl Filter {
     }
 
     /// Both filters match. The result never matches more than either filter alone.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.combined(other, |filter, other| match filter {
             Expression::All(mut filters) => {
@@ -163,7 +163,6 @@ impl Filter {
     }
 
     /// At least one of the filters matches.
-    #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.combined(other, |filter, other| match filter {
             Expression::Any(mut filters) => {

@@ -22,6 +22,7 @@ use crate::text::Text;
 ///     .boolean("draft", "Whether the document is unfinished");
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Fields {
     pub(super) declared: Vec<DeclaredField>,
     problem: Option<String>,
@@ -78,19 +79,16 @@ impl Fields {
 
     /// Declares a field with a string, or with an array of strings. Its name can be a path, such as `author.name`. The model sees the
     /// description.
-    #[must_use]
     pub fn text(self, name: &str, description: impl Into<Text>) -> Self {
         self.declare(name, FieldType::Text, description.into())
     }
 
     /// Declares a field with a number, or with an array of numbers.
-    #[must_use]
     pub fn number(self, name: &str, description: impl Into<Text>) -> Self {
         self.declare(name, FieldType::Number, description.into())
     }
 
     /// Declares a field with a boolean, or with an array of booleans.
-    #[must_use]
     pub fn boolean(self, name: &str, description: impl Into<Text>) -> Self {
         self.declare(name, FieldType::Boolean, description.into())
     }

@@ -61,6 +61,7 @@ const WORKERS_AI: RerankFormat = RerankFormat {
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct RerankModel {
     model: Model,
     form: RerankFormat,
@@ -131,7 +132,6 @@ impl RerankModel {
     }
 
     /// Sets a parameter of the request, such as `return_documents`. The model, the question and the passages cannot be replaced.
-    #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.model.parameters.insert(name.into(), value.into());
         self

@@ -32,6 +32,7 @@ const LEAST: usize = 30;
 /// # Ok::<_, edge_mcp::ConfigError>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Rerank {
     scorer: Rc<dyn Scorer>,
     semantic: f64,
@@ -47,28 +48,24 @@ impl Rerank {
     }
 
     /// Sets the weight of the scorer's score: 0.4 by default. The scale does not matter, only the ratio of the three weights.
-    #[must_use]
     pub fn semantic(mut self, weight: f64) -> Self {
         self.semantic = weight;
         self
     }
 
     /// Sets the weight of the similarity of the vectors: 0.4 by default.
-    #[must_use]
     pub fn vector(mut self, weight: f64) -> Self {
         self.vector = weight;
         self
     }
 
     /// Sets the weight of the position before reranking: 0.2 by default.
-    #[must_use]
     pub fn position(mut self, weight: f64) -> Self {
         self.position = weight;
         self
     }
 
     /// Sets the number of passages that stay after reranking. Without it, all that the caller asked for stay.
-    #[must_use]
     pub fn top_k(mut self, number: usize) -> Self {
         self.top_k = Some(number);
         self

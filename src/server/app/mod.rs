@@ -44,6 +44,7 @@ const LARGE: u64 = 1 << 20;
 /// let server = McpServer::builder("parcels", "1.0.0").app(form).tool(quote).tool(refresh).build()?;
 /// # Ok::<_, edge_mcp::BuildError>(())
 /// ```
+#[must_use]
 pub struct App {
     resource: Resource,
     access: Access,
@@ -128,26 +129,22 @@ impl App {
     /// Lets the page send requests to an origin: `https://api.example.com` or `wss://live.example.com`. The host may begin with `*.`.
     ///
     /// What a tool returns can leave through each origin that you list.
-    #[must_use]
     pub fn connect(self, origin: impl Into<Text>) -> Self {
         self.origin(List::Connect, origin)
     }
 
     /// Lets the page load scripts, styles, images, fonts and media from an origin: `https://cdn.example.com`. Some clients do not support
     /// this, so put everything into the page itself if you can.
-    #[must_use]
     pub fn resources(self, origin: impl Into<Text>) -> Self {
         self.origin(List::Resource, origin)
     }
 
     /// Lets the page show pages of an origin in frames.
-    #[must_use]
     pub fn frames(self, origin: impl Into<Text>) -> Self {
         self.origin(List::Frame, origin)
     }
 
     /// Lets the page use an origin as its base URI.
-    #[must_use]
     pub fn base_uri(self, origin: impl Into<Text>) -> Self {
         self.origin(List::BaseUri, origin)
     }
@@ -158,28 +155,24 @@ impl App {
     }
 
     /// Asks the browser for a permission. A client may refuse it.
-    #[must_use]
     pub fn permission(mut self, permission: AppPermission) -> Self {
         self.permissions.push(permission);
         self
     }
 
     /// Sets the origin that the page has in one client, such as `www-example-com.oaiusercontent.com`. Each client has its own form.
-    #[must_use]
     pub fn domain(mut self, domain: impl Into<Text>) -> Self {
         self.domain = Some(domain.into());
         self
     }
 
     /// Sets whether the client draws a border around the page. The default is no border.
-    #[must_use]
     pub fn prefers_border(mut self, border: bool) -> Self {
         self.prefers_border = border;
         self
     }
 
     /// Hides the app from `resources/list`. It can still be read.
-    #[must_use]
     pub fn unlisted(mut self) -> Self {
         self.resource.is_listed = false;
         self
@@ -187,21 +180,18 @@ impl App {
 
     /// Lists the tools [for apps only](Tool::for_app_only) even for clients that declare no support for apps. Such a client may offer them to
     /// its model.
-    #[must_use]
     pub fn always_list_tools(mut self) -> Self {
         self.always_lists_tools = true;
         self
     }
 
     /// Allows the origins `http://localhost:<port>`. Use it on your own machine only.
-    #[must_use]
     pub fn for_development(mut self) -> Self {
         self.is_for_development = true;
         self
     }
 
     /// Sets the cache hint of the page. A page of [`App::of`] is private to its caller if it reads the caller.
-    #[must_use]
     pub fn cache(mut self, hint: CacheHint) -> Self {
         self.resource.cache = Some(hint);
         self
@@ -298,7 +288,6 @@ impl Tool {
     /// the app: the scopes of the app must be among those of the tool.
     ///
     /// The result also needs a text that is useful alone: other clients show only the text. [`Json`](crate::Json) has both.
-    #[must_use]
     pub fn ui(mut self, app: &App) -> Self {
         self.app = Some(AppOfTool { uri: app.uri().clone(), problem: problem_of_tool });
         self.describe_ui();

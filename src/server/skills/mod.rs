@@ -26,6 +26,7 @@ use crate::text::Text;
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// Skills from one place, for [`McpServerBuilder::skills`](crate::McpServerBuilder::skills).
+#[must_use]
 pub struct Skills {
     store: Rc<dyn SkillStore>,
     access: Access,

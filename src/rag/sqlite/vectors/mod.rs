@@ -30,6 +30,7 @@ pub fn vector_migration(prefix: &str) -> Result<String, ConfigError> {
 /// A search reads a code of each passage of its space, which is 1 row and 0.2 bytes for each dimension. For more than 50 000 passages in one
 /// space, or for many searches at the same time, use [`vector_index`](Self::vector_index).
 #[derive(Clone)]
+#[must_use]
 pub struct SqliteVectors {
     passages: SqlitePassages,
     /// The service that finds the nearest vectors. Without one, a search reads the codes.
@@ -46,14 +47,12 @@ impl SqliteVectors {
 
     /// Finds the nearest passages with another service, such as Vectorize, instead of reading the codes. The database still has the
     /// vectors, and decides which passages a caller sees.
-    #[must_use]
     pub fn vector_index(self, index: Rc<dyn VectorIndex>) -> Self {
         Self { index: Some(index), ..self }
     }
 
     /// Sets the most passages of a space in which a search reads the codes: 50 000 by default, at most 100 000. The codes of 100 000
     /// passages with 768 dimensions have 15 MB.
-    #[must_use]
     pub fn most_scanned(self, passages: usize) -> Self {
         Self { most_scanned: passages.min(RAG_SCANNED_MOST), ..self }
     }
