@@ -31,6 +31,7 @@ impl Endpoint {
     /// let variable = |name: &str| std::env::var(name).ok();
     /// let endpoint = Endpoint::new(server).configured(&variable);
     /// ```
+    #[must_use]
     pub fn configured(mut self, environment: &impl Environment) -> Self {
         match self.configure(environment) {
             Ok(()) => self,
