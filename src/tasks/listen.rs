@@ -3,7 +3,7 @@
 //! The request asks the objects of its tasks again and again, and sleeps in between. If it waited in the objects instead, they would be
 //! active meanwhile.
 //!
-//! Source: ext-tasks, specification 2026-07-28, "Task RecordStatus Notifications"; 2026-07-28, basic/patterns/subscriptions.
+//! Source: ext-tasks, specification 2026-07-28, "Task Status Notifications"; 2026-07-28, basic/patterns/subscriptions.
 
 use std::time::Duration;
 

@@ -57,7 +57,7 @@ pub(super) struct Record {
     pub quota: String,
 }
 
-/// The status of a task. Source: ext-tasks, "Task RecordStatus".
+/// The status of a task. Source: ext-tasks, "Task Status".
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RecordStatus {

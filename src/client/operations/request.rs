@@ -38,7 +38,7 @@ pub struct ExtensionRequest {
     result_types: Vec<Text>,
 }
 
-/// The result of a [`Request`].
+/// The result of a [`ExtensionRequest`].
 #[derive(Clone, Debug)]
 pub struct RequestResult {
     result_type: String,
