@@ -6,7 +6,7 @@
 //! cannot send the notifications that they announce.
 
 use edge_json::{Kind, Value};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Map;
 
 /// A capability without details: `{}`.
@@ -31,7 +31,7 @@ pub(crate) struct ServerCapabilities {
 }
 
 /// The capabilities of a client that this library uses. Source: 2026-07-28, schema, `ClientCapabilities`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 #[non_exhaustive]
 pub struct ClientCapabilities {

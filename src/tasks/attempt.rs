@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use edge_json::write;
 use futures::future::{Either, select};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::live::LiveTask;
 use super::next::{Next, stopped};
 use super::object::Object;
+use super::quota;
 use super::record::{INTERRUPTED, MESSAGE, RECORD, RELEASES, Record, RecordStatus, UNREADABLE};
-use super::{quota, rows};
+use super::stored::{Stored, stored};
 use crate::engine::begin::Engine;
 use crate::host::{Host, Level, log};
 use crate::limits::{
@@ -38,12 +39,12 @@ struct AttemptLine<'a> {
 }
 
 /// The members of a record that every version has.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Times {
     created_ms: u64,
     ttl_ms: u64,
 }
+
+stored!(Times { created_ms: "createdMs", ttl_ms: "ttlMs" });
 
 /// Marks a task as running, and forgets it when it is dropped.
 struct RunningMark(Rc<LiveTask>);
@@ -63,7 +64,7 @@ impl Object {
     pub(crate) async fn ring(&self, engine: &Engine) -> Result<(), String> {
         let now = self.host.now_ms();
         let Some(row) = self.rows.bytes(RECORD)? else { return quota::expire(&self.rows, now) };
-        let Some(record) = rows::read::<Record>(&row) else { return self.wait_unread(&row, now) };
+        let Some(record) = Record::parse(&row) else { return self.wait_unread(&row, now) };
         if now >= record.expires_ms() {
             return self.rows.clear();
         }
@@ -127,12 +128,12 @@ impl Object {
     /// Handles a record that another version of the program may be able to read: it is read again later, until it expires.
     fn wait_unread(&self, row: &[u8], now: u64) -> Result<(), String> {
         log::failure(&self.host, "tasks", "the record of a task does not have the format of this version");
-        let found = self.rows.bytes(UNREADABLE)?.and_then(|found| rows::read::<u64>(&found));
+        let found = self.rows.bytes(UNREADABLE)?.and_then(|found| u64::parse(&found));
         if found.is_none() {
             self.rows.write(UNREADABLE, &now)?;
         }
         let longest = found.unwrap_or(now).saturating_add(LONGEST_TASK_SECONDS.saturating_mul(1000));
-        let times = rows::read::<Times>(row).map(|times| times.created_ms.saturating_add(times.ttl_ms));
+        let times = Times::parse(row).map(|times| times.created_ms.saturating_add(times.ttl_ms));
         let expires_ms = times.map_or(longest, |expires_ms| longest.min(expires_ms));
         if now >= expires_ms {
             return self.rows.clear();

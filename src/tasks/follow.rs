@@ -7,7 +7,7 @@ use futures::FutureExt;
 use serde_json::value::RawValue;
 
 use super::id::{Owner, TaskId};
-use super::message::{Phase, TaskMessage, TaskReply, View, send};
+use super::message::{Answers, Phase, TaskMessage, TaskReply, View, send};
 use crate::auth::StateKeys;
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
@@ -58,7 +58,7 @@ pub(super) async fn follow(id: &str, wait: Duration, cx: &Context) -> Result<Fol
             );
         }
         let answers = try_parallel(answers.into_iter()).await?;
-        ask(id, cx, |_| TaskMessage::Update { generation, answers }).await?;
+        ask(id, cx, |_| TaskMessage::Update { generation, answers: Answers(answers) }).await?;
     }
 }
 

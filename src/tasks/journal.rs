@@ -6,13 +6,13 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::live::LiveTask;
 use super::record::{RECORD, RELEASES, Record};
 use super::rows::StoredRows;
+use super::stored::stored;
 use crate::base64::URL_SAFE;
 use crate::call::journal::{Journal, JournalError};
 use crate::call::task_info::TaskInfo;
@@ -25,7 +25,6 @@ const STEP: &str = "step:";
 const RESULT: &str = "result:";
 
 /// A step that has begun. The row is not encrypted, so that operators can read it.
-#[derive(Deserialize, Serialize)]
 struct StoredStep {
     name: String,
     /// The digest of the position that contains the step.
@@ -35,9 +34,10 @@ struct StoredStep {
     /// The size of the result in bytes, if the step has finished.
     bytes: Option<u64>,
     /// Whether another version of the program may have begun the step, and this attempt has not reached it.
-    #[serde(skip)]
     is_foreign: bool,
 }
+
+stored!(StoredStep { name: "name", parent: "parent", version: "version", bytes: "bytes" } but is_foreign);
 
 /// The numbers of foreign steps that this attempt has not reached.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use serde_json::Map;
 
 use super::follow::find;
 use super::message::View;
-use super::rows::read;
+use super::stored::{Stored, stored};
 use crate::call::context::Context;
 use crate::call::error::HandlerError;
 use crate::limits::{LISTEN_SECONDS, LISTENED_TASKS, TASK_REQUESTS_SECONDS};
@@ -58,14 +58,19 @@ struct Listened {
 }
 
 /// The members of the description of a task that this method reads.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct ListenedState {
     status: String,
     status_message: Option<String>,
     last_updated_at: String,
     poll_interval_ms: u64,
 }
+
+stored!(ListenedState {
+    status: "status",
+    status_message: "statusMessage",
+    last_updated_at: "lastUpdatedAt",
+    poll_interval_ms: "pollIntervalMs"
+});
 
 /// Acknowledges the tasks that the caller has, and sends their states until they have ended, or until the time of the stream is over. If the
 /// client disconnects, the call is dropped.
@@ -115,8 +120,7 @@ async fn listen(ListenParams { notifications }: ListenParams, cx: Context) -> Re
 impl Listened {
     /// Sends the state, unless it was sent before. Returns whether the client has to hear of the task again.
     fn goes_on(&mut self, cx: &Context) -> bool {
-        let task: Option<ListenedState> = read(self.view.task.get().as_bytes());
-        let Some(task) = task else { return false };
+        let Some(task) = ListenedState::parse(self.view.task.get().as_bytes()) else { return false };
         self.poll_ms = task.poll_interval_ms;
         let state = (task.status, task.status_message, task.last_updated_at);
         if self.sent.as_ref() != Some(&state) {

@@ -5,26 +5,24 @@
 
 use std::rc::Rc;
 
-use edge_json::write;
+use edge_json::write::{self, ObjectWriter};
+use edge_json::{Document, JsonLimits, Value};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::StoredCall;
-use super::rows::read;
+use super::stored::{Stored, stored};
 use crate::host::TaskObjects;
 
 /// A message to an object.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum TaskMessage {
     /// Creates a task, unless the object has it, or has another one that goes on or has completed.
     Create(Box<Created>),
     /// Describes the task, after an end, a question or this time in milliseconds.
     Get { wait_ms: u64 },
     /// Answers questions.
-    Update { generation: String, answers: Vec<(String, Box<RawValue>)> },
+    Update { generation: String, answers: Answers },
     /// Cancels the task, whatever its generation is if there is none.
     Cancel { generation: Option<String> },
     /// Counts a task of a caller.
@@ -33,9 +31,10 @@ pub(super) enum TaskMessage {
     Leave { place: String },
 }
 
+/// Answers by the keys of their questions.
+pub(super) struct Answers(pub Vec<(String, Box<RawValue>)>);
+
 /// A place that a task takes in the count of its caller.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
     /// The object of the task, and its generation.
     pub place: String,
@@ -48,8 +47,6 @@ pub(super) struct Entry {
 }
 
 /// A new task.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Created {
     pub tool: String,
     pub generation: String,
@@ -66,8 +63,6 @@ pub(crate) struct Created {
 }
 
 /// The answer of an object.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) enum TaskReply {
     Task(Box<View>),
     /// There is no such task for this owner.
@@ -81,8 +76,6 @@ pub(super) enum TaskReply {
 }
 
 /// A task as its caller sees it.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct View {
     pub tool: String,
     pub generation: String,
@@ -92,8 +85,6 @@ pub(super) struct View {
 }
 
 /// The state of a task, with what its caller needs.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) enum Phase {
     Working,
     /// The questions: an object with their keys.
@@ -135,11 +126,112 @@ impl View {
     }
 }
 
-/// A message, and the owner of the task.
-#[derive(Deserialize, Serialize)]
-pub(super) struct Letter<M> {
-    pub owner: String,
-    pub message: M,
+stored!(Entry { place: "place", most: "most", until_ms: "untilMs", expires_ms: "expiresMs" });
+stored!(Created {
+    tool: "tool",
+    generation: "generation",
+    ttl_ms: "ttlMs",
+    quota: "quota",
+    most: "most",
+    call: "call",
+    steps: "steps",
+    answers: "answers"
+});
+stored!(View { tool: "tool", generation: "generation", task: "task", state: "state" });
+
+impl Stored for Answers {
+    fn json(&self) -> String {
+        self.0.iter().fold(ObjectWriter::new(), |object, (key, answer)| answer.add_to(object, key)).finish()
+    }
+
+    fn read(answers: Value<'_>) -> Option<Self> {
+        answers
+            .members()
+            .map(|(key, answer)| Some((key.into_owned(), answer.to_raw()?)))
+            .collect::<Option<_>>()
+            .map(Self)
+    }
+}
+
+impl Stored for Phase {
+    fn json(&self) -> String {
+        match self.member() {
+            Some((name, value)) => ObjectWriter::new().json(name, value.get()).finish(),
+            None => self.is_final().json(),
+        }
+    }
+
+    fn read(phase: Value<'_>) -> Option<Self> {
+        let Some((name, value)) = phase.members().next() else {
+            return bool::read(phase).map(|is_final| if is_final { Self::Cancelled } else { Self::Working });
+        };
+        let value = value.to_raw()?;
+        Some(match &*name {
+            "inputRequests" => Self::InputRequired(value),
+            "result" => Self::Completed(value),
+            "error" => Self::Failed(value),
+            _ => return None,
+        })
+    }
+}
+
+impl TaskMessage {
+    /// Returns the message for a task of `owner`, as JSON.
+    fn json(&self, owner: &str) -> String {
+        let object = ObjectWriter::new().text("owner", owner);
+        match self {
+            Self::Create(created) => object.json("create", &created.json()),
+            Self::Get { wait_ms } => object.json("get", &wait_ms.json()),
+            Self::Update { generation, answers } => answers.add_to(object, "update").text("generation", generation),
+            Self::Cancel { generation } => generation.add_to(object.json("cancel", "true"), "generation"),
+            Self::Enter(entry) => entry.add_to(object, "enter"),
+            Self::Leave { place } => object.text("leave", place),
+        }
+        .finish()
+    }
+
+    /// Reads a message, and its owner.
+    pub(super) fn parse(text: &str) -> Option<(String, Self)> {
+        let document = Document::parse(text.as_bytes(), JsonLimits::MOST).ok()?;
+        let message = document.root();
+        let (kind, value) = message.members().find(|(name, _)| name != "owner")?;
+        let read = match &*kind {
+            "create" => Self::Create(Box::new(Created::read(value)?)),
+            "get" => Self::Get { wait_ms: u64::read(value)? },
+            "update" => Self::Update { generation: message.string("generation")?, answers: Answers::read(value)? },
+            "cancel" => Self::Cancel { generation: message.string("generation") },
+            "enter" => Self::Enter(Entry::read(value)?),
+            "leave" => Self::Leave { place: String::read(value)? },
+            _ => return None,
+        };
+        Some((message.string("owner")?, read))
+    }
+}
+
+impl Stored for TaskReply {
+    fn json(&self) -> String {
+        let object = ObjectWriter::new();
+        match self {
+            Self::Task(view) => view.add_to(object, "task"),
+            Self::Unknown => object.json("unknown", "true"),
+            Self::Invalid(problem) => object.text("invalid", problem),
+            Self::Counted => object.json("counted", "true"),
+            Self::Full(free_ms) => free_ms.add_to(object, "full"),
+        }
+        .finish()
+    }
+
+    fn read(reply: Value<'_>) -> Option<Self> {
+        let (name, value) = reply.members().next()?;
+        Some(match &*name {
+            "task" => Self::Task(Box::new(View::read(value)?)),
+            "unknown" => Self::Unknown,
+            "invalid" => Self::Invalid(value.as_str()?.into_owned()),
+            "counted" => Self::Counted,
+            "full" => Self::Full(u64::read(value)?),
+            _ => return None,
+        })
+    }
 }
 
 /// Sends a message about a task of `owner` to the object `name`.
@@ -152,10 +244,9 @@ pub(super) fn send(
     owner: &str,
     message: &TaskMessage,
 ) -> LocalBoxFuture<'static, Result<TaskReply, String>> {
-    let letter = write::to_string(&Letter { owner: owner.to_owned(), message });
-    let answer = letter.map(|letter| objects.send(name, letter)).map_err(|error| error.to_string());
+    let answer = objects.send(name, message.json(owner));
     let reply = async move {
-        let reply = read(answer?.await?.as_bytes());
+        let reply = TaskReply::parse(answer.await?.as_bytes());
         reply.ok_or_else(|| "the object of a task did not answer as expected".to_owned())
     };
     reply.boxed_local()

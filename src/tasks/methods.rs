@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::follow::{ask, view};
 use super::listen;
-use super::message::TaskMessage;
+use super::message::{Answers, TaskMessage};
 use crate::call::context::{Context, PassTasks};
 use crate::call::error::HandlerError;
 use crate::call::passed_task::TaskRequest;
@@ -83,7 +83,7 @@ async fn update(UpdateParams { task_id, input_responses }: UpdateParams, cx: Con
     if let Some(passing) = passing(&task_id, &cx) {
         return passing.send(task_id, TaskRequest::Update(answers), cx).await.map(drop);
     }
-    ask(&task_id, &cx, |generation| TaskMessage::Update { generation, answers }).await.map(|_| ())
+    ask(&task_id, &cx, |generation| TaskMessage::Update { generation, answers: Answers(answers) }).await.map(|_| ())
 }
 
 async fn cancel(TaskParams { task_id }: TaskParams, cx: Context) -> Result<(), HandlerError> {

@@ -45,6 +45,7 @@ mod record;
 mod rows;
 mod run;
 mod start;
+mod stored;
 mod task;
 
 pub(crate) use object::Object;

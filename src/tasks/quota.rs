@@ -3,23 +3,22 @@
 //! A task first takes a place for a minute, before it exists, and at its first attempt until it expires. So a call that ends in between does not keep
 //! its place.
 
-use serde::{Deserialize, Serialize};
-
 use super::message::{Entry, TaskReply};
-use super::rows::{StoredRows, read};
+use super::rows::StoredRows;
+use super::stored::{Stored, stored};
 
 /// The prefix of the rows with each [`TakenPlace`].
 const ACTIVE: &str = "active:";
 
 /// A place that is taken.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 struct TakenPlace {
     /// The time until which it is taken, in milliseconds since 1970.
     until_ms: u64,
     /// The time at which its task expires.
     expires_ms: u64,
 }
+
+stored!(TakenPlace { until_ms: "untilMs", expires_ms: "expiresMs" });
 
 /// Counts a task, unless the caller has enough others.
 pub(super) fn enter(rows: &StoredRows, entry: Entry, now: u64) -> Result<TaskReply, String> {
@@ -54,7 +53,7 @@ pub(super) fn expire(rows: &StoredRows, now: u64) -> Result<(), String> {
 fn active(rows: &StoredRows, now: u64) -> Result<Vec<(String, TakenPlace)>, String> {
     let mut active = Vec::new();
     for (key, row) in rows.list_bytes(ACTIVE)? {
-        match read(&row).filter(|place: &TakenPlace| place.until_ms > now) {
+        match TakenPlace::parse(&row).filter(|place| place.until_ms > now) {
             Some(place) => active.push((key, place)),
             None => rows.delete(&key)?,
         }

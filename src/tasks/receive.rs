@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use edge_json::write;
 use futures::future::{Either, select};
 use serde_json::value::RawValue;
 
-use super::message::{Letter, TaskMessage, TaskReply};
+use super::message::{TaskMessage, TaskReply};
 use super::object::{Object, numbered};
 use super::record::{ANSWER, RECORD, RELEASES, Record, RecordStatus};
-use super::rows::read;
+use super::stored::Stored;
 use super::{answers, quota};
 use crate::limits::{TASK_ANSWERS_BYTES, TASK_WAIT_SECONDS};
 use crate::text::shortened;
@@ -20,17 +19,16 @@ impl Object {
     /// # Errors
     /// The storage failed, or the message is not one of this version. The text is for the log.
     pub(crate) async fn answer(&self, message: &str) -> Result<String, String> {
-        let letter: Option<Letter<TaskMessage>> = read(message.as_bytes());
-        let Letter { owner, message } = letter.ok_or("a message to a task is not one of this version")?;
+        let (owner, message) = TaskMessage::parse(message).ok_or("a message to a task is not one of this version")?;
         let reply = match message {
             TaskMessage::Create(created) => self.create(owner, *created).await?,
             TaskMessage::Get { wait_ms } => self.get(&owner, wait_ms).await?,
-            TaskMessage::Update { generation, answers } => self.update(&owner, &generation, answers)?,
+            TaskMessage::Update { generation, answers } => self.update(&owner, &generation, answers.0)?,
             TaskMessage::Cancel { generation } => self.cancel(&owner, generation).await?,
             TaskMessage::Enter(entry) => quota::enter(&self.rows, entry, self.host.now_ms())?,
             TaskMessage::Leave { place } => quota::leave(&self.rows, &place)?,
         };
-        write::to_string(&reply).map_err(|error| error.to_string())
+        Ok(reply.json())
     }
 
     /// Describes the task, after an end, a question or `wait_ms`.

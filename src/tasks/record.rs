@@ -1,10 +1,11 @@
 //! The state of a task, and the call that it runs.
 
+use edge_json::Value;
 use edge_json::write::ObjectWriter;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::rows::StoredRows;
+use super::stored::{Stored, stored};
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// The row with the [`Record`].
@@ -27,8 +28,7 @@ pub(super) const QUESTION: &str = "question:";
 pub(super) const ANSWER: &str = "answer:";
 
 /// The state of a task. The row is not encrypted, so that operators can read it.
-#[derive(Clone, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone)]
 pub(super) struct Record {
     pub tool: String,
     /// The random text that tells this task from all others. Calls with the same key share an object, so a new task can replace one that failed, was
@@ -58,14 +58,32 @@ pub(super) struct Record {
 }
 
 /// The status of a task. Source: ext-tasks, "Task Status".
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordStatus {
     Working,
     InputRequired,
     Completed,
     Failed,
     Cancelled,
+}
+
+const STATUSES: [RecordStatus; 5] = [
+    RecordStatus::Working,
+    RecordStatus::InputRequired,
+    RecordStatus::Completed,
+    RecordStatus::Failed,
+    RecordStatus::Cancelled,
+];
+
+impl Stored for RecordStatus {
+    fn json(&self) -> String {
+        self.name().to_owned().json()
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        let name = value.as_str()?;
+        STATUSES.into_iter().find(|status| status.name() == name)
+    }
 }
 
 impl RecordStatus {
@@ -85,8 +103,6 @@ impl RecordStatus {
 }
 
 /// The call of a task, as it was made.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct StoredCall {
     /// The id of the task. Without authentication, it is a secret.
     pub id: String,
@@ -105,16 +121,12 @@ pub(crate) struct StoredCall {
 }
 
 /// The end of a task: the result of its call, or an error of the protocol.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) enum End {
     Result(Box<RawValue>),
     Error(Box<RawValue>),
 }
 
 /// A question of a task.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct StoredQuestion {
     /// The key that the client sees. No other question of the task ever has it.
     pub key: String,
@@ -127,8 +139,54 @@ pub(super) struct StoredQuestion {
     /// Whether the handler no longer asks the question.
     pub is_withdrawn: bool,
     /// Whether it differs from its row.
-    #[serde(skip)]
     pub is_changed: bool,
+}
+
+stored!(Record {
+    tool: "tool",
+    generation: "generation",
+    owner: "owner",
+    status: "status",
+    created_ms: "createdMs",
+    updated_ms: "updatedMs",
+    ttl_ms: "ttlMs",
+    attempts: "attempts",
+    failures: "failures",
+    prevented: "prevented",
+    wake_at: "wakeAt",
+    is_cancelled: "isCancelled",
+    open_questions: "openQuestions",
+    answer_bytes: "answerBytes",
+    quota: "quota"
+});
+stored!(StoredCall {
+    id: "id",
+    params: "params",
+    call_id: "callId",
+    principal: "principal",
+    capabilities: "capabilities",
+    is_modern: "isModern",
+    url: "url"
+});
+stored!(StoredQuestion {
+    key: "key", handler_key: "handlerKey", digest: "digest", request: "request", is_answered: "isAnswered", is_withdrawn: "isWithdrawn"
+} but is_changed);
+
+impl Stored for End {
+    fn json(&self) -> String {
+        let (name, value) = match self {
+            Self::Result(result) => ("result", result),
+            Self::Error(error) => ("error", error),
+        };
+        value.add_to(ObjectWriter::new(), name).finish()
+    }
+
+    fn read(row: Value<'_>) -> Option<Self> {
+        match row.get("result") {
+            Some(result) => result.to_raw().map(Self::Result),
+            None => row.get("error")?.to_raw().map(Self::Error),
+        }
+    }
 }
 
 impl StoredQuestion {

@@ -2,11 +2,9 @@
 
 use std::rc::Rc;
 
-use edge_json::{Document, JsonLimits, deserialize, write};
 use futures::future::LocalBoxFuture;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
+use super::stored::Stored;
 use crate::auth::StateKeys;
 use crate::auth::encryption_keys::NONCE;
 use crate::config::ConfigError;
@@ -39,17 +37,17 @@ impl StoredRows {
     }
 
     /// Reads a row that operators can read.
-    pub(super) fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
+    pub(super) fn read<T: Stored>(&self, key: &str) -> Result<Option<T>, String> {
         self.storage.get(key)?.map(|value| parse(key, &value)).transpose()
     }
 
     /// Writes a row that operators can read. Of the caller's data, only names of steps that the program makes from it can be in it.
-    pub(super) fn write(&self, key: &str, value: &impl Serialize) -> Result<(), String> {
-        self.storage.put(key, &json(value)?)
+    pub(super) fn write(&self, key: &str, value: &impl Stored) -> Result<(), String> {
+        self.storage.put(key, value.json().as_bytes())
     }
 
     /// Returns the rows that operators can read whose keys begin with `prefix`.
-    pub(super) fn list<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
+    pub(super) fn list<T: Stored>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
         let rows = self.list_bytes(prefix)?.into_iter();
         rows.map(|(key, value)| parse(&key, &value).map(|value| (key, value))).collect()
     }
@@ -60,13 +58,13 @@ impl StoredRows {
     }
 
     /// Reads an encrypted value.
-    pub(super) fn open<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
+    pub(super) fn open<T: Stored>(&self, key: &str) -> Result<Option<T>, String> {
         let Some(first) = self.storage.get(&part(key, 0))? else { return Ok(None) };
         self.open_parts(key, first).map(Some)
     }
 
     /// Reads the encrypted values whose keys begin with `prefix`, in the order of their keys.
-    pub(super) fn open_list<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
+    pub(super) fn open_list<T: Stored>(&self, prefix: &str) -> Result<Vec<(String, T)>, String> {
         let mut opened = Vec::new();
         for (row, first) in self.storage.list(prefix)? {
             if let Some(key) = row.strip_suffix("#0") {
@@ -77,7 +75,7 @@ impl StoredRows {
     }
 
     /// Reads an encrypted value whose first part is `first`.
-    fn open_parts<T: DeserializeOwned>(&self, key: &str, first: Vec<u8>) -> Result<T, String> {
+    fn open_parts<T: Stored>(&self, key: &str, first: Vec<u8>) -> Result<T, String> {
         let keys = (*self.keys).as_ref().map_err(ToString::to_string)?;
         let mut sealed = first;
         if sealed.is_empty() {
@@ -95,11 +93,11 @@ impl StoredRows {
     }
 
     /// Writes an encrypted value.
-    pub(super) fn seal(&self, key: &str, value: &impl Serialize) -> Result<(), String> {
+    pub(super) fn seal(&self, key: &str, value: &impl Stored) -> Result<(), String> {
         let keys = (*self.keys).as_ref().map_err(ToString::to_string)?;
         let mut nonce = [0; NONCE];
         self.host.fill_random(&mut nonce).map_err(|error| error.to_string())?;
-        let sealed = keys.seal_row(&self.about(key), nonce, &json(value)?);
+        let sealed = keys.seal_row(&self.about(key), nonce, value.json().as_bytes());
         let sealed = sealed.ok_or("a row cannot be encrypted")?;
         let parts: Vec<_> = sealed.chunks(TASK_ROW_BYTES).collect();
         let count = u8::try_from(parts.len()).map_err(|_| format!("the row `{key}` is too long"))?;
@@ -137,15 +135,6 @@ fn part(key: &str, nth: u8) -> String {
     format!("{key}#{nth}")
 }
 
-fn json(value: &impl Serialize) -> Result<Vec<u8>, String> {
-    write::to_vec(value).map_err(|error| error.to_string())
-}
-
-fn parse<T: DeserializeOwned>(key: &str, json: &[u8]) -> Result<T, String> {
-    read(json).ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
-}
-
-/// Reads a value from its JSON text. Returns `None` if it has another format.
-pub(super) fn read<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
-    deserialize::read(Document::parse(json, JsonLimits::MOST).ok()?.root()).ok()
+fn parse<T: Stored>(key: &str, json: &[u8]) -> Result<T, String> {
+    T::parse(json).ok_or_else(|| format!("the row `{key}` does not have the format of this version"))
 }
