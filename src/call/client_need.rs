@@ -1,4 +1,4 @@
-//! What a call needs of the client: a question of a kind, or a task.
+//! The needs of a call: an answer of its client to a question of some kind, or a client that waits for a task.
 
 use edge_json::object;
 use serde_json::Value;

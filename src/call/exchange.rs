@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use edge_json::write;
+
 use super::connection::ClientConnection;
 use super::notifications::Outbox;
 use super::request_info::RequestInfo;
@@ -34,4 +36,16 @@ pub(crate) struct Live {
     pub connection: Rc<ClientConnection>,
     /// Whether the handler has called [`Context::cancelled`](super::context::Context::cancelled).
     pub is_watched: Cell<bool>,
+}
+
+impl Live {
+    /// Sends a notification of the subscription that the request `id` began, and returns whether it was sent. `params` is an object with members.
+    ///
+    /// Source: 2026-07-28, basic/patterns/subscriptions.
+    pub(crate) fn send_of_subscription(&self, id: &RequestId, method: &'static str, params: &str) -> bool {
+        // The id is copied as text, because a number may exceed every number type.
+        let (id, members) = (id.as_json(), params.strip_prefix('{').unwrap_or_default());
+        let params = format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},{members}");
+        self.outbox.subscribed(method, &write::raw_value(params))
+    }
 }

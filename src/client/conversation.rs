@@ -150,7 +150,7 @@ impl Conversation {
     }
 }
 
-/// What the program adds to each request.
+/// The headers and the members of `_meta` that the program adds to each request.
 impl Conversation {
     /// Returns the headers of the program, and those of the caller's request that the program passes on.
     pub(super) fn own_headers(&self) -> Cow<'_, [(HeaderName, HeaderValue)]> {

@@ -39,7 +39,7 @@ use crate::text::Text;
 pub(crate) type ServerFunction = Box<dyn Fn(&RequestInfo) -> Result<McpServer, BuildError>>;
 pub(crate) type EachRequest = Box<dyn Fn(&RequestInfo) -> Result<(), BuildError>>;
 
-/// What an endpoint knows that is not HTTP.
+/// The part of an endpoint that does not depend on HTTP.
 pub(crate) struct Engine {
     pub server: ServerFunction,
     pub each: Vec<EachRequest>,
@@ -96,8 +96,9 @@ impl Engine {
         let mirrors = attempt.is_none().then_some(&*head);
         check(slice::from_ref(message), slice::from_ref(&target), &info, mirrors)?;
         let (live, receiver) = self.open(message, &target, &server, accepts_stream, &host)?.unzip();
-        let place = CallParts { info, trace, live, attempt, response_limit: self.limits.output };
-        Ok(Running { receiver, ..self.assemble(message, target, server, place, host) })
+        let response_limit = attempt.as_ref().map_or(self.limits.output, |attempt| attempt.response_limit);
+        let parts = CallParts { info, trace, live, attempt, response_limit };
+        Ok(Running { receiver, ..self.assemble(message, target, server, parts, host) })
     }
 
     /// Begins the calls of a batch, like [`begin`](Self::begin). Nothing runs if one of them is refused, because they have one status.
@@ -112,8 +113,8 @@ impl Engine {
         let response_limit = self.limits.output.checked_div(messages.len()).unwrap_or_default();
         let begin = |(message, target): (&Message<'_>, Target)| {
             let (info, trace) = (info.of_message(client(message)), self.trace(&message.request, &host));
-            let place = CallParts { info, trace, live: None, attempt: None, response_limit };
-            self.assemble(message, target, server.clone(), place, host.clone())
+            let parts = CallParts { info, trace, live: None, attempt: None, response_limit };
+            self.assemble(message, target, server.clone(), parts, host.clone())
         };
         Ok(messages.iter().zip(targets).map(begin).collect())
     }
@@ -127,14 +128,11 @@ impl Engine {
         CallParts { info, trace, live, attempt, response_limit }: CallParts,
         host: Rc<dyn Host>,
     ) -> Running {
-        let rounds = Rounds::new(message.capabilities, self.limits.state);
-        let (rounds, response_limit) = match attempt {
-            None => (rounds, response_limit),
-            Some(Attempt { journal, earlier, response_limit }) => {
-                rounds.resume(earlier);
-                (rounds.with_journal(journal), response_limit)
-            }
-        };
+        let mut rounds = Rounds::new(message.capabilities, self.limits.state);
+        if let Some(Attempt { journal, earlier, .. }) = attempt {
+            rounds.resume(earlier);
+            rounds = rounds.with_journal(journal);
+        }
         let exchange = Exchange {
             request: info,
             id: message.request.id.clone(),
@@ -243,7 +241,7 @@ impl Engine {
     }
 }
 
-/// The place of a call: what differs between the calls of one caller.
+/// The parts of a call that differ between a request, a message of a batch and an attempt.
 struct CallParts {
     info: RequestInfo,
     trace: Option<Rc<Trace>>,

@@ -6,7 +6,7 @@
 //!
 //! Source: 2026-07-28, basic/patterns/subscriptions.
 
-use edge_json::{Kind, Value, write};
+use edge_json::{Kind, Value};
 
 use super::call::{MethodCall, MethodResponse};
 use super::envelope;
@@ -23,11 +23,9 @@ pub(super) fn listen(call: &MethodCall, request: &Request<'_>) -> MethodResponse
             "`params.notifications` is missing or is not an object; it names the notifications to listen for",
         ));
     }
-    // The id is copied as text, because a number may exceed every number type.
-    let id = call.cx.request_id().as_json();
-    let params = format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},\"notifications\":{{}}}}");
     if let Some(live) = call.cx.live() {
-        live.outbox.subscribed("notifications/subscriptions/acknowledged", &write::raw_value(params));
+        let (id, method) = (call.cx.request_id(), "notifications/subscriptions/acknowledged");
+        live.send_of_subscription(id, method, "{\"notifications\":{}}");
     }
     envelope::complete(call, edge_json::object(Vec::new()))
 }

@@ -17,9 +17,9 @@ use crate::protocol::revision::Revision;
 pub(crate) struct Message<'d> {
     pub request: Request<'d>,
     pub revision: Revision,
-    /// What the client can be asked.
+    /// The questions that the client can answer.
     pub capabilities: ClientCapabilities,
-    /// Where the client declares its extensions.
+    /// The place in which the client declares its extensions.
     pub declared: CapabilitySource,
 }
 
@@ -30,11 +30,11 @@ pub(crate) struct Caller {
     pub host: Rc<dyn Host>,
     /// Whether the client accepts a stream as the answer.
     pub accepts_stream: bool,
-    /// What an attempt of a durable task has besides its call.
+    /// The journal and the answers of an attempt of a durable task.
     pub attempt: Option<Attempt>,
 }
 
-/// What an attempt of a durable task has besides its call.
+/// The state of an attempt of a durable task, besides its call.
 pub(crate) struct Attempt {
     pub journal: Rc<dyn Journal>,
     pub earlier: Earlier,

@@ -28,9 +28,9 @@ pub(super) fn begin(call: MethodCall, request: &Request<'_>, target: Target) -> 
     }
     let tool = target.tool().cloned();
     // If the program unwinds on panic, a panic fails only this request.
-    let stage = catch_unwind(AssertUnwindSafe(|| read(&call, request, target.item)));
-    let stage = stage.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| RunState::Ended(Err(error)));
-    Running { call, stage, tool, receiver: None, digest: None }
+    let state = catch_unwind(AssertUnwindSafe(|| read(&call, request, target.item)));
+    let state = state.unwrap_or_else(|_| Err(RpcError::internal())).unwrap_or_else(|error| RunState::Ended(Err(error)));
+    Running { call, state, tool, receiver: None, digest: None }
 }
 
 fn read(call: &MethodCall, request: &Request<'_>, item: Result<Item, RpcError>) -> Result<RunState, RpcError> {

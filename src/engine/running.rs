@@ -43,7 +43,7 @@ pub(super) enum RunState {
 /// A call whose parameters are read.
 pub(crate) struct Running {
     pub(super) call: MethodCall,
-    pub(super) stage: RunState,
+    pub(super) state: RunState,
     /// The tool that runs, for the log.
     pub tool: Option<Rc<Tool>>,
     /// The other end of the notifications, if the answer can be a stream.
@@ -79,16 +79,16 @@ impl Running {
     ///
     /// The same task must call [`finish`](Self::finish), because some futures keep the waker of their first poll.
     pub(crate) async fn first_poll(&mut self) {
-        if let RunState::Working(work) = &mut self.stage
+        if let RunState::Working(work) = &mut self.state
             && let Poll::Ready(ended) = poll!(AssertUnwindSafe(work).catch_unwind())
         {
-            self.stage = RunState::Ended(ended.unwrap_or_else(|_| Err(RpcError::internal())));
+            self.state = RunState::Ended(ended.unwrap_or_else(|_| Err(RpcError::internal())));
         }
     }
 
     /// Stores the digest of `request`, which the request state of a question needs. Afterwards, the caller can drop `request`.
     pub(crate) fn detach(&mut self, request: &Request<'_>) {
-        let can_ask = match &self.stage {
+        let can_ask = match &self.state {
             RunState::Working(_) | RunState::Ended(Ok(None)) => true,
             RunState::Ended(_) => false,
         };
@@ -101,8 +101,8 @@ impl Running {
 
     /// Runs the handler to its end. If the answer can wait for a batch or a client, all answers that wait may have `waiting` bytes together.
     pub(crate) async fn finish(self, waiting: Option<usize>) -> Answer {
-        let Self { call, stage, digest, .. } = self;
-        let response = match ended(stage).await {
+        let Self { call, state, digest, .. } = self;
+        let response = match ended(state).await {
             Ok(Some(response)) => Ok(response),
             Ok(None) => input_required::ask(&call, digest),
             Err(error) => Err(error),
@@ -127,8 +127,9 @@ impl Running {
     /// Runs the handler of a durable task. Returns its result, or `None` if the handler waits for a later attempt.
     #[cfg(feature = "tasks")]
     pub(crate) async fn finish_attempt(self) -> Option<Result<Box<RawValue>, RpcError>> {
-        let Self { call, stage, .. } = self;
-        let response = ended(stage).await.and_then(|response| response.map(|it| within_limit(&call, it)).transpose());
+        let Self { call, state, .. } = self;
+        let response =
+            ended(state).await.and_then(|response| response.map(|bytes| within_limit(&call, bytes)).transpose());
         end_span(&call, response.as_ref().err());
         let id = call.cx.request_id();
         let result = |response| result_in(id, response).map(write::raw_value).ok_or_else(RpcError::internal);
@@ -144,8 +145,8 @@ fn end_span(call: &MethodCall, error: Option<&RpcError>) {
 }
 
 /// Runs a method to its end.
-async fn ended(stage: RunState) -> Result<Option<Vec<u8>>, RpcError> {
-    match stage {
+async fn ended(state: RunState) -> Result<Option<Vec<u8>>, RpcError> {
+    match state {
         RunState::Ended(ended) => ended,
         // If the program unwinds on panic, a panic fails only this request.
         RunState::Working(work) => {

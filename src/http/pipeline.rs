@@ -69,10 +69,7 @@ impl Endpoint {
             }
             Err(too_long) => Err(too_long.into()),
         };
-        let mut reply = answer.unwrap_or_else(|error| {
-            line.error(Some(error.error.code));
-            error.into_reply()
-        });
+        let mut reply = answer.unwrap_or_else(|error| rejected(*error, &mut line));
         if let Some(origin) = allowed_origin {
             reply = cors::with_headers(&origin, reply);
         }
@@ -114,11 +111,7 @@ impl Endpoint {
         if !is_stream_only {
             return reply;
         }
-        let reply = reply.unwrap_or_else(|error| {
-            line.error(Some(error.error.code));
-            error.into_reply()
-        });
-        Ok(reply.into_stream())
+        Ok(reply.unwrap_or_else(|error| rejected(*error, line)).into_stream())
     }
 
     /// Answers the JSON-RPC message or batch in `body`.
@@ -226,6 +219,12 @@ impl Endpoint {
         };
         error.with_id(id.cloned())
     }
+}
+
+/// Returns the reply to a request that is rejected, and adds the error to its log line.
+fn rejected(error: HttpError, line: &mut LogLine) -> Reply {
+    line.error(Some(error.error.code));
+    error.into_reply()
 }
 
 /// Returns the number of bytes of a request that its call keeps.

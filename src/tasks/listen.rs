@@ -144,8 +144,5 @@ fn ends_ms(cx: &Context) -> u64 {
 
 /// Sends a notification of the subscription, and returns whether it was sent. `params` is an object with members.
 fn send(cx: &Context, method: &'static str, params: &str) -> bool {
-    // The id is copied as text, because a number may exceed every number type.
-    let (id, members) = (cx.request_id().as_json(), params.strip_prefix('{').unwrap_or_default());
-    let params = format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},{members}");
-    cx.live().is_some_and(|live| live.outbox.subscribed(method, &write::raw_value(params)))
+    cx.live().is_some_and(|live| live.send_of_subscription(cx.request_id(), method, params))
 }

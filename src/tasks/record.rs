@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::rows::StoredRows;
 use super::stored::{Stored, stored};
+use crate::auth::Principal;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// The row with the [`Record`].
@@ -110,9 +111,8 @@ pub(crate) struct StoredCall {
     pub params: Box<RawValue>,
     /// The random id of the call, for idempotency keys.
     pub call_id: String,
-    /// The caller, as [`Principal::to_json`](crate::auth::Principal) writes it.
-    pub principal: Option<Box<RawValue>>,
-    /// What the client can be asked.
+    pub principal: Option<Principal>,
+    /// The questions that the client can answer.
     pub capabilities: ClientCapabilities,
     /// Whether the client is of 2026-07-28, and declares its extensions in `_meta`.
     pub is_modern: bool,

@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use edge_json::{Document, JsonLimits};
 use futures::future::{Either, select};
-use serde_json::value::RawValue;
 
 use super::journal::TaskJournal;
 use super::live::LiveTask;
 use super::next::{Next, error_end};
 use super::object::{Object, numbered};
 use super::record::{ANSWER, CALL, End, Record, RecordStatus, StoredCall, StoredQuestion};
-use crate::auth::Principal;
 use crate::call::client_extensions::CapabilitySource;
 use crate::call::rounds::{Answered, Earlier};
 use crate::call::task_info::TaskInfo;
@@ -98,7 +96,6 @@ impl Object {
         let document = Document::parse(params.get().as_bytes(), JsonLimits::MOST);
         let document = document.map_err(|error| Next::Prevented(format!("the stored call cannot be read: {error}")))?;
         let params = document.root();
-        let principal = principal.as_deref().map(read_principal).transpose()?;
         let request = Request {
             id: RequestId::of_task(),
             method: Method::CallTool.name().into(),
@@ -144,12 +141,6 @@ impl Head for StoredHead {
     fn header(&self, _: &str) -> Option<String> {
         None
     }
-}
-
-fn read_principal(principal: &RawValue) -> Result<Principal, Next> {
-    let document = Document::parse(principal.get().as_bytes(), JsonLimits::MOST).ok();
-    let principal = document.and_then(|document| Principal::read(document.root()));
-    principal.ok_or_else(|| Next::Prevented("the stored caller cannot be read".to_owned()))
 }
 
 /// Returns the end of a task whose call failed with an error of the protocol.

@@ -213,7 +213,7 @@ fn stored_call(id: &str, name: &str, arguments: &str, cx: &Context) -> Result<St
         id: id.to_owned(),
         params: write::raw_value(params.finish()),
         call_id: cx.rounds().call_id(cx.host())?,
-        principal: cx.request().caller().map(|caller| write::raw_value(caller.to_json())),
+        principal: cx.request().caller().cloned(),
         capabilities: cx.client_capabilities(),
         is_modern: cx.revision().era() == Era::Modern,
         url: cx.url(),

@@ -6,6 +6,7 @@ use edge_json::write::{self, ObjectWriter};
 use edge_json::{Document, JsonLimits, Value};
 use serde_json::value::RawValue;
 
+use crate::auth::Principal;
 use crate::protocol::capabilities::ClientCapabilities;
 
 /// A value that is stored as JSON.
@@ -73,6 +74,16 @@ impl Stored for String {
 
     fn read(value: Value<'_>) -> Option<Self> {
         value.as_str().map(Into::into)
+    }
+}
+
+impl Stored for Principal {
+    fn json(&self) -> String {
+        self.to_json()
+    }
+
+    fn read(value: Value<'_>) -> Option<Self> {
+        Self::read(value)
     }
 }
 

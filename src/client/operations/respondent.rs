@@ -23,7 +23,7 @@ pub(super) const ANSWERS: &str = "inputResponses";
 /// The failure of a request in which the server asks again and again.
 pub(super) const TOO_MANY_ROUNDS: Failure = Failure::LimitExceeded("the server asks questions in too many rounds");
 
-/// Who answers the questions of a server within a request, and how long the client waits for its task.
+/// The part of this program that answers the questions of a server within a request, and the wait for its task.
 pub(super) struct Respondent {
     /// The context of the call. Questions and steps belong to it.
     pub cx: Context,
